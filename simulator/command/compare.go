@@ -3,7 +3,6 @@ package command
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -15,10 +14,9 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
 )
 
 type comparison struct {
@@ -69,33 +67,32 @@ have no node under A, unless --accept-unplaced is given.`,
 	c.clusterFlags.add(flags)
 	flags.StringVar(&c.a, "a", "", "current configuration: "+configHelp)
 	flags.StringArrayVar(&c.b, "b", nil, "changed configuration: "+configHelp+"; can be repeated")
-	sideFlags(flags, &c.Pods, &c.Seed, seedHelp+"; further runs count up from it")
-	flags.IntVar(&c.Runs, "runs", 1, runsHelp)
+	sideFlags(flags, &c.Pods, &c.Seed)
 	flags.StringVar(&c.programA, "a-simulator", "", "simulator that runs A, such as bin/simulator-1.37 (default: this one)")
 	flags.StringArrayVar(&c.programsB, "b-simulator", nil, "simulator that runs B; can be repeated, in the order of --b")
 	flags.StringVar(&c.scenario, "scenario", "", scenarioHelp)
 	flags.BoolVar(&c.acceptUnplaced, "accept-unplaced", false,
 		"compare the other pods if some that run in the cluster have no node under A, and list those")
-	outputFlag(flags, &c.format, slices.Sorted(maps.Keys(report.Formats))...)
-	flags.BoolVar(&c.details, "details", false, "in the table, also show which pods and nodes differ, and why")
+	outputFlag(flags, &c.format)
+	flags.BoolVar(&c.details, "details", false, "also show which pods and nodes differ, and why; the page and JSON always do")
 	flags.StringSliceVar(&c.failOn, "fail-on", []string{"lost"}, "when the exit status is 1: "+strings.Join(failures, ", "))
 	return cmd
 }
 
 func (c *comparison) run(cmd *cobra.Command, results []string) error {
-	write := report.Formats[c.format]
-	if err := c.checkReport(); err != nil {
+	if err := c.checkFailOn(); err != nil {
 		return err
-	}
-	if c.details {
-		write = report.Details
 	}
 	all, err := c.results(cmd, results)
 	if err != nil {
 		return err
 	}
-	if err := write(cmd.OutOrStdout(), all...); err != nil {
-		return fmt.Errorf("write the result: %w", err)
+	out := cmd.OutOrStdout()
+	if err := compare.Write(out, c.format, c.details, all...); err != nil {
+		return err
+	}
+	if c.format == "table" && !c.details {
+		fmt.Fprintln(out, "\n--details shows which pods and nodes differ, and why.")
 	}
 	return c.judge(all)
 }
@@ -103,8 +100,8 @@ func (c *comparison) run(cmd *cobra.Command, results []string) error {
 // failures are the words of --fail-on.
 var failures = []string{"lost", "moved", "spread", "none"}
 
-// checkReport looks at the flags of the report, before anything is started.
-func (c *comparison) checkReport() error {
+// checkFailOn looks at --fail-on, before anything is started.
+func (c *comparison) checkFailOn() error {
 	for _, word := range c.failOn {
 		switch {
 		case !slices.Contains(failures, word):
@@ -112,12 +109,6 @@ func (c *comparison) checkReport() error {
 		case word == "none" && len(c.failOn) > 1:
 			return errors.New("--fail-on none cannot be combined with other values")
 		}
-	}
-	if c.details && c.format != "table" {
-		return fmt.Errorf("--details is for -o table, not for -o %s", c.format)
-	}
-	if len(c.b) > 1 && c.format == "html" {
-		return errors.New("-o html is for one --b: run the command once for each, or use -o table, markdown or json")
 	}
 	return nil
 }
@@ -163,10 +154,10 @@ func (c *comparison) judge(results []*compare.Result) error {
 	for _, pod := range results[0].Unplaced { // which is about A
 		unplaced = append(unplaced, pod.Namespace+"/"+pod.Name)
 	}
-	if n := len(unplaced); !c.acceptUnplaced && n > 0 {
+	if !c.acceptUnplaced && len(unplaced) > 0 {
 		return fmt.Errorf("%s no node under A: %s; if A is the configuration of the cluster, the copy lacks what they need, such as claims and volumes "+
 			"(simulator snapshot saves them); --accept-unplaced compares the other pods",
-			few(n, "runs in the cluster and has", "run in the cluster and have"), words.Few(unplaced))
+			few(len(unplaced), "runs in the cluster and has", "run in the cluster and have"), report.Few(unplaced))
 	}
 	var failed []string
 	for _, result := range results {
@@ -189,10 +180,8 @@ const moreImbalance = 1
 
 // failure says how a result fails by a word of --fail-on.
 func failure(word, b string, r *compare.Result) (all []string) {
-	lost, moved := r.Lost(), 0
-	for _, run := range r.Runs {
-		moved = max(moved, run.Moved)
-	}
+	lost := r.Counts.OnlyA
+	moved := r.Counts.Moved
 	switch {
 	case word == "lost" && lost > 0:
 		return []string{few(lost, "has", "have") + " a node under A and none under " + b}
@@ -200,7 +189,9 @@ func failure(word, b string, r *compare.Result) (all []string) {
 		return []string{few(moved, "moves", "move") + " under " + b}
 	case word == "spread":
 		for _, one := range r.Load.Resources() {
-			if was, is := r.Load.A.Percent[one].StandardDeviation, r.Load.B.Percent[one].StandardDeviation; is > was+moreImbalance {
+			was := r.Load.A.Percent[one].StandardDeviation
+			is := r.Load.B.Percent[one].StandardDeviation
+			if is > was+moreImbalance {
 				all = append(all, fmt.Sprintf("imbalance of %s is larger under %s: %.1f %% under A, %.1f %% under %s", one, b, was, is, b))
 			}
 		}

@@ -102,8 +102,7 @@ func TestCompareReportsMistakesBeforeItStartsAnything(t *testing.T) {
 		"unknown flag: --c": {"--c"},
 		`--fail-on: invalid value "worse": use lost, moved, spread, none`: {"a.json", "b.json", "--fail-on", "lost,worse"},
 		"--fail-on none cannot be combined":                               {"a.json", "b.json", "--fail-on", "none", "--fail-on", "lost"},
-		"--details is for -o table, not for -o markdown":                  {"a.json", "b.json", "--details", "-o", "markdown"},
-		"-o html is for one --b: run the command once for each":           {"--a", "none", "--b", "v2", "--b", "v1", "--cluster", cluster, "-o", "html"},
+		"unknown flag: --runs":                                            {"--a", "none", "--b", "v2", "--cluster", cluster, "--runs", "2"},
 		"there are 2 --b-simulator for 1 --b":                             {"--a", "none", "--b", "v2", "--cluster", cluster, "--b-simulator", "x", "--b-simulator", "y"},
 	} {
 		status, out, errOut := compareHere(t.Context(), args...)
@@ -194,7 +193,7 @@ func TestTheJobOfTheDocsDoesWhatItSays(t *testing.T) {
 		t.Fatalf("the job runs %q", line)
 	}
 	status, out, errOut := compareHere(t.Context(), args[2:]...)
-	if status != statusLost || into != "comment.md" || !strings.HasPrefix(out, "**If the scheduler had the configuration scheduler.yaml (B) in place of before.yaml (A), 1 pod would lose its node.** ") || !strings.Contains(out, "picky") {
+	if status != statusLost || into != "comment.md" || !strings.HasPrefix(out, "**If the scheduler had the configuration scheduler.yaml (B) in place of before.yaml (A), 1 pod would lose its node.**\n") || !strings.Contains(out, "picky") {
 		t.Errorf("status %d: %s %s", status, errOut, out)
 	}
 }
@@ -235,9 +234,9 @@ func TestSeveralConfigurationsAreComparedInOneTable(t *testing.T) {
 		t.Errorf("status %d: %s", status, errOut)
 	}
 	for _, want := range []string{
-		`(?m)^ +today +A: none +B1: v2 +B2: none$`, `(?m)^pods that lose their node +1 +0$`, `(?m)^nodes used, empty +0, 1 +1, 0 +1, 0 +1, 0$`,
-		`^If the scheduler had the configuration v2 \(B1\) in place of none \(A\), 1 pod would lose its node\.\nIf .* none \(B2\) in place of none \(A\), every pod would have the same node, or stay pending\.\n\n`,
-		`Tried in memory on a copy of cluster.yaml, with seed 1`, `(?m)^B1 +1 pod loses its node under B$`, `(?m)^B2 +No difference$`,
+		`(?m)^ +TODAY +A: none +B1: v2 +B2: none$`, `(?m)^pods that lose their node +1 +0$`, `(?m)^nodes used, empty +0, 1 +1, 0 +1, 0 +1, 0$`,
+		`^2 configurations compared with none \(A\)\.\n\nIf the scheduler had the configuration v2 \(B1\) in place of none \(A\), 1 pod would lose its node\.\nIf .* none \(B2\) in place of none \(A\), every pod would have the same node, or stay pending\.\n\n`,
+		`Tried in memory on a copy of cluster.yaml, with seed 1`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("the table lacks %s:\n%s", want, out)
@@ -245,15 +244,16 @@ func TestSeveralConfigurationsAreComparedInOneTable(t *testing.T) {
 	}
 	_, out, _ = compareHere(t.Context(), append(args, "-o", "json")...)
 	var results []compare.Result
-	if err := json.Unmarshal([]byte(out), &results); err != nil || len(results) != 2 || results[0].B != "v2" || results[0].Lost() != 1 || results[1].Lost() != 0 {
+	if err := json.Unmarshal([]byte(out), &results); err != nil || len(results) != 2 || results[0].B != "v2" || results[0].Counts.OnlyA != 1 || results[1].Counts.OnlyA != 0 {
 		t.Errorf("%v: %s", err, out)
 	}
 	_, out, _ = compareHere(t.Context(), append(args, "-o", "markdown")...)
-	if want := "\n\n|  | today | A: none | B1: v2 | B2: none |\n|---|---|---|---|---|\n| pods that lose their node |  |  | 1 | 0 |\n"; !strings.HasPrefix(out, "- If the scheduler ") || !strings.Contains(out, want) {
+	want := "\n\n|  | TODAY | A: none | B1: v2 | B2: none |\n|---|---|---|---|---|\n| pods that lose their node |  |  | 1 | 0 |\n"
+	if !strings.HasPrefix(out, "**2 configurations compared with none (A).**\n\n- If the scheduler ") || !strings.Contains(out, want) {
 		t.Errorf("not %q:\n%s", want, out)
 	}
 	_, out, _ = compareHere(t.Context(), append(args, "--details")...)
-	if strings.Count(out, "TIME PER POD") != 2 {
+	if strings.Count(out, "Time per pod") != 2 {
 		t.Error(out)
 	}
 }
@@ -279,7 +279,7 @@ limitRanges: # younger than the pod
 		t.Errorf("status %d: %s", status, errOut)
 	}
 	for _, want := range []string{
-		`verdict +2 running pods are pending under A`, `\nRUNNING PODS THAT ARE PENDING UNDER A +REASON\n`,
+		`verdict +2 running pods are pending under A`, `\nRunning pods that are pending under A:\n`,
 		`\ndefault/db +.*persistentvolumeclaim "not-in-the-file" not found`, `\nsmall/refused +.*maximum cpu usage per Container is 100m`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {
@@ -289,12 +289,12 @@ limitRanges: # younger than the pod
 	status, out, errOut = compareHere(t.Context(), append(args, "--accept-unplaced", "-o", "json")...)
 	var result struct {
 		Unplaced, Pending, Differences []compare.Difference
-		Runs                           []compare.Tally
+		Counts                         compare.Counts
 	}
 	if err := json.Unmarshal([]byte(out), &result); err != nil || status != statusLost { // by picky
 		t.Fatalf("status %d, %v: %s %s", status, err, out, errOut)
 	}
-	if len(result.Unplaced) != 2 || result.Unplaced[0].Name != "db" || len(result.Pending) != 0 || len(result.Differences) != 1 || result.Runs[0].Pending != 0 {
+	if len(result.Unplaced) != 2 || result.Unplaced[0].Name != "db" || len(result.Pending) != 0 || len(result.Differences) != 1 || result.Counts.Pending != 0 {
 		t.Errorf("%+v", result)
 	}
 }

@@ -15,15 +15,14 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // removal is the command drain, or shrink.
 type removal struct {
 	trial
-	options                           drain.Options
-	selector, podSelector, pricesFile string
-	prices                            *drain.Prices // nil if none are given
+	options                       drain.Options
+	selector, podSelector, prices string
 }
 
 func newDrain(plugins frameworkruntime.Registry) *cobra.Command {
@@ -72,47 +71,49 @@ The exit status is 0 if nodes can go, 1 if none can, and 2 if there is no result
 		Args: cobra.NoArgs,
 	}, func(cmd *cobra.Command, _ []string) error { return r.run(cmd, nil, drain.Shrink) })
 	r.add(cmd.Flags())
-	cmd.Flags().StringVar(&r.pricesFile, "prices", "", pricesHelp)
+	cmd.Flags().StringVar(&r.prices, "prices", "", "file with the prices of nodes, by instance type or by another label")
 	return cmd
 }
 
 func (r *removal) add(flags *pflag.FlagSet) {
 	r.trial.add(flags)
+	r.addRuns(flags)
 	flags.StringVarP(&r.selector, "selector", "l", r.selector, "label selector of the nodes")
 	flags.BoolVar(&r.options.Force, "force", false, "also evict pods without a controller, and recreate them")
 }
 
 func (r *removal) run(cmd *cobra.Command, names []string, remove func(context.Context, drain.Options) (*drain.Result, error)) error {
-	var removed *drain.Result
-	err := r.try(cmd, func(with tried) (err error) {
-		r.options.Options, r.options.Name, r.options.Runs, r.options.Progress = with.Options, with.name, r.runs, with.progress
+	return r.try(cmd, func(with tried) (result found, err error) {
+		o := &r.options
+		o.Options = with.Options
+		o.Name = with.name
+		o.Runs = r.runs
+		o.Progress = with.progress
 		if err := cmp.Or(r.choose(names), r.readPrices()); err != nil {
-			return err
+			return result, err
 		}
-		if bare := r.options.Bare(); cmd.Name() == "drain" && !r.options.Force && len(bare) > 0 {
-			return fmt.Errorf("no controller recreates these pods: %s; --force shows where they would go if one did", words.Few(bare))
+		bare := o.Bare()
+		if cmd.Name() == "drain" && !o.Force && len(bare) > 0 {
+			return result, fmt.Errorf("no controller recreates these pods: %s; --force shows where they would go if one did", report.Few(bare))
 		}
-		removed, err = remove(cmd.Context(), r.options)
-		return err
+		removed, err := remove(cmd.Context(), *o)
+		if err != nil {
+			return result, err
+		}
+		again := ""
+		if removed.Shrink && len(removed.Go) > 0 {
+			again = drainCommand(cmd, removed)
+		}
+		result.data = removed
+		result.report = removed.Report(again)
+		switch {
+		case removed.Lost() > 0:
+			result.lost = fmt.Sprintf("%d of %d pods have no other node", removed.Lost(), len(removed.Moves))
+		case len(removed.Go) == 0 && o.Pods == nil:
+			result.lost = "no node can go"
+		}
+		return result, nil
 	})
-	if err != nil {
-		return err
-	}
-	shrinks := cmd.Name() == "shrink"
-	report := drain.NewReport(r.options, shrinks, removed, r.prices)
-	if shrinks && len(removed.Go) > 0 {
-		report.Again = drainCommand(cmd, removed)
-	}
-	if err := report.Write(cmd.OutOrStdout(), r.format); err != nil {
-		return fmt.Errorf("write the result: %w", err)
-	}
-	switch lost := removed.Lost(); {
-	case lost > 0:
-		return lostError(fmt.Sprintf("%d of %d pods have no other node", lost, len(removed.Moves)))
-	case len(removed.Go) == 0 && r.options.Pods == nil:
-		return lostError("no node can go")
-	}
-	return nil
 }
 
 // choose finds the nodes that are named, or those with the labels, or that there are pods
@@ -120,7 +121,8 @@ func (r *removal) run(cmd *cobra.Command, names []string, remove func(context.Co
 func (r *removal) choose(names []string) (err error) {
 	o := &r.options
 	if r.podSelector != "" {
-		if o.Pods, err = labels.Parse(r.podSelector); err != nil {
+		o.Pods, err = labels.Parse(r.podSelector)
+		if err != nil {
 			return fmt.Errorf("--pod-selector %s: %w", r.podSelector, err)
 		}
 		matches := func(pod v1.Pod) bool { return pod.Spec.NodeName != "" && o.Pods.Matches(labels.Set(pod.Labels)) }
@@ -138,22 +140,25 @@ func (r *removal) choose(names []string) (err error) {
 			o.Nodes = append(o.Nodes, node.Name)
 		}
 	}
-	if unknown := slices.DeleteFunc(names, func(name string) bool { return slices.Contains(o.Nodes, name) }); len(unknown) > 0 {
-		return fmt.Errorf("the cluster has no node %s", words.Few(unknown))
-	} else if len(o.Nodes) == 0 {
+	unknown := slices.DeleteFunc(names, func(name string) bool { return slices.Contains(o.Nodes, name) })
+	if len(unknown) > 0 {
+		return fmt.Errorf("the cluster has no node %s", report.Few(unknown))
+	}
+	if len(o.Nodes) == 0 {
 		return fmt.Errorf("--selector %s: no node matches", r.selector)
 	}
 	return nil
 }
 
 func (r *removal) readPrices() (err error) {
-	if r.pricesFile == "" {
+	if r.prices == "" {
 		return nil
 	}
-	if r.prices, err = drain.ReadPrices(r.pricesFile); err != nil {
+	r.options.Prices, err = drain.ReadPrices(r.prices)
+	if err != nil {
 		return err
 	}
-	return r.prices.Check(r.options.Cluster.Nodes)
+	return r.options.Prices.Check(r.options.Cluster.Nodes)
 }
 
 // drainCommand is the command that drains the nodes that were found.
@@ -164,8 +169,8 @@ func drainCommand(cmd *cobra.Command, removed *drain.Result) string {
 			line = append(line, "--"+f.Name+"="+strings.Trim(f.Value.String(), "[]"))
 		}
 	})
-	if seed := removed.Basis.Seed; seed != 1 {
-		line = append(line, fmt.Sprint("--seed=", seed))
+	if removed.Basis.Seed != 1 {
+		line = append(line, fmt.Sprint("--seed=", removed.Basis.Seed))
 	}
 	return strings.Join(append(line, removed.Go...), " ")
 }

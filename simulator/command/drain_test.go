@@ -38,17 +38,17 @@ func TestTheExitStatusOfDrainReportsUnschedulablePods(t *testing.T) {
 	cluster := writeFile(t, t.TempDir(), "cluster.yaml", drainable)
 	status, out, errOut := here(t.Context(), "drain", "--selector", "pool=old", "--cluster", cluster)
 	const tried = "\nTried in memory on a copy of cluster.yaml, under none, with seed 1. Webhooks, quotas and autoscalers are not modelled.\n"
-	const sum = "Draining node-1 would move 1 pod, and there is a node for it.\n1 pod: 1 to another node, 0 unschedulable.\n\n"
+	const sum = "Draining node-1 would move 1 pod, and there is a node for it.\n\n1 pod: 1 to another node, 0 unschedulable.\n\n"
 	if want := sum + "WORKLOAD                 PODS   UNSCHEDULABLE   REASON\nReplicaSet default/web   1      0               \n\n" +
 		"POD             FROM     TO       REASON\ndefault/web-1   node-1   node-2   \n" + tried; status != 0 || out != want {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 	status, out, errOut = here(t.Context(), "drain", "-l", "pool=old", "--cluster", cluster, "-o", "markdown")
-	if want := sum + "| WORKLOAD | PODS | UNSCHEDULABLE | REASON |\n|---|---|---|---|\n| ReplicaSet default/web | 1 | 0 |  |\n\n| POD | FROM | TO | REASON |\n|---|---|---|---|\n| default/web-1 | node-1 | node-2 |  |\n" + tried; status != 0 || out != want {
+	if want := "**" + strings.Replace(sum, ".\n", ".**\n", 1) + "| WORKLOAD | PODS | UNSCHEDULABLE | REASON |\n|---|---|---|---|\n| ReplicaSet default/web | 1 | 0 |  |\n\n| POD | FROM | TO | REASON |\n|---|---|---|---|\n| default/web-1 | node-1 | node-2 |  |\n" + tried; status != 0 || out != want {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 	status, out, errOut = here(t.Context(), "drain", "--pod-selector", "app=web", "--cluster", writeFile(t, t.TempDir(), "cluster.yaml", strings.ReplaceAll(drainable, "namespace: default,", "namespace: default, labels: {app: web},")), "--runs", "2")
-	if status != 0 || !regexp.MustCompile("(?s)^Evicting these pods would move 2 pods, and there is a node for each of them.\n2 pods: [01] to another node, [12] back to the same, 0 unschedulable.*big-1 +node-2 +node-2 .*2 times, with seeds 1 to 2: pods without a node: 0 in 2 runs. Shown is the run with seed 1").MatchString(out) {
+	if status != 0 || !regexp.MustCompile("(?s)^Evicting these pods would move 2 pods, and there is a node for each of them.\n\n2 pods: [01] to another node, [12] back to the same, 0 unschedulable.*big-1 +node-2 +node-2 .*2 times, with seeds 1 to 2: pods without a node: 0 in 2 runs. Shown is the run with seed 1").MatchString(out) {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 	status, out, errOut = here(t.Context(), "drain", "node-2", "--cluster", cluster, "--config", "native", "-o", "json")
@@ -66,8 +66,8 @@ func TestShrinkShowsWhichNodesCanGoAndWhatThatSaves(t *testing.T) {
 	cluster := writeFile(t, dir, "cluster.yaml", drainable)
 	prices := writeFile(t, dir, "prices.yaml", "label: type\ncurrency: EUR\nperHour: {small: 0.5, large: 2}\n")
 	status, out, errOut := here(t.Context(), "shrink", "--cluster", cluster, "--prices", prices)
-	want := "^You can remove 1 of 2 nodes, and every running pod still has a node.\nThis took 3 trials, the emptiest node first; another order may find more.\nThey cost 0.50 EUR an hour.\n" +
-		"(simulator drain --cluster=.*cluster.yaml node-1)\n1 pod: .*\n\nWORK.*\n.*\n\nPOD .*\ndefault/web-1   node-1   node-2 .*\n\n1 node cannot go: .*node.s. were unschedulable.*\n   node-2 .default/(?:web|big)-1.\n\nTried in memory on a copy of cluster.yaml, under none, with seed 1.*\n$"
+	want := "^You can remove 1 of 2 nodes, and every running pod still has a node.\n\nThis took 3 trials, the emptiest node first; another order may find more.\nThey cost 0.50 EUR an hour.\n" +
+		"(simulator drain --cluster=.*cluster.yaml node-1)\n1 pod: .*\n\nWORK.*\n.*\n\nPOD .*\ndefault/web-1   node-1   node-2 .*\n\n1 node cannot go: .*node.s. were unschedulable.*\n  node-2 .default/(?:web|big)-1.\n\nTried in memory on a copy of cluster.yaml, under none, with seed 1.*\n$"
 	found := regexp.MustCompile(want).FindStringSubmatch(out)
 	if status != 0 || found == nil {
 		t.Fatalf("status %d: %s %s", status, out, errOut)
@@ -98,7 +98,7 @@ func TestDrainAndShrinkReportMistakesBeforeTheyStartAnything(t *testing.T) {
 		"no controller recreates these pods: default/bare; --force shows where they would go if one did":   {"drain", "node-1", "--cluster", bare},
 		"--config v3: there is no such file, and no such plugin variant":                                   {"drain", "node-1", "--cluster", cluster, "--config", "v3"},
 		"the configuration in the cluster's file: line 1: parallelism: ":                                   {"drain", "node-1", "--cluster", configured},
-		`invalid argument "yaml" for "-o, --output" flag: use json, markdown or table`:                     {"shrink", "--cluster", cluster, "-o", "yaml"},
+		`invalid argument "yaml" for "-o, --output" flag: use html, json, markdown or table`:               {"shrink", "--cluster", cluster, "-o", "yaml"},
 		"--prices: no node has a price: there are some for huge, and none of these is a node's label type": {"shrink", "--cluster", cluster, "--prices", prices},
 		"--prices: open " + dir + "/none: no such file or directory":                                       {"shrink", "--cluster", cluster, "--prices", dir + "/none"},
 		`unknown command "node-1" for "simulator shrink"`:                                                  {"shrink", "node-1", "--cluster", cluster},

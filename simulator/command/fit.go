@@ -41,6 +41,7 @@ preempted, and 2 if there is no result. With --until-full it is 1 if no replica 
 	}, func(cmd *cobra.Command, _ []string) error { return f.run(cmd) })
 	flags := cmd.Flags()
 	f.add(flags)
+	f.addRuns(flags)
 	flags.StringSliceVarP(&f.files, "filename", "f", nil, "manifests: a file, a directory, or - for standard input; can be repeated")
 	flags.BoolVar(&f.untilFull, "until-full", false,
 		fmt.Sprintf("count how many more replicas of each workload fit, added in turn, at most %d, without preemption", fit.MostReplicas))
@@ -66,24 +67,24 @@ func (f *fitCommand) run(cmd *cobra.Command) error {
 	}
 	o := fit.Options{Manifests: manifests, UntilFull: f.untilFull, Runs: f.runs}
 	if f.growWith != "" {
-		if o.GrowWith, err = fit.ReadNode(f.growWith, cmd.InOrStdin()); err != nil {
+		o.GrowWith, err = fit.ReadNode(f.growWith, cmd.InOrStdin())
+		if err != nil {
 			return fmt.Errorf("--grow-with %w", err)
 		}
 	}
-	var fitting *fit.Fitting
-	err = f.try(cmd, func(with tried) (err error) {
-		o.Options, o.Name, o.Progress = with.Options, with.name, with.progress
-		fitting, err = fit.Fit(cmd.Context(), o)
-		return err
+	return f.try(cmd, func(with tried) (result found, err error) {
+		o.Options = with.Options
+		o.Name = with.name
+		o.Progress = with.progress
+		fitting, err := fit.Fit(cmd.Context(), o)
+		if err != nil {
+			return result, err
+		}
+		if !fitting.Fits() {
+			result.lost = fitting.Verdict()
+		}
+		result.data = fitting
+		result.report = fitting.Report(f.nodes)
+		return result, nil
 	})
-	if err != nil {
-		return err
-	}
-	if err := fit.Formats[f.format](cmd.OutOrStdout(), fitting, f.nodes); err != nil {
-		return fmt.Errorf("write the result: %w", err)
-	}
-	if !fitting.Fits() {
-		return lostError(fitting.Verdict())
-	}
-	return nil
 }

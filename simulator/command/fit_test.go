@@ -46,7 +46,7 @@ func TestTheExitStatusOfFitReportsPendingPods(t *testing.T) {
 		t.Error(errOut)
 	}
 	status, out, errOut = fitHere(t.Context(), "-f", small, "--cluster", cluster, "-o", "markdown")
-	if status != 0 || !strings.HasPrefix(out, "**1 pod would fit.**\n") || !strings.Contains(out, "| Pod default/small | 1 of 1 | |\n") {
+	if status != 0 || !strings.HasPrefix(out, "**1 pod would fit.**\n") || !strings.Contains(out, "\n- Pod default/small: 1 of 1 fit\n") {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 	none := writeFile(t, dir, "none.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {nodeSelector: {no: such}, containers: [{name: c, image: c}]}\n")
@@ -123,19 +123,19 @@ func TestFitReportsMistakesBeforeItStartsAnything(t *testing.T) {
 	misspelt := writeFile(t, dir, "misspelt.yaml", strings.Replace(fittedPods, "containers", "container", 1))
 	config := writeFile(t, dir, "config.yaml", "profiles:\n- schedulername: mine\n")
 	for want, args := range map[string][]string{
-		"-f is missing":                                                                {"--cluster", cluster},
-		"--cluster or --kubeconfig is missing":                                         {"-f", pods},
-		`the path "` + gone + `" does not exist`:                                       {"-f", gone, "--cluster", cluster},
-		"nothing in " + service + " makes pods: there is 1 Service":                    {"-f", service, "--cluster", cluster},
-		misspelt + ": pod default/small: there is no field":                            {"-f", misspelt, "--cluster", cluster},
-		"--cluster " + gone + ": ":                                                     {"-f", pods, "--cluster", gone},
-		"--config x: there is no such file, and no such plugin variant":                {"-f", pods, "--cluster", cluster, "--config", "x"},
-		"--config " + config + ": line 2: ":                                            {"-f", pods, "--cluster", cluster, "--config", config},
-		`invalid argument "html" for "-o, --output" flag: use json, markdown or table`: {"-f", pods, "--cluster", cluster, "-o", "html"},
-		"how many replicas fit cannot be said of a DaemonSet":                          {"-f", daemon, "--cluster", cluster, "--until-full"},
-		"--grow-with " + pods + ": there has to be one Node, and nothing else":         {"-f", pods, "--cluster", cluster, "--grow-with", pods},
-		"or replicas until nothing does: choose one of the two":                        {"-f", pods, "--cluster", cluster, "--until-full", "--grow-with", node},
-		`unknown command "x" for "simulator fit"`:                                      {"x"},
+		"-f is missing":                                                                      {"--cluster", cluster},
+		"--cluster or --kubeconfig is missing":                                               {"-f", pods},
+		`the path "` + gone + `" does not exist`:                                             {"-f", gone, "--cluster", cluster},
+		"nothing in " + service + " makes pods: there is 1 Service":                          {"-f", service, "--cluster", cluster},
+		misspelt + ": pod default/small: there is no field":                                  {"-f", misspelt, "--cluster", cluster},
+		"--cluster " + gone + ": ":                                                           {"-f", pods, "--cluster", gone},
+		"--config x: there is no such file, and no such plugin variant":                      {"-f", pods, "--cluster", cluster, "--config", "x"},
+		"--config " + config + ": line 2: ":                                                  {"-f", pods, "--cluster", cluster, "--config", config},
+		`invalid argument "yaml" for "-o, --output" flag: use html, json, markdown or table`: {"-f", pods, "--cluster", cluster, "-o", "yaml"},
+		"how many replicas fit cannot be said of a DaemonSet":                                {"-f", daemon, "--cluster", cluster, "--until-full"},
+		"--grow-with " + pods + ": there has to be one Node, and nothing else":               {"-f", pods, "--cluster", cluster, "--grow-with", pods},
+		"or replicas until nothing does: choose one of the two":                              {"-f", pods, "--cluster", cluster, "--until-full", "--grow-with", node},
+		`unknown command "x" for "simulator fit"`:                                            {"x"},
 	} {
 		status, out, errOut := fitHere(t.Context(), args...)
 		if strings.Contains(errOut, "schedules") || strings.Count(errOut, "\n") != 1 {

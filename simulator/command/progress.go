@@ -59,7 +59,7 @@ func (p *printer) show(now compare.Progress) {
 	}
 	before := p.sides[now.Side]
 	p.sides[now.Side] = now
-	if before.Run == now.Run && before.Step == now.Step && time.Since(p.shown[now.Side]) < again {
+	if before.Step == now.Step && time.Since(p.shown[now.Side]) < again {
 		return
 	}
 	p.shown[now.Side] = time.Now()

@@ -2,7 +2,6 @@ package command
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"strings"
 
@@ -45,16 +44,16 @@ compares two such files, also of simulators of different minors of Kubernetes.`,
 	flags.StringVar(&c.called, "name", "", "name of the configuration in the result (default: the value of --config)")
 	flags.StringSliceVar(&c.Schedulers, "schedulers", nil,
 		"scheduler names whose pods --pods all schedules; both sides need the same (default: those of the configuration)")
-	sideFlags(flags, &c.Pods, &c.Seed, seedHelp)
+	sideFlags(flags, &c.Pods, &c.Seed)
 	return cmd
 }
 
 // sideFlags are those of how pods are scheduled.
-func sideFlags(flags *pflag.FlagSet, pods *string, seed *uint64, seedUse string) {
+func sideFlags(flags *pflag.FlagSet, pods *string, seed *uint64) {
 	*pods = side.Pending
 	flags.Var(cli.OneOf(pods, side.Modes...), "pods",
 		"which pods are scheduled: pending (those without a node), or all (rescheduled from scratch, in the order of creation)")
-	flags.Uint64Var(seed, "seed", 1, seedUse)
+	seedFlag(flags, seed)
 }
 
 func (c *oneSide) run(cmd *cobra.Command) (err error) {
@@ -68,7 +67,9 @@ func (c *oneSide) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	progress := progressOf(cmd)
-	c.Text, c.Name, c.Progress = one.Config, cmp.Or(c.called, c.config), progress.step
+	c.Text = one.Config
+	c.Name = cmp.Or(c.called, c.config)
+	c.Progress = progress.step
 	if len(c.Schedulers) == 0 {
 		c.Schedulers = side.Profiles(one.Config)
 	}
@@ -77,37 +78,32 @@ func (c *oneSide) run(cmd *cobra.Command) (err error) {
 	if c.Pods == side.All {
 		c.Task["--schedulers"] = strings.Join(c.Schedulers, ",")
 	}
-	if c.Scenario, c.Task["--scenario"], err = readScenario(c.scenario); err != nil {
+	c.Scenario, c.Task["--scenario"], err = readScenario(c.scenario)
+	if err != nil {
 		return err
 	}
-	cluster, notices, digest, err := readSnapshot(cmd.Context(), cmd.InOrStdin(), c.file, c.maxSize)
+	cluster, err := c.read(cmd)
 	if err != nil {
-		return fmt.Errorf("--cluster %s: %w", c.file, err)
+		return err
 	}
-	for _, notice := range notices {
-		fmt.Fprintln(warnings{cmd.ErrOrStderr()}, "notice:", notice)
-	}
-	c.Task["--cluster"] = digest
+	c.Task["--cluster"] = c.digest
 	options, done, err := simulator.WhatIf(one.Config, c.plugins)
 	if err != nil {
 		return fmt.Errorf("%s: %w", one.Label, scheduler.WithLines(err))
 	}
 	defer func() { err = cmp.Or(err, done()) }()
-	options.Cluster, options.Seed = cluster, seed
+	options.Cluster = cluster
+	options.Seed = seed
 	c.Options.Options = options
-	result, err := c.result(cmd.Context(), one.Label)
+	s, err := side.New(cmd.Context(), c.Options)
+	if err != nil {
+		return fmt.Errorf("%s: %w", one.Label, scheduler.WithLines(err))
+	}
+	defer s.Close()
+	result, err := s.Run(cmd.Context())
 	progress.end()
 	if err != nil {
 		return err
 	}
 	return result.Write(c.output)
-}
-
-func (c *oneSide) result(ctx context.Context, label string) (*side.Result, error) {
-	s, err := side.New(ctx, c.Options)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", label, scheduler.WithLines(err))
-	}
-	defer s.Close()
-	return s.Run(ctx)
 }

@@ -27,7 +27,7 @@ func TestResultsThatWereWrittenAreComparedLater(t *testing.T) {
 		}
 	}
 	status, out, errOut := compareHere(t.Context(), a, b, "--details")
-	if status != statusLost || !regexp.MustCompile(`(?s)^If the scheduler had [^\n]*\n\nA +none\nB +v2\n.*default/picky +only under A +node-1`).MatchString(out) || strings.Contains(errOut, "schedules") {
+	if status != statusLost || !regexp.MustCompile(`(?s)^If the scheduler had [^\n]*\n.* A: none +B: v2\n.*default/picky +only under A +node-1`).MatchString(out) || strings.Contains(errOut, "schedules") {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 	for want, args := range map[string][]string{

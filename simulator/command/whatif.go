@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -19,6 +20,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/capture"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
@@ -57,6 +59,7 @@ type clusterFlags struct {
 	file    string
 	maxSize maxSize
 	live    capture.Options
+	digest  string // of the file, when it was read
 }
 
 func (c *clusterFlags) add(flags *pflag.FlagSet) {
@@ -92,7 +95,7 @@ func (c *clusterFlags) read(cmd *cobra.Command) (*snapshot.Snapshot, error) {
 		list(cmd.ErrOrStderr(), "note", cluster.Source.Notes)
 		return cluster, nil
 	}
-	cluster, notices, _, err := readSnapshot(ctx, cmd.InOrStdin(), c.file, c.maxSize)
+	cluster, notices, digest, err := readSnapshot(ctx, cmd.InOrStdin(), c.file, c.maxSize)
 	for _, notice := range notices {
 		fmt.Fprintln(warnings{cmd.ErrOrStderr()}, "notice:", notice)
 	}
@@ -106,6 +109,7 @@ func (c *clusterFlags) read(cmd *cobra.Command) (*snapshot.Snapshot, error) {
 		cluster.Source = &snapshot.Source{}
 	}
 	cluster.Source.File = clusterName(c.file)
+	c.digest = digest
 	return cluster, nil
 }
 
@@ -152,12 +156,16 @@ func readScenario(path string) (s side.Scenario, digest string, err error) {
 	return *scenario, fmt.Sprintf("%x", sha256.Sum256(text)), nil
 }
 
-const (
-	seedHelp     = "seed of the random choices that kube-scheduler makes"
-	runsHelp     = "number of runs, each with another seed, to see what chance does"
-	scenarioHelp = "file with objects to create, update and delete afterwards, in steps"
-	pricesHelp   = "file with the prices of nodes, by instance type or by another label"
-)
+const scenarioHelp = "file with objects to create, update and delete afterwards, in steps"
+
+func seedFlag(flags *pflag.FlagSet, seed *uint64) {
+	flags.Uint64Var(seed, "seed", 1, "seed of the random choices that kube-scheduler makes")
+}
+
+func outputFlag(flags *pflag.FlagSet, format *string) {
+	*format = "table"
+	flags.VarP(cli.OneOf(format, report.Formats...), "output", "o", "output format: "+strings.Join(report.Formats, ", "))
+}
 
 // trial is what fit, drain, shrink and why have in common: they try something in a copy of a
 // cluster, under one configuration.
@@ -172,20 +180,14 @@ type trial struct {
 
 func (t *trial) add(flags *pflag.FlagSet) {
 	t.clusterFlags.add(flags)
-	t.addConfig(flags)
-	flags.Lookup("seed").Usage += "; further runs count up from it"
-	flags.IntVar(&t.runs, "runs", 1, runsHelp)
-	outputFlag(flags, &t.format, "json", "markdown", "table")
-}
-
-func (t *trial) addConfig(flags *pflag.FlagSet) {
 	flags.StringVar(&t.config, "config", "", configHelp+" (default: that in the file of --cluster, or else none)")
-	flags.Uint64Var(&t.seed, "seed", 1, seedHelp)
+	seedFlag(flags, &t.seed)
+	outputFlag(flags, &t.format)
 }
 
-func outputFlag(flags *pflag.FlagSet, format *string, formats ...string) {
-	*format = "table"
-	flags.VarP(cli.OneOf(format, formats...), "output", "o", "output format: "+strings.Join(formats, ", "))
+func (t *trial) addRuns(flags *pflag.FlagSet) {
+	flags.Lookup("seed").Usage += "; further runs count up from it"
+	flags.IntVar(&t.runs, "runs", 1, "number of runs, each with another seed, to see what chance does")
 }
 
 // tried is what a trial does its work with. The configuration has a name, for reports.
@@ -195,33 +197,61 @@ type tried struct {
 	progress engine.Progress
 }
 
-// try reads the cluster and the configuration, and does something with them.
-func (t *trial) try(cmd *cobra.Command, do func(with tried) error) error {
-	if err := t.check(cmd); err != nil {
+// found is the result of a trial.
+type found struct {
+	data   any // for JSON
+	report report.Report
+	page   func(io.Writer) error // writes HTML; nil: that is of the report
+	lost   string                // what lacks a node; may be empty
+}
+
+// try reads the cluster and the configuration, does something with them, and writes the result.
+func (t *trial) try(cmd *cobra.Command, do func(with tried) (found, error)) error {
+	result, err := t.result(cmd, do)
+	if err != nil {
 		return err
+	}
+	out := cmd.OutOrStdout()
+	if t.format == "html" && result.page != nil {
+		err = result.page(out)
+	} else {
+		err = report.Write(out, t.format, result.data, result.report)
+	}
+	if err == nil && result.lost != "" {
+		return lostError(result.lost)
+	}
+	return err
+}
+
+func (t *trial) result(cmd *cobra.Command, do func(with tried) (found, error)) (none found, err error) {
+	if err := t.check(cmd); err != nil {
+		return none, err
 	}
 	cluster, err := t.read(cmd)
 	if err != nil {
-		return err
+		return none, err
 	}
 	const fromFile = "the configuration in the cluster's file"
 	scheduler := compare.Scheduler{Name: fromFile, Label: fromFile, Config: cluster.SchedulerConfig}
 	if t.config != "" || len(scheduler.Config) == 0 || string(scheduler.Config) == "null" {
-		if scheduler, err = readScheduler("--config", cmp.Or(t.config, "none")); err != nil {
-			return err
+		scheduler, err = readScheduler("--config", cmp.Or(t.config, "none"))
+		if err != nil {
+			return none, err
 		}
 	}
 	options, done, err := simulator.WhatIf(scheduler.Config, t.plugins)
 	if err != nil {
-		return fmt.Errorf("%s: %w", scheduler.Label, kubescheduler.WithLines(err))
+		return none, fmt.Errorf("%s: %w", scheduler.Label, kubescheduler.WithLines(err))
 	}
 	defer func() { _ = done() }()
-	options.Cluster, options.Seed = cluster, t.seed
+	options.Cluster = cluster
+	options.Seed = t.seed
 	progress := progressOf(cmd)
 	defer progress.end()
-	err = do(tried{options, scheduler.Name, progress.step})
-	if mistakes := (kubescheduler.Mistakes)(nil); errors.As(err, &mistakes) {
-		return fmt.Errorf("%s: %w", scheduler.Label, kubescheduler.WithLines(err))
+	result, err := do(tried{options, scheduler.Name, progress.step})
+	mistakes := kubescheduler.Mistakes(nil)
+	if errors.As(err, &mistakes) {
+		err = fmt.Errorf("%s: %w", scheduler.Label, kubescheduler.WithLines(err))
 	}
-	return err
+	return result, err
 }

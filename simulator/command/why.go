@@ -2,7 +2,7 @@ package command
 
 import (
 	"cmp"
-	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,7 +15,8 @@ import (
 )
 
 func newWhy(plugins frameworkruntime.Registry) *cobra.Command {
-	t, namespace := trial{plugins: plugins}, ""
+	t := trial{plugins: plugins}
+	var namespace string
 	cmd := whatIfCommand(&cobra.Command{
 		Use:   "why POD {--kubeconfig FILE | --cluster FILE}",
 		Short: "Show why a pod is pending: what every plugin says of every node",
@@ -33,35 +34,24 @@ no result.`,
 	}, func(cmd *cobra.Command, args []string) error {
 		return t.why(cmd, types.NamespacedName{Namespace: namespace, Name: strings.TrimPrefix(args[0], "pod/")})
 	})
-	flags := cmd.Flags()
-	t.clusterFlags.add(flags)
-	flags.StringVarP(&namespace, "namespace", "n", "", "namespace of the pod (default: that of the kubeconfig's context, or else default)")
-	t.addConfig(flags)
-	outputFlag(flags, &t.format, "html", "json", "markdown", "table")
+	t.add(cmd.Flags())
+	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "namespace of the pod (default: that of the kubeconfig's context, or else default)")
 	return cmd
 }
 
 func (t *trial) why(cmd *cobra.Command, pod types.NamespacedName) error {
-	if pod.Namespace == "" {
-		pod.Namespace = cmp.Or(t.live.Namespace(), v1.NamespaceDefault)
-	}
-	var result *why.Result
-	err := t.try(cmd, func(with tried) (err error) {
-		result, err = why.Why(cmd.Context(), why.Options{Options: with.Options, Pod: pod, Name: with.name, Progress: with.progress})
-		return err
+	return t.try(cmd, func(with tried) (result found, err error) {
+		pod.Namespace = cmp.Or(pod.Namespace, t.live.Namespace(), v1.NamespaceDefault)
+		is, err := why.Why(cmd.Context(), why.Options{Options: with.Options, Pod: pod, Name: with.name, Progress: with.progress})
+		if err != nil {
+			return result, err
+		}
+		if is.Pending {
+			result.lost = "pod " + is.Pod + " stays pending"
+		}
+		result.data = is
+		result.report = is.Report()
+		result.page = func(w io.Writer) error { return page.WriteWhy(w, is) }
+		return result, nil
 	})
-	if err != nil {
-		return err
-	}
-	write := why.Formats[t.format]
-	if t.format == "html" {
-		write = page.WriteWhy
-	}
-	if err := write(cmd.OutOrStdout(), result); err != nil {
-		return fmt.Errorf("write the result: %w", err)
-	}
-	if result.Pending {
-		return lostError("pod " + result.Pod + " stays pending")
-	}
-	return nil
 }

@@ -108,7 +108,7 @@ func TestWhySaysThatAPodIsNotPending(t *testing.T) {
 	for pod, tt := range map[string]struct{ cluster, want string }{
 		"default/web-runs": {pendingCluster, "Pod default/web-runs is not pending: it is on node node-1.\n$"},
 		"default/ended":    {pendingCluster, `Pod default/ended is not pending: it has ended \(Succeeded\).\n$`},
-		"shop/it":          {pendingPod("", ""), "Nothing keeps pod shop/it pending in the copy: it would be scheduled to node node-1.\nIf it stays pending in the cluster, "},
+		"shop/it":          {pendingPod("", ""), "Nothing keeps pod shop/it pending in the copy: it would be scheduled to node node-1.\n\nIf it stays pending in the cluster, "},
 		"shop/it ":         {pendingCluster + large, "Pod shop/it is pending until there is room on node node-1, which it gets by preemption of default/web-runs.\n"},
 	} {
 		namespace, name, _ := strings.Cut(strings.TrimSpace(pod), "/")

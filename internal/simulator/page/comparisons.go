@@ -14,7 +14,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/edited"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
@@ -58,10 +57,10 @@ func (p *page) compared(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	var out bytes.Buffer
-	if err := report.Page(&out, one.Result, "/compare", one.Began); err != nil {
+	if err := compare.Page(&out, one.Result, "/compare", one.Began); err != nil {
 		return err
 	}
-	w.Header().Set("Content-Security-Policy", report.Policy)
+	w.Header().Set("Content-Security-Policy", compare.Policy)
 	send(w, http.StatusOK, out.Bytes())
 	return nil
 }

@@ -38,7 +38,7 @@ type job struct {
 	Drains      string        // the node that it drains, if it does
 	*comparison               // nil for any other work
 	Fitting     *fit.Fitting  // the result of a fit, set before the job has ended
-	Removal     *drain.Report // that of a drain or a shrink of a copy, likewise
+	Removal     *drain.Result // that of a drain or a shrink of a copy, likewise
 
 	cancel  context.CancelFunc
 	ended   chan struct{}

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // shelf is a kind and its objects.

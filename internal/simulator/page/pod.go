@@ -12,7 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 

@@ -13,7 +13,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // copied is a copy of the cluster, with a name for reports.
@@ -76,14 +76,13 @@ func (p *page) remove(w http.ResponseWriter, r *http.Request) error {
 	}
 	bare := o.Bare()
 	if node != "" && !o.Force && len(bare) > 0 {
-		return problemsOf(fmt.Errorf("no controller recreates these pods: %s; choose “Also recreate pods without a controller” to see where they would go if one did", words.Few(bare)))
+		return problemsOf(fmt.Errorf("no controller recreates these pods: %s; choose “Also recreate pods without a controller” to see where they would go if one did", report.Few(bare)))
 	}
-	var prices *drain.Prices
 	text := form("text")
 	if text != "" {
-		prices, err = drain.ParsePrices([]byte(text))
+		o.Prices, err = drain.ParsePrices([]byte(text))
 		if err == nil {
-			err = prices.Check(o.Cluster.Nodes)
+			err = o.Prices.Check(o.Cluster.Nodes)
 		}
 		if err != nil {
 			return problemsOf(err)
@@ -95,7 +94,7 @@ func (p *page) remove(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return "", err
 		}
-		job.Removal = drain.NewReport(o, node == "", found, prices)
+		job.Removal = found
 		return job.Removal.Verdict(), nil
 	}))
 }

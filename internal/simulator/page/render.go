@@ -17,8 +17,7 @@ import (
 	"unicode/utf8"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare/report"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 //go:embed templates/*.html
@@ -33,7 +32,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"first":      func(most int, pods []*podView) []*podView { return pods[:min(most, len(pods))] },
 	"more":       func(most int, pods []*podView) int { return max(0, len(pods)-most) },
 	"plural":     report.Plural,
-	"few":        words.Few,
+	"few":        report.Few,
 	"brief":      report.Brief,
 	"kinds":      func() []kind { return kinds },
 	"object":     objectOf,

@@ -10,7 +10,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/edited"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 func (p *page) export(w http.ResponseWriter, r *http.Request) error {

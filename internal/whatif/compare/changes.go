@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
 )
 
 // withoutPoints drops the extension points of plugins: in another version of
@@ -122,5 +122,5 @@ func setting(a, b map[string]side.Settings, name string) string {
 		}
 		all = append(all, strings.TrimSpace(is))
 	}
-	return words.Few(all)
+	return report.Few(all)
 }

@@ -4,9 +4,6 @@
 //
 // Chance is separated from cause. Where kube-scheduler leaves something to chance, both
 // sides choose by the same seed, and what remains chance is counted as a tie.
-//
-// It is no API. It prints nothing and serves nothing: package report writes what
-// [Run] returns.
 package compare
 
 import (
@@ -47,8 +44,7 @@ type Options struct {
 	Cluster  *snapshot.Snapshot // what all of them get. It is used up: the last side has no copy
 	Pods     string             // one of side.Modes: what of the cluster's pods is scheduled
 	Scenario side.Scenario      // what happens then
-	Runs     int                // how often, with another seed each time. Less than 1 is 1
-	Seed     uint64             // that of the first run; the others follow it
+	Seed     uint64             // of what kube-scheduler leaves to chance
 	// WhatIf is what the engine needs of a configuration, but for Cluster and Seed. What it needs ends with done.
 	WhatIf   func(config []byte) (o engine.Options, done func() error, err error)
 	Progress func(Progress) // gets how far a side is, from several goroutines. It may be nil
@@ -56,10 +52,9 @@ type Options struct {
 
 // Progress is how far a side is.
 type Progress struct {
-	Run, Runs int
-	Side      string // A, B, …; empty where there is one alone
-	Step      string
-	Done, Of  int // Of is 0 if nobody knows
+	Side     string // A, B, …; empty where there is one alone
+	Step     string
+	Done, Of int // Of is 0 if it is not known
 }
 
 func (p Progress) String() string {
@@ -72,9 +67,6 @@ func (p Progress) String() string {
 	} else if p.Done > 0 {
 		line += fmt.Sprintf(", %d", p.Done)
 	}
-	if p.Runs > 1 {
-		line = fmt.Sprintf("run %d of %d, %s", p.Run, p.Runs, line)
-	}
 	return line
 }
 
@@ -82,36 +74,34 @@ func (p Progress) String() string {
 // to be scheduled, the error is [ErrNothing]; where a configuration is at fault, [SideErrors].
 // When it returns, nothing is left of it.
 func Run(ctx context.Context, o Options) (results []*Result, err error) {
-	o.Runs = max(o.Runs, 1)
 	began := time.Now()
 	if err := side.CheckMode(o.Pods); err != nil {
 		return nil, err
 	}
-	for _, b := range o.B {
-		results = append(results, newResult(&o, b.Name))
+	of := ""
+	if o.Cluster.Source != nil {
+		of = o.Cluster.Source.String()
 	}
-	for run := range o.Runs {
-		sides, err := o.run(ctx, run)
+	sides, err := o.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range sides[1:] {
+		result, err := newResult(sides[0], b)
 		if err != nil {
 			return nil, err
 		}
-		for i, result := range results {
-			if err := result.judge(sides[0], sides[i+1]); err != nil {
-				return nil, err
-			}
-		}
-	}
-	for _, result := range results {
-		result.finish()
+		result.Cluster = of
 		result.Took = time.Since(began)
+		results = append(results, result)
 	}
 	return results, nil
 }
 
 func (o *Options) sides() []Scheduler { return append([]Scheduler{o.A}, o.B...) }
 
-// run runs all sides once. That a configuration is wrong is found before anything is scheduled.
-func (o *Options) run(ctx context.Context, run int) ([]*side.Result, error) {
+// run runs all sides. That a configuration is wrong is found before anything is scheduled.
+func (o *Options) run(ctx context.Context) ([]*side.Result, error) {
 	ready := make([]prepared, len(o.sides()))
 	defer func() {
 		for i := range ready {
@@ -121,7 +111,7 @@ func (o *Options) run(ctx context.Context, run int) ([]*side.Result, error) {
 	var wrong SideErrors
 	for i, one := range o.sides() {
 		var err error
-		ready[i], err = o.prepare(ctx, run, i)
+		ready[i], err = o.prepare(ctx, i)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -132,7 +122,7 @@ func (o *Options) run(ctx context.Context, run int) ([]*side.Result, error) {
 	if err := cmp.Or(wrong.orOfTheCluster(len(ready)), o.nothing()); err != nil {
 		return nil, err
 	}
-	if o.usedUp(run) { // the sides have all of it
+	if o.usedUp() { // the sides have all of it
 		*o.Cluster = snapshot.Snapshot{}
 	}
 	results := make([]*side.Result, len(ready))
@@ -141,7 +131,8 @@ func (o *Options) run(ctx context.Context, run int) ([]*side.Result, error) {
 	for i, one := range o.sides() {
 		group.Go(func() (err error) {
 			defer ready[i].close() // the others may need the memory
-			if results[i], err = ready[i].run(ctx); err == nil || ctx.Err() != nil {
+			results[i], err = ready[i].run(ctx)
+			if err == nil || ctx.Err() != nil {
 				return context.Cause(ctx) // if it was stopped by its user, or by the end of another
 			}
 			return SideErrors{{o.letter(i), err, one}}
@@ -164,40 +155,38 @@ func (p *prepared) close() {
 	*p = prepared{}
 }
 
-// usedUp is true if nobody reads the cluster after the sides of a run are prepared.
-func (o *Options) usedUp(run int) bool {
-	return run == o.Runs-1 && !slices.ContainsFunc(o.sides(), func(s Scheduler) bool { return s.Program != "" })
-}
-
-// clusterOf is the cluster for a side of a run.
-func (o *Options) clusterOf(run, i int) *snapshot.Snapshot {
-	if o.usedUp(run) && i == len(o.B) {
-		return o.Cluster
-	}
-	return o.Cluster.DeepCopy()
+// usedUp reports whether the cluster is not read any more once the sides are prepared.
+func (o *Options) usedUp() bool {
+	return !slices.ContainsFunc(o.sides(), func(s Scheduler) bool { return s.Program != "" })
 }
 
 // prepare makes a side ready to run, here or in a process of its own.
-func (o *Options) prepare(ctx context.Context, run, i int) (p prepared, err error) {
+func (o *Options) prepare(ctx context.Context, i int) (p prepared, err error) {
 	one := o.sides()[i]
 	options := side.Options{
 		Name: one.Name, Text: one.Config, Pods: o.Pods, Schedulers: o.schedulers(), Scenario: o.Scenario,
-		Progress: func(step string, done, of int) { o.say(run, i, step, done, of) },
+		Progress: func(step string, done, of int) { o.say(i, step, done, of) },
 	}
 	if one.Program != "" {
 		dir, err := os.MkdirTemp("", "side-")
 		if err != nil {
 			return p, fmt.Errorf("directory for a side: %w", err)
 		}
-		options.Cluster, options.Seed = o.Cluster, o.Seed+uint64(run)
+		options.Cluster = o.Cluster
+		options.Seed = o.Seed
 		return prepared{side.Process{Program: one.Program, Dir: dir, Options: options}.Run, func() { _ = os.RemoveAll(dir) }}, nil
 	}
-	o.say(run, i, "reads the cluster", 0, 0)
+	o.say(i, "reads the cluster", 0, 0)
 	var done func() error
-	if options.Options, done, err = o.WhatIf(one.Config); err != nil {
+	options.Options, done, err = o.WhatIf(one.Config)
+	if err != nil {
 		return p, err
 	}
-	options.Cluster, options.Seed = o.clusterOf(run, i), o.Seed+uint64(run)
+	options.Seed = o.Seed
+	options.Cluster = o.Cluster
+	if !o.usedUp() || i < len(o.B) {
+		options.Cluster = o.Cluster.DeepCopy()
+	}
 	s, err := side.New(ctx, options)
 	if err != nil {
 		return p, cmp.Or(done(), err)
@@ -214,9 +203,9 @@ func (o *Options) schedulers() []string {
 	return sets.List(all)
 }
 
-func (o *Options) say(run, i int, step string, done, of int) {
+func (o *Options) say(i int, step string, done, of int) {
 	if o.Progress != nil {
-		o.Progress(Progress{Run: run + 1, Runs: o.Runs, Side: o.letter(i), Step: step, Done: done, Of: of})
+		o.Progress(Progress{Side: o.letter(i), Step: step, Done: done, Of: of})
 	}
 }
 
@@ -295,8 +284,7 @@ func (e SideErrors) orOfTheCluster(sides int) error {
 	return e[0].Err
 }
 
-// JudgeFiles compares two results of the same task, as [Run] does with those that it
-// has made.
+// JudgeFiles compares two results of the same task, as [Run] does with its own.
 func JudgeFiles(a, b string) (*Result, error) {
 	onA, err := side.Read(a)
 	if err != nil {
@@ -306,25 +294,13 @@ func JudgeFiles(a, b string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if other := sets.List(differing(onA.Task, onB.Task)); len(other) > 0 {
+	other := sets.List(differing(onA.Task, onB.Task))
+	if len(other) > 0 {
 		return nil, fmt.Errorf("%s and %s cannot be compared, since more than the configuration differs: %s", a, b, strings.Join(other, ", "))
 	}
-	result := newResult(&Options{A: Scheduler{Name: onA.Name}, Pods: onA.Mode}, onB.Name)
-	result.Steps, result.Took = onA.Steps, onA.Took+onB.Took
-	if err := result.judge(onA, onB); err != nil {
-		return nil, err
+	result, err := newResult(onA, onB)
+	if err == nil {
+		result.Took = onA.Took + onB.Took
 	}
-	result.finish()
-	return result, nil
-}
-
-// judge adds the results of a run.
-func (r *Result) judge(a, b *side.Result) error {
-	if r.add(a.Seed, judge(a, b)); r.Asked == 0 {
-		return r.nothing()
-	}
-	if a.Kubernetes != b.Kubernetes && len(r.Runs) == 1 {
-		r.A, r.B = r.A+" (Kubernetes "+a.Kubernetes+")", r.B+" (Kubernetes "+b.Kubernetes+")"
-	}
-	return nil
+	return result, err
 }

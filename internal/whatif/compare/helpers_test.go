@@ -67,7 +67,7 @@ func run(t *testing.T, o Options) *Result {
 		t.Fatal(err)
 	}
 	result := results[0]
-	t.Logf("took %s: %+v", result.Took, result.Runs)
+	t.Logf("took %s: %+v", result.Took, result.Counts)
 	for _, d := range result.Differences {
 		t.Logf("%s %s: %s by %s (follows: %t): %s", d.Kind, d.key(), d.Cause, d.Plugin, d.Follows, d.Reason)
 	}

@@ -37,7 +37,7 @@ const (
 	Unknown Cause = "unknown" // neither verdicts nor scores tell
 )
 
-// Difference is a pod that came out differently, or has no node on either side.
+// Difference is a pod whose results differ, or that has no node on either side.
 type Difference struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -53,7 +53,6 @@ type Difference struct {
 	// that is another.
 	By      string       `json:"by,omitempty"`
 	Setting string       `json:"setting,omitempty"`
-	Runs    int          `json:"runs"` // in how many runs the pod came out like this
 	A       side.Outcome `json:"a"`
 	B       side.Outcome `json:"b"`
 
@@ -145,7 +144,7 @@ func (v *verdicts) order() []types.NamespacedName {
 // difference compares the outcomes of a pod. Its kind is empty if they are the same.
 func (v *verdicts) difference(name types.NamespacedName) Difference {
 	a, b := v.a.Pod(name).Outcome, v.b.Pod(name).Outcome
-	d := Difference{Namespace: name.Namespace, Name: name.Name, A: a, B: b, Runs: 1}
+	d := Difference{Namespace: name.Namespace, Name: name.Name, A: a, B: b}
 	switch {
 	case a.State == engine.Gone && b.State == engine.Gone:
 		return d

@@ -91,8 +91,8 @@ func TestPodsOfJobsAndOfOwnersThatAreNotThereStay(t *testing.T) {
 	waits.Name = "of-a-job-too"
 	s.Pods = []v1.Pod{on(job, "one"), waits, ownedBy(podOf("of-another", "1"), "example.com/v1", "Rollout")}
 	r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "none")}, Cluster: s})
-	if r.Runs[0].Same != 3 || r.Load.A.Requested.Pods != 3 || r.Load.B.Requested.Pods != 3 {
-		t.Errorf("%+v, %d and %d pods run", r.Runs[0], r.Load.A.Requested.Pods, r.Load.B.Requested.Pods)
+	if r.Counts.Same != 3 || r.Load.A.Requested.Pods != 3 || r.Load.B.Requested.Pods != 3 {
+		t.Errorf("%+v, %d and %d pods run", r.Counts, r.Load.A.Requested.Pods, r.Load.B.Requested.Pods)
 	}
 }
 
@@ -175,7 +175,7 @@ func TestABudgetIsCountedBeforeTheNextPodPreempts(t *testing.T) {
 	for i := range nodes/2 + 1 {
 		s.Pods = append(s.Pods, urgent(fmt.Sprint("urgent-", i)))
 	}
-	r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "none")}, Cluster: s, Runs: 2})
+	r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "none")}, Cluster: s})
 	if len(r.Differences) != 0 {
 		t.Fatalf("%+v", r.Differences)
 	}

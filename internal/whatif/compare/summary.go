@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // Line is one of the answer. It says something, or it has a value for the cluster as it is in
@@ -22,7 +22,8 @@ type Line struct {
 
 // Terms says what the words of the summary mean.
 const Terms = "A node is used if a pod is on it that is neither a DaemonSet's nor static. " +
-	"Imbalance is the standard deviation of what is requested of nodes, in percent of what each has."
+	"Imbalance is the standard deviation of what is requested of nodes, in percent of what each has. " +
+	"Both sides choose by the same seed what kube-scheduler leaves to chance: a pod that chance alone moves is a tie, and no difference."
 
 func (r *Result) summary() []Line {
 	each := func(about string, value func(*Load) string) Line {
@@ -54,7 +55,7 @@ func (r *Result) lost() string {
 }
 
 func howMany(names []string) string {
-	return strings.TrimSuffix(fmt.Sprintf("%d: %s", len(names), words.Few(names)), ": ")
+	return strings.TrimSuffix(fmt.Sprintf("%d: %s", len(names), report.Few(names)), ": ")
 }
 
 // caused is how many differences have which cause: what differs between the configurations,
@@ -74,5 +75,5 @@ func (r *Result) caused(follows bool) string {
 	for i, by := range causes {
 		causes[i] = fmt.Sprintf("%d by %s", counts[by], by)
 	}
-	return strings.TrimSuffix(fmt.Sprintf("%d: %s", all, words.Few(causes)), ": ")
+	return strings.TrimSuffix(fmt.Sprintf("%d: %s", all, report.Few(causes)), ": ")
 }

@@ -62,7 +62,7 @@ func TestDevicesAreThoseOfTheirPodsAgainAfterABatchThatFailed(t *testing.T) {
 			t.Errorf("before, claims are %q", before)
 		}
 		for range 2 {
-			stuck, err := d.goes(t.Context(), []string{"a", "b", "d"})
+			stuck, err := d.drain(t.Context(), []string{"a", "b", "d"})
 			if err != nil || len(stuck) != 3 {
 				t.Errorf("%v went not: %v", stuck, err)
 			}

@@ -1,8 +1,5 @@
 // Package drain reports where the pods of drained nodes go, and which nodes can be drained: it
-// tries it in a copy of a cluster in memory, with the real scheduler.
-//
-// It is no API. The cluster that was copied is never written to, and which one that is its
-// callers know.
+// tries it in a copy of a cluster in memory, with the real scheduler. It writes to no real cluster.
 package drain
 
 import (
@@ -21,7 +18,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // Options say which nodes are to go, or which pods, in a copy of a cluster.
@@ -35,15 +32,23 @@ type Options struct {
 	Name     string          // of the configuration, for the report
 	Runs     int             // how often it is tried, with another seed each time. Less than 1 is 1
 	Progress engine.Progress // may be nil
+	Prices   *Prices         // of the nodes that Shrink finds; may be nil
 }
 
-// Result is that of a drain.
+// Result is that of a drain, or of a shrink.
 type Result struct {
 	Go     []string      `json:"go"`    // the nodes that go
 	Moves  []engine.Move `json:"moves"` // first those without another node, then those that were kept
 	Stay   []Stay        `json:"stay,omitempty"`
 	Trials int           `json:"trials,omitempty"`
-	Basis  words.Basis   `json:"basis"`
+	Basis  report.Basis  `json:"basis"`
+	// Saves is what the nodes that go cost an hour, but for Unpriced ones.
+	Saves    float64  `json:"savesPerHour,omitempty"`
+	Unpriced []string `json:"withoutPrice,omitempty"`
+	Currency string   `json:"-"` // of Saves
+	Priced   bool     `json:"-"` // there are prices
+	Shrink   bool     `json:"-"` // nodes that can go were searched for
+	Tried    int      `json:"-"` // nodes that were to go; 0: pods were chosen
 }
 
 // Lost is how many pods have no other node.
@@ -63,7 +68,8 @@ func Drain(ctx context.Context, o Options) (*Result, error) {
 	return o.run(ctx, "pods without a node", (*Result).Lost, func(d *draining) error {
 		t, err := d.try(ctx, o.Nodes)
 		if err == nil {
-			d.Go, d.Moves = o.Nodes, t.moves
+			d.found.Go = o.Nodes
+			d.found.Moves = t.moves
 		}
 		return err
 	})
@@ -77,16 +83,19 @@ func (o *Options) run(ctx context.Context, counts string, count func(*Result) in
 	if err != nil {
 		return nil, err
 	}
-	most.Basis.Config, most.Basis.Runs, most.Basis.Counts = o.Name, runs, counts
+	most.Tried = len(o.Nodes)
+	most.Basis.Config = o.Name
+	most.Basis.Runs = runs
+	most.Basis.Counts = counts
 	return most, nil
 }
 
-// chosen is true of a pod that is on one of the nodes, or is chosen by its labels.
-func (o *Options) chosen(pod *v1.Pod) bool {
+// chosen reports whether a pod is on one of some nodes, or else whether it has the labels of Pods.
+func (o *Options) chosen(pod *v1.Pod, nodes []string) bool {
 	if o.Pods != nil {
 		return pod.Spec.NodeName != "" && o.Pods.Matches(labels.Set(pod.Labels))
 	}
-	return slices.Contains(o.Nodes, pod.Spec.NodeName)
+	return slices.Contains(nodes, pod.Spec.NodeName)
 }
 
 // Bare are the pods to be evicted that nothing recreates.
@@ -94,28 +103,28 @@ func (o *Options) Bare() (names []string) {
 	for i := range o.Cluster.Pods {
 		pod := &o.Cluster.Pods[i]
 		ended := podutil.IsPodTerminal(pod) || pod.DeletionTimestamp != nil
-		if o.chosen(pod) && !ended && !engine.Recreatable(pod) && pod.Annotations[v1.MirrorPodAnnotationKey] == "" {
+		if o.chosen(pod, o.Nodes) && !ended && !engine.Recreatable(pod) && pod.Annotations[v1.MirrorPodAnnotationKey] == "" {
 			names = append(names, pod.Namespace+"/"+pod.Name)
 		}
 	}
 	return names
 }
 
+// draining is an engine that drains nodes.
 type draining struct {
-	Result
 	*engine.Engine
-	pods     labels.Selector // as in Options
-	force    bool
+	options  *Options
+	found    Result
 	progress engine.Progress
 }
 
 // once does something in a copy, when that is at rest.
 func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Progress, do func(*draining) error) (*Result, error) {
-	d := &draining{pods: o.Pods, force: o.Force, progress: progress}
-	var err error
-	if d.Engine, err = engine.New(ctx, e); err != nil {
+	copied, err := engine.New(ctx, e)
+	if err != nil {
 		return nil, err
 	}
+	d := &draining{Engine: copied, options: o, progress: progress}
 	defer d.Close()
 	d.progress("schedules", 0, 0)
 	if err := d.Run(ctx); err != nil {
@@ -124,8 +133,8 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	if err := do(d); err != nil {
 		return nil, err
 	}
-	d.Basis = d.Describe()
-	return &d.Result, nil
+	d.found.Basis = d.Describe()
+	return &d.found, nil
 }
 
 // trial is the result of draining some nodes.
@@ -136,7 +145,7 @@ type trial struct {
 }
 
 // try drains nodes: it evicts what may go, and has the scheduler place what is recreated,
-// until nothing more may go.
+// until no more pods may go.
 func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
 	residents := d.Residents()
 	t := &trial{kept: map[string]string{}, preempted: map[types.NamespacedName]types.NamespacedName{}}
@@ -161,18 +170,18 @@ func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
 		}
 		maps.Copy(t.preempted, by)
 		if out == 0 {
-			t.tell(d, residents, nodes)
+			t.describe(d, residents, nodes)
 			return t, nil
 		}
 	}
 }
 
-// evict recreates, without a node, those of some pods that may leave theirs, and counts them.
+// evict recreates without a node the pods that may leave theirs, and counts them.
 func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int, err error) {
 	var gone []*v1.Pod
 	for _, pod := range pods {
 		name := pod.Namespace + "/" + pod.Name
-		if !engine.Recreatable(pod) && !d.force {
+		if !engine.Recreatable(pod) && !d.options.Force {
 			t.kept[name] = "no controller recreates it"
 			continue
 		}
@@ -202,11 +211,12 @@ func refusal(err error) (string, error) {
 	return "", err
 }
 
-// on are the pods on nodes that do not belong there, by name, or those that are chosen. One
-// that was evicted is not evicted once more: it comes back if it tolerates the cordon.
+// on are the pods that are to leave their nodes, by name. One that was evicted before is not evicted
+// again: it comes back if it tolerates the cordon.
 func (d *draining) on(nodes []string, before map[types.NamespacedName]*v1.Pod) (pods []*v1.Pod) {
 	for name, pod := range d.Residents() {
-		if was := before[name]; d.evicts(pod, nodes) && was != nil && was.UID == pod.UID {
+		was := before[name]
+		if d.evicts(pod, nodes) && was != nil && was.UID == pod.UID {
 			pods = append(pods, pod)
 		}
 	}
@@ -214,27 +224,28 @@ func (d *draining) on(nodes []string, before map[types.NamespacedName]*v1.Pod) (
 	return pods
 }
 
-// evicts is true of a pod that is to leave its node.
+// evicts reports whether a pod is to leave its node.
 func (d *draining) evicts(pod *v1.Pod, nodes []string) bool {
-	if kind := d.WorkloadOf(pod).Kind; kind == "DaemonSet" || kind == cluster.OfStatic {
-		return false
-	}
-	o := Options{Nodes: nodes, Pods: d.pods}
-	return o.chosen(pod)
+	kind := d.WorkloadOf(pod).Kind
+	return kind != "DaemonSet" && kind != cluster.OfStatic && d.options.chosen(pod, nodes)
 }
 
-// tell takes note of the pods that were to leave nodes, and of those that they preempted.
-func (t *trial) tell(d *draining, residents map[types.NamespacedName]*v1.Pod, nodes []string) {
+// describe lists the pods that were to leave nodes, and the pods that they preempted.
+func (t *trial) describe(d *draining, residents map[types.NamespacedName]*v1.Pod, nodes []string) {
 	for name, was := range residents {
 		move := d.Move(was, t.preempted[name])
 		stays := move.To == move.From
 		if stays && !d.evicts(was, nodes) {
 			continue
 		}
-		if why := t.kept[move.Pod]; stays && why != "" {
-			move.To, move.Feasible, move.Reason = "", 0, why
-		} else if stays && d.pods == nil {
-			move.To, move.Feasible, move.Reason = "", 0, "it tolerates that its node is unschedulable, and comes back"
+		why := t.kept[move.Pod]
+		if why == "" && d.options.Pods == nil {
+			why = "it tolerates that its node is unschedulable, and comes back"
+		}
+		if stays && why != "" {
+			move.To = ""
+			move.Feasible = 0
+			move.Reason = why
 		}
 		t.moves = append(t.moves, move)
 	}

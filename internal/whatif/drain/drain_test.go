@@ -194,7 +194,7 @@ func TestABatchThatFailedLeavesEverythingAsItWas(t *testing.T) {
 		}
 		before := look()
 		for range 2 {
-			stuck, err := d.goes(t.Context(), []string{"a", "b", "c"})
+			stuck, err := d.drain(t.Context(), []string{"a", "b", "c"})
 			if err != nil || len(stuck) == 0 {
 				t.Errorf("%v %v", stuck, err)
 			}
@@ -242,8 +242,9 @@ func TestPodsAreEvictedInPlaceOfNodes(t *testing.T) {
 		ownedBy("ReplicaSet", "kept", "kept-1", "a", "100m") + ownedBy("DaemonSet", "web", "daemon", "a", "100m") + ownedBy("ReplicaSet", "other", "other-1", "a", "100m")
 	o := removing(t, native, text)
 	o.Pods = labels.SelectorFromSet(nil)
-	if bare := o.Bare(); len(bare) > 0 {
-		t.Errorf("nobody recreates %s", bare)
+	bare := o.Bare()
+	if len(bare) > 0 {
+		t.Errorf("no controller recreates %s", bare)
 	}
 	var err error
 	if o.Pods, err = labels.Parse("app in (web,kept)"); err != nil {
@@ -265,7 +266,7 @@ func TestOfSeveralDrainsTheWorstIsShownAndOfSeveralShrinksTheBest(t *testing.T) 
 		ownedBy("ReplicaSet", "a", "a-1", "gone", "1") + ownedBy("ReplicaSet", "b", "b-1", "gone", "1") + ownedBy("ReplicaSet", "z", "z-1", "gone", "4")
 	packed := unmodified + "profiles: [{pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [{name: example.com/none, weight: 1}]}}}], plugins: {score: {disabled: [{name: NodeResourcesBalancedAllocation}, {name: PodTopologySpread}]}}}]\n"
 	o := removing(t, packed, text, "gone")
-	o.Runs, o.Name = 12, "packed"
+	o.Runs = 12
 	removed, err := Drain(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -278,7 +279,7 @@ func TestOfSeveralDrainsTheWorstIsShownAndOfSeveralShrinksTheBest(t *testing.T) 
 		t.Errorf("%d are lost. %s", removed.Lost(), removed.Basis.String())
 	}
 	o = removing(t, packed, text, "gone")
-	o.Runs, o.Name = 12, "packed"
+	o.Runs = 12
 	found, err := Shrink(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
@@ -38,27 +39,24 @@ func ReadPrices(path string) (*Prices, error) {
 // ParsePrices reads the text of such a file.
 func ParsePrices(text []byte) (*Prices, error) {
 	p := &Prices{}
-	return p, p.read(text)
-}
-
-func (p *Prices) read(text []byte) error {
 	parsed := yamlcheck.Parse(text)
-	if problems := append(parsed.Keys(), parsed.Check(&Prices{})...); len(problems) > 0 {
-		return fmt.Errorf("line %d: %w", problems[0].Line, problems[:1])
+	problems := append(parsed.Keys(), parsed.Check(p)...)
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("line %d: %w", problems[0].Line, problems[:1])
 	}
 	if err := yaml.UnmarshalStrict(text, p); err != nil {
-		return err
+		return nil, err
 	}
 	if len(p.PerHour) == 0 {
-		return errors.New(`no prices: write "perHour:", and under it lines such as "m5.large: 0.096"`)
+		return nil, errors.New(`no prices: write "perHour:", and under it lines such as "m5.large: 0.096"`)
 	}
 	for _, value := range slices.Sorted(maps.Keys(p.PerHour)) {
-		if price := p.PerHour[value]; price < 0 {
-			return fmt.Errorf("perHour[%s]: %v is negative: a price is 0 or more", value, price)
+		if p.PerHour[value] < 0 {
+			return nil, fmt.Errorf("perHour[%s]: %v is negative: a price is 0 or more", value, p.PerHour[value])
 		}
 	}
 	p.Label = cmp.Or(p.Label, v1.LabelInstanceTypeStable)
-	return nil
+	return p, nil
 }
 
 // Check fails if no node has a price, since the prices are then those of another cluster.
@@ -67,11 +65,29 @@ func (p *Prices) Check(nodes []v1.Node) error {
 		return nil
 	}
 	return fmt.Errorf("--prices: no node has a price: there are some for %s, and none of these is a node's label %s",
-		words.Few(slices.Sorted(maps.Keys(p.PerHour))), p.Label)
+		report.Few(slices.Sorted(maps.Keys(p.PerHour))), p.Label)
 }
 
 // of is what a node costs an hour, if its price is known.
 func (p *Prices) of(node *v1.Node) (perHour float64, known bool) {
 	perHour, known = p.PerHour[node.Labels[p.Label]]
 	return perHour, known
+}
+
+// addPrices adds up what the nodes that go cost an hour, and names nodes without a price.
+func (r *Result) addPrices(nodes []v1.Node, prices *Prices) {
+	r.Priced = true
+	r.Currency = prices.Currency
+	for i := range nodes {
+		node := &nodes[i]
+		if !slices.Contains(r.Go, node.Name) {
+			continue
+		}
+		price, known := prices.of(node)
+		if !known {
+			r.Unpriced = append(r.Unpriced, node.Name)
+		}
+		r.Saves += price
+	}
+	r.Saves = math.Round(100*r.Saves) / 100
 }

@@ -35,7 +35,8 @@ func TestPricesAreReadAndMistakesTold(t *testing.T) {
 		if err == nil {
 			err = p.Check(nodes)
 		}
-		if got := fmt.Sprint(err); want == "" && err != nil || want != "" && !strings.HasPrefix(got, want) || strings.Contains(got, "\n") {
+		got := fmt.Sprint(err)
+		if want == "" && err != nil || want != "" && !strings.HasPrefix(got, want) || strings.Contains(got, "\n") {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
@@ -48,7 +49,7 @@ func TestPricesThatAreNotKnownAreNamed(t *testing.T) {
 	node := func(name, kind string) v1.Node {
 		return v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelInstanceTypeStable: kind}}}
 	}
-	r := &Report{Result: &Result{Go: []string{"a", "b", "c"}}}
+	r := &Result{Go: []string{"a", "b", "c"}}
 	prices := &Prices{Label: v1.LabelInstanceTypeStable, PerHour: map[string]float64{"small": 0.25, "large": 9}}
 	r.addPrices([]v1.Node{node("a", "small"), node("b", "other"), node("c", "small"), node("stays", "large"), node("stays-too", "other")}, prices)
 	if r.Saves != 0.5 || strings.Join(r.Unpriced, " ") != "b" {

@@ -24,13 +24,21 @@ type Stay struct {
 // once more in a smaller batch. More take longer, and hardly find more.
 const batches = 64
 
-// Shrink finds nodes that can go together. It tries those first of which least is
-// requested, twice as many at a time as long as all can go, and undoes those trials that
+// Shrink finds nodes that can go together. It tries first the nodes of which least is
+// requested, twice as many at a time as long as all can go, and undoes trials that
 // fail. That is greedy: another order may do better. In the end all go at once, as in [Drain].
-// Of several runs, it returns that which finds most.
+// Of several runs, it returns the one that finds most.
 func Shrink(ctx context.Context, o Options) (*Result, error) {
 	found := func(r *Result) int { return len(r.Go) }
-	return o.run(ctx, "nodes that can go", found, func(d *draining) error { return d.shrink(ctx, o.Nodes) })
+	r, err := o.run(ctx, "nodes that can go", found, func(d *draining) error { return d.shrink(ctx, o.Nodes) })
+	if err != nil {
+		return nil, err
+	}
+	r.Shrink = true
+	if o.Prices != nil {
+		r.addPrices(o.Cluster.Nodes, o.Prices)
+	}
+	return r, nil
 }
 
 func (d *draining) shrink(ctx context.Context, nodes []string) error {
@@ -38,34 +46,38 @@ func (d *draining) shrink(ctx context.Context, nodes []string) error {
 	rollback, _ := d.Try()
 	err := d.find(ctx, nodes)
 	rollback()
-	for all := d.Go; err == nil && len(all) > 0; all = without(all, nodesOf(d.Stay)) {
+	for all := d.found.Go; err == nil && len(all) > 0; all = without(all, nodesOf(d.found.Stay)) {
 		var stuck []Stay
-		d.Go = nil
-		if stuck, err = d.goes(ctx, all); err == nil && len(stuck) == 0 {
+		d.found.Go = nil
+		stuck, err = d.drain(ctx, all)
+		if err == nil && len(stuck) == 0 {
 			return nil
 		}
-		d.Stay = append(d.Stay, stuck...)
+		d.found.Stay = append(d.found.Stay, stuck...)
 	}
 	return err
 }
 
-// find has nodes go, batch by batch. Of a batch that fails, those that could go are tried
+// find drains nodes, batch by batch. Of a batch that fails, the nodes that could go are tried
 // once more, without the others.
 func (d *draining) find(ctx context.Context, left []string) error {
-	of, least := len(left), max(1, len(left)/batches)
-	for size := 1; len(left) > 0; d.progress("tries which nodes can go", len(d.Go)+len(d.Stay), of) {
+	of := len(left)
+	least := max(1, len(left)/batches)
+	for size := 1; len(left) > 0; d.progress("tries which nodes can go", len(d.found.Go)+len(d.found.Stay), of) {
 		left = d.emptiestFirst(left)
 		batch := left[:min(size, len(left))]
-		stuck, err := d.goes(ctx, batch)
+		stuck, err := d.drain(ctx, batch)
 		if err != nil {
 			return err
 		}
-		if size *= 2; len(stuck) == 0 {
+		if len(stuck) == 0 {
 			left = without(left, batch)
+			size *= 2
 			continue
 		}
-		if rest := without(batch, nodesOf(stuck)); len(rest) > 0 {
-			also, err := d.goes(ctx, rest)
+		rest := without(batch, nodesOf(stuck))
+		if len(rest) > 0 {
+			also, err := d.drain(ctx, rest)
 			if err != nil {
 				return err
 			}
@@ -74,27 +86,30 @@ func (d *draining) find(ctx context.Context, left []string) error {
 			}
 		}
 		if len(batch) <= least {
-			d.Stay, left = append(d.Stay, stuck...), without(left, nodesOf(stuck))
+			d.found.Stay = append(d.found.Stay, stuck...)
+			left = without(left, nodesOf(stuck))
 		}
 		size = max(least, len(batch)/2)
 	}
 	return nil
 }
 
-// goes has nodes go together, or else says which cannot, and leaves everything as it was.
-func (d *draining) goes(ctx context.Context, nodes []string) (stuck []Stay, err error) {
-	d.Trials++
+// drain drains nodes together, or else says which cannot go, and leaves everything as it was.
+func (d *draining) drain(ctx context.Context, nodes []string) (stuck []Stay, err error) {
+	d.found.Trials++
 	rollback, commit := d.Try()
 	t, err := d.try(ctx, nodes)
 	if err != nil {
 		return nil, err
 	}
-	if stuck = t.stuck(); len(stuck) > 0 {
+	stuck = t.stuck()
+	if len(stuck) > 0 {
 		rollback()
 		return stuck, nil
 	}
 	commit()
-	d.Go, d.Moves = append(d.Go, nodes...), t.moves
+	d.found.Go = append(d.found.Go, nodes...)
+	d.found.Moves = t.moves
 	return nil, nil
 }
 
@@ -134,7 +149,8 @@ func withoutNumbers(reason string) string {
 	text, _, _ := strings.Cut(said[1], ". ")
 	var all []string
 	for _, one := range strings.Split(strings.TrimSuffix(text, "."), ", ") {
-		if one = numbers.ReplaceAllString(one, ""); one != cordoned && !slices.Contains(all, one) {
+		one = numbers.ReplaceAllString(one, "")
+		if one != cordoned && !slices.Contains(all, one) {
 			all = append(all, one)
 		}
 	}

@@ -31,7 +31,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	ours "wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
@@ -65,7 +65,7 @@ type Engine struct {
 	groups *recorder.Recorder // nil if no pods are scheduled as one
 	seeded *seeded
 	close  func()
-	basis  words.Basis
+	basis  report.Basis
 
 	mu       sync.Mutex // guards what a binding cycle writes
 	outcomes map[types.NamespacedName]*Outcome
@@ -210,7 +210,7 @@ func (e *Engine) listen() error {
 }
 
 // Describe is what an answer stands on by now, but for the name of the configuration.
-func (e *Engine) Describe() words.Basis {
+func (e *Engine) Describe() report.Basis {
 	basis := e.basis
 	basis.NotModelled = e.NotModelled()
 	return basis

@@ -3,7 +3,7 @@ package engine
 import (
 	"fmt"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // Progress gets how far something is. Of is 0 where that is not known.
@@ -13,7 +13,7 @@ type Progress func(step string, done, of int)
 // run has a cluster of its own, and count distinguishes runs. Fewer than one run are one.
 func Worst[R any](o Options, runs int, progress Progress, try func(Options, Progress) (R, error), count func(R) int,
 	worse func(one, than R) bool,
-) (worst R, all []words.Run, err error) {
+) (worst R, all []report.Run, err error) {
 	runs = max(1, runs)
 	for i := range runs {
 		this := o
@@ -34,7 +34,7 @@ func Worst[R any](o Options, runs int, progress Progress, try func(Options, Prog
 		if i == 0 || worse(result, worst) {
 			worst = result
 		}
-		all = append(all, words.Run{Seed: this.Seed, Count: count(result)})
+		all = append(all, report.Run{Seed: this.Seed, Count: count(result)})
 	}
 	return worst, all, nil
 }

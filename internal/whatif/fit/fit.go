@@ -1,8 +1,5 @@
 // Package fit says whether workloads would fit a cluster: it makes their pods, as their
-// controllers would, in a copy of it in memory, and has the real scheduler place them.
-//
-// It is no API. It reads manifests and writes a report; the cluster that was copied is
-// never written to, and which one that is its callers know.
+// controllers would, in a copy of it in memory, and has the real scheduler place them. It writes to no real cluster.
 package fit
 
 import (
@@ -24,7 +21,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // MostReplicas and MostNodes are how many replicas of a workload and how many further nodes
@@ -62,7 +59,9 @@ func Fit(ctx context.Context, o Options) (*Fitting, error) {
 	if err != nil {
 		return nil, err
 	}
-	worst.Basis.Config, worst.Basis.Runs, worst.Basis.Counts = o.Name, runs, worst.counts()
+	worst.Basis.Config = o.Name
+	worst.Basis.Runs = runs
+	worst.Basis.Counts = worst.counts()
 	worst.Took = time.Since(began)
 	return worst, nil
 }
@@ -70,16 +69,19 @@ func Fit(ctx context.Context, o Options) (*Fitting, error) {
 // once tries it with one seed.
 func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Progress) (*Fitting, error) {
 	m := o.Manifests.clone()
-	f := &fitting{Manifests: m, Fitting: Fitting{Workloads: m.workloads, Skipped: m.skipped, UntilFull: o.UntilFull}, progress: progress}
 	if o.UntilFull {
-		m.preemptNobody()
+		m.disablePreemption()
 	}
 	e.PodGroups = e.PodGroups || len(m.objects.PodGroups) > 0
-	var err error
-	if f.Engine, err = engine.New(ctx, e); err != nil {
+	copied, err := engine.New(ctx, e)
+	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer copied.Close()
+	f := &fitting{
+		Engine: copied, manifests: m, progress: progress,
+		found: Fitting{Workloads: m.workloads, Skipped: m.skipped, UntilFull: o.UntilFull},
+	}
 	if err := f.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -91,17 +93,17 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	default:
 		err = f.tryAll(ctx)
 	}
-	f.Basis = f.Describe()
-	if err == nil && f.Tried == 0 {
+	if err == nil && f.found.Tried == 0 {
 		err = errors.New("nothing was tried: no replica is wanted, or there is no node for a DaemonSet")
 	}
-	return &f.Fitting, err
+	f.found.Basis = f.Describe()
+	return &f.found, err
 }
 
-// preemptNobody has the pods of the workloads come last, and wait rather than preempt others.
-func (m *Manifests) preemptNobody() {
+// disablePreemption gives the pods of the workloads the lowest priority, and a policy to preempt no others.
+func (m *Manifests) disablePreemption() {
 	class := schedulingv1.PriorityClass{Value: -scheduling.HighestUserDefinablePriority, PreemptionPolicy: ptr.To(v1.PreemptNever)}
-	class.Name = "preempts-nobody"
+	class.Name = "preempts-no-pods"
 	m.objects.PriorityClasses = append(m.objects.PriorityClasses, class)
 	for _, w := range m.workloads {
 		spec := &w.template.Spec
@@ -109,25 +111,26 @@ func (m *Manifests) preemptNobody() {
 	}
 }
 
+// fitting is an engine in which manifests are tried.
 type fitting struct {
-	Fitting
-	*Manifests
 	*engine.Engine
+	manifests *Manifests
+	found     Fitting
 	progress  engine.Progress
 	residents map[types.NamespacedName]*v1.Pod // with their nodes, before anything is tried
 	preempted map[types.NamespacedName]types.NamespacedName
 }
 
-// enter schedules what waits in the cluster, and makes what the pods of the manifests depend on.
+// enter schedules the pending pods of the cluster, and makes what the pods of the manifests depend on.
 func (f *fitting) enter(ctx context.Context) error {
 	f.progress("schedules", 0, 0)
 	if err := f.Run(ctx); err != nil {
 		return err
 	}
 	f.residents = f.Residents()
-	f.objects.Complete()
+	f.manifests.objects.Complete()
 	for _, kind := range snapshot.Kinds {
-		for o := range kind.All(&f.objects) {
+		for o := range kind.All(&f.manifests.objects) {
 			_, err := f.Create(ctx, o)
 			if apierrors.IsAlreadyExists(err) {
 				err = f.replace(ctx, o)
@@ -150,28 +153,28 @@ func (f *fitting) replace(ctx context.Context, o cluster.Object) error {
 	return f.Replace(ctx, o)
 }
 
-// tryAll tries all pods of the manifests. Those that they preempt are recreated, if
-// something would do that.
+// tryAll tries all pods of the manifests. Pods that these preempt are recreated, if a controller
+// would do that.
 func (f *fitting) tryAll(ctx context.Context) error {
 	for name, pod := range f.residents {
 		is := f.WorkloadOf(pod)
-		at := slices.IndexFunc(f.workloads, func(w *Workload) bool { return w.replaces(pod, is) })
+		at := slices.IndexFunc(f.found.Workloads, func(w *Workload) bool { return w.replaces(pod, is) })
 		if at >= 0 {
-			f.workloads[at].Replaced++
+			f.found.Workloads[at].Replaced++
 			f.Delete(pod)
 			delete(f.residents, name)
 		}
 	}
-	for _, w := range f.workloads {
+	for _, w := range f.found.Workloads {
 		if err := f.more(ctx, w, w.replicas); err != nil {
 			return err
 		}
 	}
-	return f.settle(ctx)
+	return f.schedule(ctx)
 }
 
-// settle schedules, and sees what has come of it.
-func (f *fitting) settle(ctx context.Context) error {
+// schedule schedules, and sums up the result.
+func (f *fitting) schedule(ctx context.Context) error {
 	f.progress("schedules", 0, 0)
 	if err := f.Run(ctx); err != nil {
 		return err
@@ -180,13 +183,13 @@ func (f *fitting) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	maps.Copy(preempted, f.preempted) // those who were first
+	maps.Copy(preempted, f.preempted) // who preempted them first
 	f.preempted = preempted
-	f.tell()
+	f.sum()
 	return nil
 }
 
-// replaces is true of a pod that belongs to what the manifests have, too.
+// replaces reports whether a pod of the cluster belongs to a workload that the manifests have, too.
 func (w *Workload) replaces(pod *v1.Pod, of cluster.Workload) bool {
 	its := of == cluster.Workload{Kind: w.Kind, Name: w.Name} || w.Kind == "Pod" && w.Name == pod.Name
 	return its && w.Namespace == pod.Namespace
@@ -204,14 +207,16 @@ func (f *fitting) more(ctx context.Context, w *Workload, replicas int) error {
 	}
 	for made := 0; made < replicas && (len(w.nodes) == 0 || w.next < len(w.nodes)); w.next++ {
 		pod, claims := w.pod(w.next)
-		if there := cluster.Get[*v1.Pod](f.Cluster, pod.Namespace, pod.Name); there != nil {
-			if len(w.nodes) == 0 {
-				continue
-			}
+		there := cluster.Get[*v1.Pod](f.Cluster, pod.Namespace, pod.Name)
+		if there != nil && len(w.nodes) == 0 {
+			continue
+		}
+		if there != nil {
 			f.Delete(there) // of a node of the manifests
 		}
 		for i := range claims {
-			if _, err := f.Create(ctx, &claims[i]); err != nil && !apierrors.IsAlreadyExists(err) {
+			_, err := f.Create(ctx, &claims[i])
+			if err != nil && !apierrors.IsAlreadyExists(err) {
 				return err
 			}
 		}
@@ -234,7 +239,7 @@ func (f *fitting) nodes() []*v1.Node {
 // fill adds replicas of one workload after the other, more at a time as long as all find a
 // node. A workload of which one finds none gets no more.
 func (f *fitting) fill(ctx context.Context) error {
-	left := slices.Clone(f.workloads)
+	left := slices.Clone(f.found.Workloads)
 	for batch := 16; len(left) > 0; batch = min(2*batch, 512) {
 		for range max(1, batch/len(left)) {
 			for _, w := range left {
@@ -246,11 +251,11 @@ func (f *fitting) fill(ctx context.Context) error {
 		if err := f.Run(ctx); err != nil {
 			return err
 		}
-		f.tell()
-		f.progress("adds replicas", f.Tried-f.Pending, 0)
+		f.sum()
+		f.progress("adds replicas", f.found.Tried-f.found.Pending, 0)
 		left = slices.DeleteFunc(left, func(w *Workload) bool { return len(w.Why) > 0 || len(w.pods) >= MostReplicas })
 	}
-	for _, w := range f.workloads {
+	for _, w := range f.found.Workloads {
 		w.full()
 	}
 	return nil
@@ -261,6 +266,6 @@ func (w *Workload) full() {
 	if len(w.Why) > 0 {
 		w.Message = slices.Min(slices.Collect(maps.Keys(w.Why)))
 	}
-	w.Short = words.Lacking(w.Message)
+	w.Short = report.Lacking(w.Message)
 	maps.DeleteFunc(w.Pods, func(_, node string) bool { return node == "" })
 }

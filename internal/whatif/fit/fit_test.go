@@ -10,6 +10,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
@@ -72,7 +73,7 @@ func optionsFor(t *testing.T, manifests ...string) Options {
 func has(t *testing.T, f *Fitting, lines ...string) {
 	t.Helper()
 	var table bytes.Buffer
-	if err := Formats["table"](&table, f, true); err != nil {
+	if err := report.Write(&table, "table", f, f.Report(true)); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range lines {

@@ -10,6 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // ReadNode reads a file with one Node, as kubectl prints it, of which more could be added.
@@ -37,6 +38,8 @@ type Growth struct {
 	Nodes int    `json:"nodes"`
 }
 
+func (g *Growth) String() string { return report.Plural(g.Nodes, "more node") + " like " + g.Like }
+
 // grow tries everything, and adds nodes like one until all fits, or until each pending pod
 // could have had one of its own. It doubles their number until that is enough, and then halves
 // what it has added last. By another way fewer might be enough.
@@ -44,30 +47,35 @@ func (f *fitting) grow(ctx context.Context, like *v1.Node) error {
 	if err := f.tryAll(ctx); err != nil {
 		return err
 	}
-	f.Growth = &Growth{Like: like.Name}
-	most, enough, size := min(f.Pending, MostNodes), 0, 1
-	for f.Pending > 0 && size > 0 {
-		f.progress("adds nodes", f.Growth.Nodes+size, 0)
+	added := &Growth{Like: like.Name}
+	f.found.Growth = added
+	most := min(f.found.Pending, MostNodes)
+	enough := 0
+	for size := 1; f.found.Pending > 0 && size > 0; {
+		f.progress("adds nodes", added.Nodes+size, 0)
 		preempted := maps.Clone(f.preempted)
 		undo, keep := f.Try()
 		if err := f.add(ctx, like, size); err != nil {
 			return err
 		}
-		if err := f.settle(ctx); err != nil {
+		if err := f.schedule(ctx); err != nil {
 			return err
 		}
-		if f.Pending == 0 && size > 1 {
+		if f.found.Pending == 0 && size > 1 {
 			undo()
-			f.preempted, enough, f.Pending = preempted, f.Growth.Nodes+size, 1 // at least
+			f.preempted = preempted
+			f.found.Pending = 1 // at least
+			enough = added.Nodes + size
 			size /= 2
 			continue
 		}
 		keep()
-		f.Growth.Nodes += size
-		if left := enough - f.Growth.Nodes; left > 0 {
+		added.Nodes += size
+		left := enough - added.Nodes
+		if left > 0 {
 			size = max(1, left/2)
 		} else {
-			size = min(2*size, most-f.Growth.Nodes)
+			size = min(2*size, most-added.Nodes)
 		}
 	}
 	return nil
@@ -81,7 +89,11 @@ func (f *fitting) add(ctx context.Context, like *v1.Node, nodes int) error {
 		if cluster.Get[*v1.Node](f.Cluster, "", node.Name) != nil {
 			continue
 		}
-		node.UID, node.ResourceVersion, node.Spec.ProviderID, node.Spec.PodCIDR, node.Spec.PodCIDRs = "", "", "", "", nil
+		node.UID = ""
+		node.ResourceVersion = ""
+		node.Spec.ProviderID = ""
+		node.Spec.PodCIDR = ""
+		node.Spec.PodCIDRs = nil
 		if node.Labels == nil {
 			node.Labels = map[string]string{}
 		}

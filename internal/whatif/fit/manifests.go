@@ -20,7 +20,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // Manifests are what may come to a cluster.
@@ -39,12 +39,13 @@ func Read(paths []string, stdin io.Reader) (*Manifests, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.sort(); len(m.workloads) == 0 {
-		read := slices.Clone(paths)
-		if at := slices.Index(read, "-"); at >= 0 {
-			read[at] = "the manifests"
+	m.sort()
+	if len(m.workloads) == 0 {
+		read := strings.Join(paths, ", ")
+		if slices.Equal(paths, []string{"-"}) {
+			read = "the manifests"
 		}
-		return nil, fmt.Errorf("nothing in %s makes pods: there is %s", strings.Join(read, ", "), cmp.Or(words.Counted(all), "no object"))
+		return nil, fmt.Errorf("nothing in %s makes pods: there is %s", read, cmp.Or(report.Counted(all), "no object"))
 	}
 	return m, nil
 }

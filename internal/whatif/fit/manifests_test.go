@@ -10,7 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 func specOf(spec string) string {
@@ -143,7 +143,7 @@ func TestWhatAChartBringsAlongIsUsedOrSkippedByKind(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	const want = "1 Pod of Helm's post-delete, 1 Pod of Helm's test, 1 example.com/v1 Anything, 1 policy/v1beta1 PodDisruptionBudget, 1 v1 ConfigMap"
-	if got := words.Counted(m.skipped); got != want || len(m.objects.Services) != 1 || len(m.objects.ReplicaSets) != 1 {
+	if got := report.Counted(m.skipped); got != want || len(m.objects.Services) != 1 || len(m.objects.ReplicaSets) != 1 {
 		t.Errorf("skipped: %s, want %s; %+v", got, want, m.objects)
 	}
 }

@@ -2,13 +2,10 @@ package fit
 
 import (
 	"cmp"
-	"embed"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
-	"text/template"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -17,7 +14,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // Fitting is the result for manifests in a copy of a cluster.
@@ -31,7 +28,7 @@ type Fitting struct {
 	UntilFull bool           `json:"untilFull,omitempty"` // replicas were added, and Pods are those that fit
 	Growth    *Growth        `json:"growth,omitempty"`    // nil if no nodes were to be added
 	Took      time.Duration  `json:"tookNanoseconds"`     // of all runs
-	Basis     words.Basis    `json:"basis"`
+	Basis     report.Basis   `json:"basis"`
 }
 
 // count distinguishes runs.
@@ -56,12 +53,12 @@ func (f *Fitting) counts() string {
 	return "pods that would stay pending"
 }
 
-// worse is true if another run came to less.
+// worse reports whether another run has a better result.
 func (f *Fitting) worse(than *Fitting) bool {
-	if f.UntilFull {
+	switch {
+	case f.UntilFull:
 		return f.count() < than.count()
-	}
-	if f.Pending == than.Pending {
+	case f.Pending == than.Pending:
 		return f.count() > than.count()
 	}
 	return f.Pending > than.Pending
@@ -75,11 +72,11 @@ type Workload struct {
 	Replaced  int            `json:"replaced,omitempty"` // its pods in the cluster, which went before
 	Fit       int            `json:"fit"`                // how many of its pods have a node
 	Spread    []int          `json:"spread,omitempty"`   // how many of these are in each of the Zones
-	Why       map[string]int `json:"why,omitempty"`      // how many wait, by the scheduler's message
-	// Pods are their names with their nodes, which are empty where they wait.
+	Why       map[string]int `json:"why,omitempty"`      // how many are pending, by the scheduler's message
+	// Pods are their names with their nodes, which are empty for pending ones.
 	Pods map[string]string `json:"pods"`
 	// Feasible is how many nodes the scheduler could choose from, by the pod's name. Where it is 1,
-	// there was no choice; a pod that another had to make room for is not in it.
+	// there was no choice; pods that preempted others are not in it.
 	Feasible map[string]int `json:"feasible,omitempty"`
 	Short    []string       `json:"short,omitempty"`   // until it is full: of which resources too little is left then
 	Message  string         `json:"message,omitempty"` // why no more fit; empty if no more were tried
@@ -111,67 +108,57 @@ func (w *Workload) Places(zones []string) (places []string) {
 
 func (w *Workload) String() string { return w.Kind + " " + w.Namespace + "/" + w.Name }
 
-// tell takes note of where pods are.
-func (f *fitting) tell() {
+// sum takes note of where pods are.
+func (f *fitting) sum() {
 	zones := map[string]string{}
 	for _, node := range f.nodes() {
-		if zone := node.Labels[v1.LabelTopologyZone]; zone != "" {
+		zone := node.Labels[v1.LabelTopologyZone]
+		if zone != "" {
 			zones[node.Name] = zone
 		}
 	}
-	f.Zones, f.Tried, f.Pending = slices.Compact(slices.Sorted(maps.Values(zones))), 0, 0
-	for _, w := range f.workloads {
-		w.Fit, w.Spread, w.Why, w.Feasible = 0, make([]int, len(f.Zones)), map[string]int{}, map[string]int{}
-		for _, name := range w.pods {
-			o := f.Outcome(name)
-			if w.Pods[name.Name] = o.Node; o.Feasible > 0 && o.Node != "" {
-				w.Feasible[name.Name] = o.Feasible
-			}
-			if at := slices.Index(f.Zones, zones[o.Node]); at >= 0 {
-				w.Spread[at]++
-			}
-			if o.Node == "" {
-				w.Why[o.Reason()]++
-				f.Pending++
-			} else {
-				w.Fit++
-			}
-		}
-		f.Tried += len(w.pods)
+	found := &f.found
+	found.Zones = slices.Compact(slices.Sorted(maps.Values(zones)))
+	found.Tried = 0
+	found.Pending = 0
+	for _, w := range found.Workloads {
+		f.sumOf(w, zones)
+		found.Tried += len(w.pods)
+		found.Pending += len(w.pods) - w.Fit
 	}
-	f.Preempted = nil
+	found.Preempted = nil
 	for name, by := range f.preempted {
 		move := f.Move(f.residents[name], by)
 		if move.To == "" {
-			f.Pending++
+			found.Pending++
 		}
-		f.Preempted = append(f.Preempted, move)
+		found.Preempted = append(found.Preempted, move)
 	}
-	slices.SortFunc(f.Preempted, func(a, b engine.Move) int {
+	slices.SortFunc(found.Preempted, func(a, b engine.Move) int {
 		return cmp.Or(cmp.Compare(min(1, len(a.To)), min(1, len(b.To))), cmp.Compare(a.Pod, b.Pod))
 	})
 }
 
-// Formats write it, with each pod's node if one asks for that.
-var Formats = map[string]func(w io.Writer, f *Fitting, nodes bool) error{
-	"table": written("fit.txt"), "markdown": written("fit.md"),
-	"json": func(w io.Writer, f *Fitting, _ bool) error { return words.JSON(w, f) },
-}
-
-//go:embed fit.txt fit.md
-var files embed.FS
-
-var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"join": strings.Join, "counted": words.Counted, "place": engine.Place, "brief": words.Brief, "plural": words.Plural,
-	"slashes": func(numbers []int) string {
-		return strings.ReplaceAll(strings.Trim(fmt.Sprint(numbers), "[]"), " ", "/")
-	},
-	"cell": func(text string) string { return strings.ReplaceAll(text, "|", `\|`) },
-}).ParseFS(files, "*"))
-
-func written(name string) func(io.Writer, *Fitting, bool) error {
-	return func(w io.Writer, f *Fitting, nodes bool) error {
-		return templates.ExecuteTemplate(w, name, map[string]any{"F": f, "Nodes": nodes})
+func (f *fitting) sumOf(w *Workload, zones map[string]string) {
+	w.Fit = 0
+	w.Spread = make([]int, len(f.found.Zones))
+	w.Why = map[string]int{}
+	w.Feasible = map[string]int{}
+	for _, name := range w.pods {
+		o := f.Outcome(name)
+		w.Pods[name.Name] = o.Node
+		if o.Node == "" {
+			w.Why[o.Reason()]++
+			continue
+		}
+		w.Fit++
+		if o.Feasible > 0 {
+			w.Feasible[name.Name] = o.Feasible
+		}
+		at := slices.Index(f.found.Zones, zones[o.Node])
+		if at >= 0 {
+			w.Spread[at]++
+		}
 	}
 }
 
@@ -182,7 +169,93 @@ func (f *Fitting) Fits() bool {
 
 // Verdict is the result in a line.
 func (f *Fitting) Verdict() string {
-	var line strings.Builder
-	_ = templates.ExecuteTemplate(&line, "verdict", f) // which writes to memory
-	return line.String()
+	var text string
+	switch {
+	case f.UntilFull:
+		var all []string
+		for _, w := range f.Workloads {
+			one := report.Plural(w.Fit, "more replica")
+			if len(f.Workloads) > 1 {
+				one += " of " + w.String()
+			}
+			all = append(all, one)
+		}
+		text = strings.Join(all, ", ") + " would fit"
+	case f.Pending > 0:
+		text = report.Plural(f.Pending, "pod") + " would stay pending"
+		if f.Growth != nil {
+			text += ", even with " + f.Growth.String()
+		}
+	default:
+		text = report.Plural(f.Tried, "pod") + " would fit"
+		if f.Growth != nil && f.Growth.Nodes > 0 {
+			text += " with " + f.Growth.String()
+		} else if f.Growth != nil {
+			text += " without another node"
+		}
+	}
+	if len(f.Preempted) > 0 {
+		text += ", and " + report.Plural(len(f.Preempted), "pod") + " would be preempted"
+	}
+	return text
+}
+
+// Report is the result for people, with each pod's node if asked for.
+func (f *Fitting) Report(nodes bool) report.Report {
+	var workloads, preempted []report.Item
+	for _, w := range f.Workloads {
+		workloads = append(workloads, w.item(f, nodes))
+	}
+	for _, move := range f.Preempted {
+		then := "it would stay pending: " + move.Reason
+		if move.To != "" {
+			then = "recreated, it fits " + move.To
+		}
+		preempted = append(preempted, report.Item{Text: fmt.Sprintf("%s on %s would be preempted by %s: %s", move.Pod, move.From, move.PreemptedBy, then)})
+	}
+	last := f.Basis.String() + " It took " + report.Brief(f.Took) + "."
+	if len(f.Skipped) > 0 {
+		last = "Skipped, since it creates no pods now and no pod depends on it: " + report.Counted(f.Skipped) + ". " + last
+	}
+	return report.Report{Answer: f.Verdict() + ".", Sections: []report.Section{{List: workloads}, {List: preempted}, {Text: []string{last}}}}
+}
+
+// item says how many of its pods fit, and why no more do.
+func (w *Workload) item(f *Fitting, nodes bool) report.Item {
+	item := report.Item{Text: fmt.Sprintf("%s: %d of %d fit", w, w.Fit, len(w.Pods))}
+	if f.UntilFull {
+		item.Text = fmt.Sprintf("%s: %d more fit", w, w.Fit)
+	}
+	places := w.Places(f.Zones)
+	if len(places) > 0 {
+		item.Text += ": " + strings.Join(places, ", ")
+	}
+	if w.Replaced > 0 {
+		item.Text += fmt.Sprintf(" (replacing %d running)", w.Replaced)
+	}
+	if f.UntilFull {
+		item.Lines = []string{w.limit()}
+	} else {
+		for _, why := range slices.Sorted(maps.Keys(w.Why)) {
+			item.Lines = append(item.Lines, report.Plural(w.Why[why], "pod")+" would stay pending: "+why)
+		}
+	}
+	if nodes {
+		for _, name := range slices.Sorted(maps.Keys(w.Pods)) {
+			item.Lines = append(item.Lines, name+": "+cmp.Or(engine.Place(w.Pods[name], w.Feasible[name]), "-"))
+		}
+	}
+	return item
+}
+
+// limit says why no more replicas fit.
+func (w *Workload) limit() string {
+	if w.Message == "" {
+		return "No more were tried."
+	}
+	text := "The next one would stay pending: " + w.Message
+	if len(w.Short) > 0 {
+		text = "Limited by: " + strings.Join(w.Short, ", ") + ". " + text
+	}
+	return text
 }

@@ -1,54 +1,51 @@
 package why
 
 import (
-	"cmp"
-	_ "embed"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
-	"text/template"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
-//go:embed why.tmpl
-var text string
-
-// Formats write a result, without what only a page can show.
-var Formats = map[string]func(io.Writer, *Result) error{
-	"table": written(words.Tabbed), "markdown": written(words.Markdown),
-	"json": func(w io.Writer, r *Result) error { return words.JSON(w, r) },
-}
-
-func written(table func([][]string) string) func(io.Writer, *Result) error {
-	functions := template.FuncMap{"table": table, "plural": words.Plural}
-	report := template.Must(template.New("").Funcs(functions).Parse(text))
-	return func(w io.Writer, r *Result) error {
-		aligned := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-		return cmp.Or(report.Execute(aligned, r), aligned.Flush())
+// Report is the result for people, without what only a page can show.
+func (r *Result) Report() report.Report {
+	all := report.Report{Answer: r.Verdict, Sections: []report.Section{{Text: []string{r.Hint}}}}
+	if a := r.Attempt; a != nil {
+		if a.Message != "" {
+			all.Sections[0].Text = append(all.Sections[0].Text, "The scheduler says: "+a.Message)
+		}
+		all.Sections = append(all.Sections, causesOf(a), preFilter(a), nodes(a))
 	}
+	var last report.Section
+	if r.Others > 0 {
+		last.Text = append(last.Text, report.Plural(r.Others, "other pod")+" that the cluster has pending got a node in the copy.")
+	}
+	if r.Basis != nil {
+		last.Text = append(last.Text, r.Basis.String())
+	}
+	all.Sections = append(all.Sections, last)
+	return all
 }
 
-// Causes are a table: how many nodes which plugin rejects, and why.
-func (r *Result) Causes() [][]string {
-	rows := [][]string{{"NODES", "PLUGIN", "REASON", "WHICH"}}
-	for _, group := range r.Attempt.Causes() {
+// causesOf says how many nodes which plugin rejects, and why.
+func causesOf(a *recorder.Attempt) report.Section {
+	var rows [][]string
+	for _, group := range a.Causes() {
 		plugin := ""
 		if group.Column >= 0 {
-			plugin = r.Attempt.Columns[group.Column].Name
+			plugin = a.Columns[group.Column].Name
 		}
-		rows = append(rows, []string{fmt.Sprint(group.Len()), plugin, group.Reason, words.Few(group.Nodes())})
+		rows = append(rows, []string{fmt.Sprint(group.Len()), plugin, group.Reason, report.Few(group.Nodes())})
 	}
-	return rows
+	return report.Table("", []string{"NODES", "PLUGIN", "REASON", "WHICH"}, rows)
 }
 
-// PreFilter is a table of the verdicts on the pod itself.
-func (r *Result) PreFilter() [][]string {
-	rows := [][]string{{"BEFORE THE NODES", "PLUGINS"}}
-	for _, same := range recorder.ByVerdict("", r.Attempt.PreFilter) {
+// preFilter has the verdicts on the pod itself.
+func preFilter(a *recorder.Attempt) report.Section {
+	var rows [][]string
+	for _, same := range recorder.ByVerdict("", a.PreFilter) {
 		var plugins []string
 		for _, one := range same.Plugins {
 			if one.Reason != "" {
@@ -58,23 +55,23 @@ func (r *Result) PreFilter() [][]string {
 		}
 		rows = append(rows, []string{same.Verdict.Word(), strings.Join(plugins, ", ")})
 	}
-	return rows
+	return report.Table("", []string{"BEFORE THE NODES", "PLUGINS"}, rows)
 }
 
-// Nodes are a table of nodes by plugins, but for those that are not applicable to the pod, or
-// ran on none.
-func (r *Result) Nodes() [][]string {
-	a := r.Attempt
-	head, columns := []string{"NODE"}, []int{}
+// nodes has the verdicts on nodes, without plugins that are not applicable to the pod or ran on none.
+func nodes(a *recorder.Attempt) report.Section {
+	head := []string{"NODE"}
+	var columns []int
 	for _, column := range a.Heads() {
 		ran := slices.ContainsFunc(a.Groups, func(g recorder.Group) bool { return a.Cell(g, column) != recorder.NotRun })
 		if ran && !a.Columns[column].Skipped {
-			head, columns = append(head, a.Columns[column].Name), append(columns, column)
+			head = append(head, a.Columns[column].Name)
+			columns = append(columns, column)
 		}
 	}
-	rows := [][]string{head}
+	var rows [][]string
 	for _, group := range a.Groups {
-		for _, node := range group.Nodes()[:min(group.Len(), words.ShownRows+1-len(rows))] {
+		for _, node := range group.Nodes() {
 			row := []string{node}
 			for _, column := range columns {
 				row = append(row, a.Cell(group, column).Word())
@@ -82,8 +79,5 @@ func (r *Result) Nodes() [][]string {
 			rows = append(rows, row)
 		}
 	}
-	return rows
+	return report.Table("", head, rows)
 }
-
-// More is how many nodes the table does not have.
-func (r *Result) More() int { return max(0, r.Attempt.Total-words.ShownRows) }

@@ -21,7 +21,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/words"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
@@ -44,7 +44,7 @@ type Result struct {
 	// Attempt is the last one; nil if the scheduler did not try the pod.
 	Attempt *recorder.Attempt `json:"attempt,omitempty"`
 	Others  int               `json:"others,omitempty"` // how many other pending pods got nodes in the copy
-	Basis   *words.Basis      `json:"basis,omitempty"`  // nil if nothing was tried
+	Basis   *report.Basis     `json:"basis,omitempty"`  // nil if nothing was tried
 }
 
 // Why tries a pod, with all that are pending. That the cluster has no such pod is an error.
@@ -104,9 +104,9 @@ func find(s *snapshot.Snapshot, name types.NamespacedName) (*v1.Pod, error) {
 	}
 	err := fmt.Errorf("namespace %s has no pod %s", name.Namespace, name.Name)
 	if len(others) > 0 {
-		return nil, fmt.Errorf("%w: it is in namespace %s", err, words.Few(others))
+		return nil, fmt.Errorf("%w: it is in namespace %s", err, report.Few(others))
 	}
-	if meant := cmp.Or(words.Few(begin), yamlcheck.Closest(name.Name, here)); meant != "" {
+	if meant := cmp.Or(report.Few(begin), yamlcheck.Closest(name.Name, here)); meant != "" {
 		return nil, fmt.Errorf("%w: did you mean %s?", err, meant)
 	}
 	return nil, err
@@ -147,7 +147,7 @@ func (r *Result) judge(e *engine.Engine, name types.NamespacedName) {
 	}
 	r.Verdict = fmt.Sprintf("Nothing keeps pod %s pending in the copy: it would be scheduled to node %s.", r.Pod, r.Node)
 	if len(r.Preempted) > 0 {
-		r.Verdict = fmt.Sprintf("Pod %s is pending until there is room on node %s, which it gets by preemption of %s.", r.Pod, r.Node, words.Few(r.Preempted))
+		r.Verdict = fmt.Sprintf("Pod %s is pending until there is room on node %s, which it gets by preemption of %s.", r.Pod, r.Node, report.Few(r.Preempted))
 	}
 	r.Hint = "If it stays pending in the cluster, its scheduler does not run, has not tried the pod again yet, or has another configuration: try that with --config."
 }
@@ -164,7 +164,7 @@ func (r *Result) because(e *engine.Engine, name types.NamespacedName, o engine.O
 		return " because no scheduler tries it until its scheduling gates are removed: " + strings.Join(gates, ", ")
 	case pod != nil && e.Scheduler.Profiles[pod.Spec.SchedulerName] == nil:
 		return fmt.Sprintf(" because it is for the scheduler %q, which the configuration does not have (it has %s): what that one does is not known",
-			pod.Spec.SchedulerName, words.Few(slices.Sorted(maps.Keys(e.Scheduler.Profiles))))
+			pod.Spec.SchedulerName, report.Few(slices.Sorted(maps.Keys(e.Scheduler.Profiles))))
 	case a == nil || o.State == engine.NotAsked:
 		return " because the scheduler does not try it: " + o.Reason()
 	case a.Result == recorder.Failed:
@@ -193,7 +193,7 @@ func causes(a *recorder.Attempt) string {
 		}
 	}
 	if rest > 0 {
-		all = append(all, words.Plural(rest, "node")+" for other reasons")
+		all = append(all, report.Plural(rest, "node")+" for other reasons")
 	}
 	nodes := fmt.Sprintf("none of the cluster's %d nodes can run it: ", a.Total)
 	if a.Total == 1 {
@@ -208,11 +208,11 @@ const perNode = "node(s) "
 // cause is what the nodes of a group have in common. The words of the scheduler's are mostly
 // good English: they are kept.
 func cause(group recorder.Group) string {
-	nodes, do, are := words.Plural(group.Len(), "node"), "do", "are"
+	nodes, do, are := report.Plural(group.Len(), "node"), "do", "are"
 	if group.Len() == 1 {
 		do, are = "does", "is"
 	}
-	if lacking := words.Lacking(group.Reason); len(lacking) > 0 {
+	if lacking := report.Lacking(group.Reason); len(lacking) > 0 {
 		return fmt.Sprintf("%s %s not have enough free %s", nodes, do, strings.Join(lacking, ", "))
 	}
 	if group.Reason == perNode+"were unschedulable" {

@@ -1,4 +1,4 @@
-package words
+package report
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 
 // Basis is what the answer to a what-if stands on.
 type Basis struct {
-	Cluster     string   `json:"cluster,omitempty"` // what was copied, such as "a copy of prod"; empty if nobody knows
+	Cluster     string   `json:"cluster,omitempty"` // what was copied, such as "a copy of prod"; empty if that is not known
 	Config      string   `json:"config,omitempty"`  // the name of the configuration
 	Seed        uint64   `json:"seed"`              // of the run that is shown
 	Runs        []Run    `json:"runs,omitempty"`    // all of them, if there are several
@@ -32,14 +32,13 @@ func (b *Basis) String() string {
 	if b.Config != "" {
 		text += " under " + b.Config + ","
 	}
-	if text = strings.TrimSuffix(text, ","); len(b.Runs) < 2 {
+	text = strings.TrimSuffix(text, ",")
+	if len(b.Runs) < 2 {
 		text += fmt.Sprintf(", with seed %d", b.Seed)
 	} else {
 		runs := len(b.Runs)
-		text += fmt.Sprintf(", %d times, with seeds %d to %d", runs, b.Runs[0].Seed, b.Runs[runs-1].Seed)
-	}
-	if b.Counts != "" && len(b.Runs) > 1 {
-		text += fmt.Sprintf(": %s. Shown is the run with seed %d", b.often(), b.Seed)
+		text += fmt.Sprintf(", %d times, with seeds %d to %d: %s. Shown is the run with seed %d",
+			runs, b.Runs[0].Seed, b.Runs[runs-1].Seed, b.often(), b.Seed)
 	}
 	if len(b.NotModelled) > 0 {
 		text += ". Requested, and not modelled: " + strings.Join(b.NotModelled, ", ")

@@ -1,4 +1,4 @@
-package report
+package compare
 
 import (
 	"crypto/sha256"
@@ -12,28 +12,20 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 )
 
-// HTML writes the result as a page that is a file of its own.
-func HTML(w io.Writer, results ...*compare.Result) error {
-	return Page(w, results[0], "", time.Now())
-}
-
-// Page is HTML with the time of the comparison, and a link to where the other results are.
-func Page(w io.Writer, r *compare.Result, home string, made time.Time) error {
+// Page writes a result as a page that is a file of its own, with the time of the comparison, and a link
+// to where the other results are, if home is not empty.
+func Page(w io.Writer, r *Result, home string, made time.Time) error {
 	rows := slices.Concat(r.Differences, r.Pending)
 	shown := min(most, len(rows))
-	return page.Execute(w, struct {
-		*compare.Result
-		Home   string
-		Made   string
-		Style  template.CSS
-		Script template.JS
-		Rows   []compare.Difference
-		More   int
-	}{r, home, made.Format("2 January 2006, 15:04"), template.CSS(style), template.JS(script), rows[:shown], len(rows) - shown})
+	return page.Execute(w, map[string]any{
+		"Result": r, "Home": home, "Made": made.Format("2 January 2006, 15:04"), "Style": report.Style, "Script": template.JS(script),
+		"Rows": rows[:shown], "More": len(rows) - shown, "Summary": summary(r), "Workloads": r.workloads(), "Groups": r.groups(),
+		"Scheduled": r.scheduled(), "Terms": Terms + " " + r.basis(), "Shares": newShares(r), "Curves": curves(r.Load), "Heat": heat(r.Load),
+	})
 }
 
 // most is how many pods the page lists: a browser is slow with more, and so is
@@ -42,9 +34,9 @@ const most = 3000
 
 // folds is true of what a reader may do without: what follows from others, unless the
 // pod has lost its node.
-func folds(d compare.Difference) bool { return d.Follows && d.Kind != compare.OnlyA }
+func folds(d Difference) bool { return d.Follows && d.Kind != OnlyA }
 
-func direct(rows []compare.Difference) []compare.Difference {
+func direct(rows []Difference) []Difference {
 	return slices.DeleteFunc(slices.Clone(rows), folds)
 }
 
@@ -55,37 +47,35 @@ type scored struct {
 }
 
 // scores are nil where no scores have decided.
-func scores(d compare.Difference, on side.Outcome) *scored {
-	if d.Cause != compare.Score || on.Attempt == nil {
+func scores(d Difference, on side.Outcome) *scored {
+	if d.Cause != Score || on.Attempt == nil {
 		return nil
 	}
 	others := func(row recorder.NodeScore) bool { return row.Node != d.A.Node && row.Node != d.B.Node }
 	return &scored{on.Attempt.ScoreColumns, slices.DeleteFunc(on.Attempt.Scores(), others)}
 }
 
-//go:embed report.html
+//go:embed page.html
 var layout string
 
-//go:embed report.css
-var style string
-
-//go:embed report.js
+//go:embed page.js
 var script string
 
 // Policy is the Content-Security-Policy that lets the page do what it does, and
 // nothing else.
 var Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-	digest(style), digest(script))
+	digest(string(report.Style)), digest(script))
 
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-var page = template.Must(template.New("report").Funcs(functions).Funcs(template.FuncMap{
+var page = template.Must(template.Must(report.HTML.Clone()).New("page").Funcs(template.FuncMap{
 	"percent": func(p float64) string { return fmt.Sprintf("%.1f", p) },
-	"first":   func(all []compare.Difference) []compare.Difference { return all[:min(most, len(all))] },
-	"direct":  direct, "folds": folds, "scores": scores, "shares": newShares, "curves": curves, "heat": heat,
+	"first":   func(all []Difference) []Difference { return all[:min(most, len(all))] },
+	"direct":  direct, "folds": folds, "scores": scores, "where": where, "word": Kind.word,
+	"plural": report.Plural, "brief": report.Brief, "cores": cores, "gib": gibibytes,
 }).Parse(layout))
 
 // shares are the bar of all pods. X and Width are in pods.
@@ -101,17 +91,18 @@ type share struct {
 }
 
 // newShares are how many pods came out how. What is there is wide enough to be seen.
-func newShares(r *compare.Result) (bar shares) {
-	run, pods := r.Runs[0], 0
+func newShares(r *Result) (bar shares) {
+	c := r.Counts
+	pods := 0
 	bar.All = []share{
-		{Class: "unplaced", Word: "running, and pending under A", Count: run.Unplaced},
-		{Class: "onlyA", Word: "only under A", Count: run.OnlyA},
-		{Class: "onlyB", Word: "only under B", Count: run.OnlyB},
-		{Class: "moved", Word: "moved", Count: run.Moved - run.Follows},
-		{Class: "follows", Word: "moved as a knock-on effect", Count: run.Follows},
-		{Class: "pending", Word: "pending", Count: run.Pending},
-		{Class: "tie", Word: "ties", Count: run.Ties},
-		{Class: "same", Word: "the same", Count: run.Same},
+		{Class: "unplaced", Word: "running, and pending under A", Count: c.Unplaced},
+		{Class: "onlyA", Word: "only under A", Count: c.OnlyA},
+		{Class: "onlyB", Word: "only under B", Count: c.OnlyB},
+		{Class: "moved", Word: "moved", Count: c.Moved - c.Follows},
+		{Class: "follows", Word: "moved as a knock-on effect", Count: c.Follows},
+		{Class: "pending", Word: "pending", Count: c.Pending},
+		{Class: "tie", Word: "ties", Count: c.Ties},
+		{Class: "same", Word: "the same", Count: c.Same},
 	}
 	for _, one := range bar.All {
 		pods += one.Count
@@ -131,21 +122,21 @@ type curve struct {
 	Resource string
 	Nodes    int
 	Top      float64
-	Spreads  []compare.Spread // before, under A, under B
+	Spreads  []Spread // before, under A, under B
 	Paths    []string
 }
 
 // steps is about how many nodes a curve has. Where there are more, it has each second one, say.
 const steps = 400
 
-func curves(l compare.Loads) (all []curve) {
+func curves(l Loads) (all []curve) {
 	for _, resource := range l.Resources() {
 		c := curve{Resource: resource, Top: 100}
-		for i, load := range []compare.Load{l.Before, l.A, l.B} {
+		for i, load := range []Load{l.Before, l.A, l.B} {
 			var percent []float64
 			for _, node := range l.Nodes {
 				if has := node.Has.Of(resource); has > 0 {
-					percent = append(percent, -compare.Percent(onSide(node, i).Of(resource), has))
+					percent = append(percent, -Percent(onSide(node, i).Of(resource), has))
 				}
 			}
 			slices.Sort(percent)
@@ -162,8 +153,8 @@ func curves(l compare.Loads) (all []curve) {
 }
 
 // onSide is what is requested of a node before, under A or under B.
-func onSide(node compare.NodeLoad, i int) compare.Amount {
-	return []compare.Amount{node.Before, node.A, node.B}[i]
+func onSide(node NodeLoad, i int) Amount {
+	return []Amount{node.Before, node.A, node.B}[i]
 }
 
 // field is the nodes as squares, each as dark as its CPU is requested.
@@ -171,7 +162,7 @@ type field struct {
 	Title         string
 	Width, Height int
 	Cells         []cell
-	compare.Load
+	Load
 }
 
 type cell struct {
@@ -186,7 +177,7 @@ const pitch = 10
 
 // heat draws the nodes before, under A and under B, by name, so that a node is at
 // the same place in each.
-func heat(l compare.Loads) []field {
+func heat(l Loads) []field {
 	columns := int(math.Ceil(math.Sqrt(float64(max(len(l.Nodes), 1)) * 1.6)))
 	most := max(l.Before.CPU.Max, l.A.CPU.Max, l.B.CPU.Max, 1)
 	fields := []field{{Title: "Before", Load: l.Before}, {Title: "A", Load: l.A}, {Title: "B", Load: l.B}}
@@ -194,7 +185,7 @@ func heat(l compare.Loads) []field {
 		fields[i].Width, fields[i].Height = columns*pitch, (len(l.Nodes)+columns-1)/columns*pitch
 		for n, node := range l.Nodes {
 			used := onSide(node, i)
-			percent := compare.Percent(used.CPU, node.Has.CPU)
+			percent := Percent(used.CPU, node.Has.CPU)
 			fields[i].Cells = append(fields[i].Cells, cell{
 				X: n % columns * pitch, Y: n / columns * pitch,
 				Opacity: fmt.Sprintf("%.2f", percent/most),

@@ -1,11 +1,10 @@
-// Package words has what reports of different kinds say alike. It is no API.
-package words
+package report
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
-	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -22,17 +21,10 @@ func Plural(n int, what string) string {
 // Few names the first of many.
 func Few(names []string) string {
 	const few = 5
-	if more := len(names) - few; more > 0 {
-		names = append(slices.Clone(names[:few]), fmt.Sprintf("and %d more", more))
+	if len(names) > few {
+		names = append(slices.Clone(names[:few]), fmt.Sprintf("and %d more", len(names)-few))
 	}
 	return strings.Join(names, ", ")
-}
-
-// JSON writes something for programs.
-func JSON(w io.Writer, of any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(of)
 }
 
 // Brief is a duration as a person reads it.
@@ -55,4 +47,14 @@ func Counted(things map[string]int) string {
 		all = append(all, fmt.Sprint(things[what], " ", what))
 	}
 	return strings.Join(all, ", ")
+}
+
+var lacking = regexp.MustCompile(`Insufficient ([^\s,]*[^\s,.])|Too many pods`)
+
+// Lacking are the resources of which too little is left, by a message of the scheduler's.
+func Lacking(message string) (resources []string) {
+	for _, found := range lacking.FindAllStringSubmatch(message, -1) {
+		resources = append(resources, cmp.Or(found[1], "pods"))
+	}
+	return resources
 }

@@ -1,0 +1,323 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
+)
+
+// Write writes results with the same A. Details are the pods and the nodes that differ. A single result
+// has a page of its own in HTML.
+func Write(w io.Writer, format string, details bool, results ...*Result) error {
+	if len(results) > 1 {
+		return report.Write(w, format, results, several(results, details))
+	}
+	if format == "html" {
+		return Page(w, results[0], "", time.Now())
+	}
+	return report.Write(w, format, results[0], results[0].Report(details))
+}
+
+// Report is a result for people.
+func (r *Result) Report(details bool) report.Report {
+	sections := []report.Section{{Text: []string{r.scheduled() + "."}}, summary(r), {Text: []string{Terms}}}
+	sections = append(sections, r.sections(details)...)
+	return report.Report{Answer: r.Sentence("B"), Sections: append(sections, report.Section{Text: []string{r.basis()}})}
+}
+
+// several is a report of results with the same A.
+func several(results []*Result, details bool) report.Report {
+	first := results[0]
+	answers := report.Section{}
+	for i, r := range results {
+		answers.List = append(answers.List, report.Item{Text: r.Sentence(fmt.Sprint("B", i+1))})
+	}
+	sections := []report.Section{answers, {Text: []string{first.scheduled() + "."}}, summary(results...), {Text: []string{Terms}}}
+	for i, r := range results {
+		if !details {
+			break
+		}
+		for _, s := range r.sections(true) {
+			s.Title = fmt.Sprintf("B%d: %s", i+1, s.Title)
+			sections = append(sections, s)
+		}
+	}
+	return report.Report{
+		Answer:   fmt.Sprintf("%s compared with %s (A).", report.Plural(len(results), "configuration"), first.A),
+		Sections: append(sections, report.Section{Text: []string{first.basis()}}),
+	}
+}
+
+// sections are those behind the summary.
+func (r *Result) sections(details bool) []report.Section {
+	all := []report.Section{r.unplaced(), r.workloads(), r.groups(), r.counts()}
+	if details {
+		all = append(all, r.pods(), r.times(), r.nodes())
+	}
+	if len(r.Rejected) == 0 {
+		return all
+	}
+	rejected := report.Section{Title: "Rejected by the API server on both sides"}
+	for _, notice := range r.Rejected {
+		rejected.List = append(rejected.List, report.Item{Text: notice.String()})
+	}
+	return append(all, rejected)
+}
+
+// summary is a table of the lines of [Result.Summary]. Of several results, it counts pods in place of
+// the lines that name some.
+func summary(results ...*Result) report.Section {
+	first := results[0]
+	head := []string{"", "TODAY", "A: " + first.A}
+	var rows [][]string
+	for i, r := range results {
+		if len(results) > 1 {
+			head = append(head, fmt.Sprintf("B%d: %s", i+1, r.B))
+		} else {
+			head = append(head, "B: "+r.B)
+		}
+	}
+	if len(results) > 1 {
+		rows = countRows(results)
+	}
+	for i, line := range first.Summary {
+		row := []string{line.About, line.Says}
+		if line.Says != "" && len(results) > 1 {
+			continue
+		}
+		if line.Says == "" {
+			row = []string{line.About, line.Today, line.A}
+			for _, r := range results {
+				row = append(row, r.Summary[i].B)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return report.Section{ID: "answer", Rows: append([][]string{head}, rows...)}
+}
+
+// countRows are pods by result, with a column for each result.
+func countRows(results []*Result) (rows [][]string) {
+	for _, about := range []string{"pods that lose their node", "pods that gain a node", "pods that move", "which move as a knock-on effect", "ties"} {
+		rows = append(rows, []string{about, "", ""})
+	}
+	for _, r := range results {
+		c := r.Counts
+		for i, n := range []int{c.OnlyA, c.OnlyB, c.Moved - c.Follows, c.Follows, c.Ties} {
+			rows[i] = append(rows[i], fmt.Sprint(n))
+		}
+	}
+	return rows
+}
+
+// scheduled says which pods were scheduled.
+func (r *Result) scheduled() string {
+	what := report.Plural(r.Asked, "pod") + " on " + report.Plural(r.Nodes, "node")
+	if r.Pods == side.All {
+		what += ", all rescheduled from scratch"
+	} else {
+		what += ", those that are pending"
+	}
+	if r.Steps > 0 {
+		what += ", then " + report.Plural(r.Steps, "step")
+	}
+	return what
+}
+
+// basis is how a result came about, and what it does not have of a real cluster.
+func (r *Result) basis() string {
+	basis := report.Basis{Cluster: r.Cluster, Seed: r.Seed, NotModelled: r.NotModelled}
+	return basis.String()
+}
+
+func (r *Result) unplaced() report.Section {
+	var rows [][]string
+	for _, d := range r.Unplaced {
+		rows = append(rows, []string{d.key(), d.why()})
+	}
+	s := report.Table("Running pods that are pending under A", []string{"POD", "REASON"}, rows)
+	if len(rows) > 0 {
+		s.Text = []string{"If A is the configuration that the cluster uses, the copy lacks something that these pods need. This does not depend on B."}
+	}
+	return s
+}
+
+// workloads are those with pods whose result differs.
+func (r *Result) workloads() report.Section {
+	var rows [][]string
+	for _, w := range r.Workloads {
+		if len(w.Kinds) > 0 {
+			rows = append(rows, []string{w.String(), w.difference()})
+		}
+	}
+	s := report.Table(report.Plural(len(rows), "workload")+" with pods whose result differs", []string{"WORKLOAD", "DIFFERENCE"}, rows)
+	s.ID = "workloads"
+	return s
+}
+
+func (w *Workload) String() string {
+	if w.Kind == "" {
+		return w.Namespace + "/pods of no workload"
+	}
+	return w.Namespace + "/" + w.Kind + "/" + w.Name
+}
+
+// difference counts pods by their difference, and pods by zone where that is another under B.
+func (w *Workload) difference() string {
+	var all []string
+	for _, kind := range slices.Sorted(maps.Keys(w.Kinds)) {
+		all = append(all, fmt.Sprintf("%d of %s %s", w.Kinds[kind], report.Plural(w.Replicas, "replica"), kind.word()))
+	}
+	text := strings.Join(all, ", ")
+	if w.Follow > 0 {
+		text += fmt.Sprintf(" (%d as a knock-on effect)", w.Follow)
+	}
+	const most = 9 // values of a label
+	for _, label := range slices.Sorted(maps.Keys(w.Over)) {
+		var a, b []string
+		for _, value := range slices.Sorted(maps.Keys(w.Over[label])) {
+			pods := w.Over[label][value]
+			a = append(a, fmt.Sprint(pods[1]))
+			b = append(b, fmt.Sprint(pods[2]))
+		}
+		if !slices.Equal(a, b) && len(a) > 1 && len(a) <= most {
+			text += fmt.Sprintf("; %s %s → %s", path.Base(label), strings.Join(a, "/"), strings.Join(b, "/"))
+		}
+	}
+	return text
+}
+
+// groups says how many nodes are used, and what is requested of each resource: today, under A, under B.
+func (r *Result) groups() report.Section {
+	if r.Nodes == 0 {
+		return report.Section{}
+	}
+	resources := r.Load.Resources()
+	var rows [][]string
+	for _, g := range append([]Group{{Value: "all", Loads: r.Load}}, r.Groups...) {
+		name := strings.TrimPrefix(path.Base(g.Label)+" "+cmp.Or(g.Value, "none"), ". ")
+		row := []string{name, fmt.Sprintf("%d, %d, %d of %d", g.Before.Used, g.A.Used, g.B.Used, g.A.Used+g.A.Empty)}
+		for _, one := range resources {
+			row = append(row, fmt.Sprintf("%s, %s, %s of %s",
+				amount(one, g.Before.Requested), amount(one, g.A.Requested), amount(one, g.B.Requested), amount(one, g.Has)))
+		}
+		rows = append(rows, row)
+	}
+	head := strings.Split(strings.ToUpper("nodes\tused\t"+strings.Join(resources, "\t")), "\t")
+	s := report.Table("Nodes: today, under A, under B", head, rows)
+	s.ID = "groups"
+	return s
+}
+
+// counts are all pods by result.
+func (r *Result) counts() report.Section {
+	c := r.Counts
+	var row []string
+	for _, n := range []int{c.Same, c.Moved, c.OnlyA, c.OnlyB, c.Pending, c.Ties, c.Unplaced} {
+		row = append(row, fmt.Sprint(n))
+	}
+	return report.Table("Pods by result", []string{"SAME", "MOVED", "ONLY UNDER A", "ONLY UNDER B", "PENDING", "TIES", "UNPLACED"}, [][]string{row})
+}
+
+// pods are the pods that differ. Where there are many, knock-on effects are omitted.
+func (r *Result) pods() report.Section {
+	all := slices.Concat(r.Differences, r.Pending)
+	shown := direct(all)
+	if len(shown) == 0 || len(all)-len(shown) <= report.ShownRows {
+		shown = all
+	}
+	var rows [][]string
+	for _, d := range shown {
+		rows = append(rows, []string{d.key(), d.Kind.word(), where(d.A), where(d.B), d.why()})
+	}
+	if len(rows) == 0 {
+		return report.Section{}
+	}
+	head := []string{"POD", "DIFFERENCE", "NODE UNDER A", "NODE UNDER B", "REASON"}
+	return report.Section{Title: "Pods that differ", Rows: append([][]string{head}, rows...), More: len(all) - len(shown)}
+}
+
+// times are how long the scheduler took for a pod.
+func (r *Result) times() report.Section {
+	return report.Table("Time per pod", []string{"SIDE", "P50", "P99"}, [][]string{
+		{"A", report.Brief(r.TimesA.P50), report.Brief(r.TimesA.P99)}, {"B", report.Brief(r.TimesB.P50), report.Brief(r.TimesB.P99)},
+	})
+}
+
+// nodes are the nodes that differ, first where CPU differs most.
+func (r *Result) nodes() report.Section {
+	differ := slices.DeleteFunc(slices.Clone(r.Load.Nodes), same)
+	slices.SortStableFunc(differ, func(a, b NodeLoad) int { return cmp.Compare(b.apart(), a.apart()) })
+	var rows [][]string
+	for _, n := range differ {
+		row := []string{n.Node}
+		for _, resource := range []string{CPU, Memory, Pods} {
+			row = append(row, amount(resource, n.A), amount(resource, n.B))
+		}
+		rows = append(rows, row)
+	}
+	return report.Table("Nodes that differ", []string{"NODE", "CPU UNDER A", "B", "MEMORY UNDER A", "B", "PODS UNDER A", "B"}, rows)
+}
+
+// same reports whether pods request the same of a node on both sides.
+func same(n NodeLoad) bool { return reflect.DeepEqual(n.A, n.B) }
+
+// apart is by how many percent of its CPU a node differs.
+func (n NodeLoad) apart() float64 {
+	return max(Percent(n.A.CPU-n.B.CPU, n.Has.CPU), Percent(n.B.CPU-n.A.CPU, n.Has.CPU))
+}
+
+func amount(resource string, of Amount) string {
+	switch resource {
+	case CPU:
+		return cores(of.CPU)
+	case Memory:
+		return gibibytes(of.Memory) + " GiB"
+	}
+	return fmt.Sprint(of.Of(resource))
+}
+
+func cores(milli int64) string { return trim(float64(milli) / 1000) }
+
+func gibibytes(bytes int64) string { return trim(float64(bytes) / (1 << 30)) }
+
+func trim(number float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", number), ".0") }
+
+// where is the node of a pod, or why it has none.
+func where(o side.Outcome) string {
+	switch {
+	case o.Node != "":
+		return o.Node
+	case o.State == engine.Preempted:
+		return "preempted"
+	case o.State == engine.Gone:
+		return "gone"
+	}
+	return "-"
+}
+
+func (d *Difference) why() string {
+	reason := d.Reason
+	if d.Plugin != "" {
+		reason = d.Plugin + ": " + reason
+	}
+	if d.Follows && d.Cause != Tie {
+		reason += " (knock-on effect)"
+	}
+	return reason
+}
+
+func (k Kind) word() string {
+	words := map[Kind]string{Moved: "moved", OnlyA: "only under A", OnlyB: "only under B", Pending: "pending", Unplaced: "no node under A"}
+	return words[k]
+}

@@ -1,0 +1,221 @@
+package compare
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
+)
+
+func example() *Result {
+	room := Amount{CPU: 4000, Memory: 8 << 30, Pods: 110}
+	return &Result{
+		A: "before.yaml", B: "<after>.yaml", NotModelled: []string{"list leases"}, Pods: side.Pending, Nodes: 2, Asked: 4,
+		Seed: 1, Counts: Counts{Same: 1, Moved: 1, OnlyA: 1, Pending: 1, Follows: 1, Ties: 2},
+		Differences: []Difference{
+			{
+				Namespace: "default", Name: "picky", Kind: OnlyA, Cause: Verdict, Plugin: "Regex",
+				Reason: "under B one is rejected:\nno <match>",
+				A:      side.Outcome{Node: "one", State: "Scheduled"}, B: side.Outcome{State: "Unschedulable", Message: "0/2 nodes"},
+			},
+			{
+				Namespace: "default", Name: "web", Kind: Moved, Cause: Score, Follows: true, Reason: "totals",
+				A: side.Outcome{Node: "one"}, B: side.Outcome{Node: "two"},
+			},
+		},
+		Pending: []Difference{{Namespace: "default", Name: "huge", Kind: Pending, Reason: "no room"}},
+		Load: Loads{
+			A: Load{Used: 1, Empty: 1}, Has: Amount{CPU: 8000, Memory: 16 << 30, Pods: 220},
+			Nodes: []NodeLoad{{Node: "one", Has: room, A: Amount{CPU: 1500, Pods: 1}}, {Node: "two", Has: room}},
+		},
+		Summary: []Line{
+			{About: "verdict", Says: "1 pod loses its node under B, with 1 knock-on effect"},
+			{About: "pods that lose their node", Says: "1: default/picky"},
+			{About: "nodes used, empty", Today: "0, 2", A: "1, 1", B: "0, 2"},
+			{About: "imbalance, CPU", Today: "0.0 %", A: "18.8 %", B: "0.0 %"},
+			{About: "nodes without a price", Says: "1: o|ne"},
+		},
+		Workloads: []*Workload{
+			{
+				Namespace: "default", Workload: cluster.Workload{Kind: "Deployment", Name: "w`e|b"}, Replicas: 27, Direct: 4, Follow: 1,
+				Kinds: map[Kind]int{Moved: 4, OnlyA: 1},
+				Over: map[string]map[string][3]int{
+					"topology.kubernetes.io/zone": {"a": {9, 9, 12}, "b": {9, 9, 8}, "c": {9, 9, 7}}, "pool": {"x": {1, 27, 27}},
+				},
+			},
+			{Namespace: "default", Replicas: 3},
+		},
+		Groups: []Group{{Label: "topology.kubernetes.io/zone", Value: "z|1", Loads: Loads{
+			Has: room, A: Load{Used: 1, Requested: Amount{CPU: 1500, Pods: 1}}, B: Load{Empty: 1},
+		}}},
+		TimesA: Times{P50: 1500 * time.Microsecond, P99: 2 * time.Second},
+	}
+}
+
+// written is results in a format.
+func written(t *testing.T, format string, details bool, results ...*Result) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := Write(&out, format, details, results...); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// lacks fails for each pattern that a text lacks.
+func lacks(t *testing.T, text string, patterns ...string) {
+	t.Helper()
+	for _, pattern := range patterns {
+		if !regexp.MustCompile(pattern).MatchString(text) {
+			t.Errorf("it lacks %s:\n%s", pattern, text)
+		}
+	}
+}
+
+func TestReportHasDetailsOnDemandOnly(t *testing.T) {
+	both := []string{
+		`^If the scheduler had the configuration <after>.yaml \(B\) in place of before.yaml \(A\), 1 pod would lose its node, .*\.\n\n4 pods on 2 nodes, those that are pending\.\n\n`,
+		`\n +TODAY +A: before.yaml +B: <after>.yaml\nverdict +1 pod loses its node under B, with 1 knock-on effect\npods that lose their node +1: default/picky\n` +
+			`nodes used, empty +0, 2 +1, 1 +0, 2\nimbalance, CPU +0.0 % +18.8 % +0.0 %\n`,
+		"\ndefault/Deployment/w`e\\|b +4 of 27 replicas moved, 1 of 27 replicas only under A \\(1 as a knock-on effect\\); zone 9/9/9 → 12/8/7\n",
+		`\nNODES +USED +CPU +MEMORY +PODS\nall +0, 1, 0 of 2 +0, 0, 0 of 8 +0 GiB, .*\nzone z\|1 +0, 1, 0 of 1 +0, 1.5, 0 of 4 `,
+		`\nSAME +MOVED .* UNPLACED\n1 +1 +1 +0 +1 +2 +0\n`,
+		`\nTried in memory, with seed 1. Requested, and not modelled: list leases. Webhooks, quotas and autoscalers are not modelled.\n$`,
+	}
+	details := []string{
+		`default/picky +only under A +one +- +Regex: under B one is rejected: no <match>\n`, `default/web +moved +one +two +totals \(knock-on effect\)\n`,
+		`default/huge +pending +- +- +no room\n`, `\nA +1.5 ms +2.0 s\n`, `\none +1.5 +0 +0 GiB +0 GiB +1 +0\n`,
+	}
+	lacks(t, written(t, "table", false, example()), both...)
+	text := written(t, "table", true, example())
+	lacks(t, text, append(both, details...)...)
+	if strings.Contains(text, "\ntwo ") {
+		t.Errorf("a node that is the same is listed:\n%s", text)
+	}
+	if text := written(t, "table", false, example()); strings.Contains(text, "default/web ") || strings.Contains(text, "NODE UNDER A") {
+		t.Errorf("without details:\n%s", text)
+	}
+}
+
+func TestReportOfSeveralIsOneTable(t *testing.T) {
+	other := example()
+	other.B = "other"
+	other.Counts = Counts{Same: 4}
+	lacks(t, written(t, "table", false, example(), other),
+		`^2 configurations compared with before.yaml \(A\)\.\n\nIf .* <after>.yaml \(B1\) .*\nIf .* other \(B2\) in place of before.yaml \(A\), every pod would have the same node`,
+		`\n +TODAY +A: before.yaml +B1: <after>.yaml +B2: other\npods that lose their node +1 +0\n(?s:.*)ties +2 +0\nnodes used, empty +0, 2 +1, 1 +0, 2 +0, 2\n`)
+	lacks(t, written(t, "markdown", true, example(), other), `<summary>B1: Pods that differ</summary>`, `<summary>B2: Pods that differ</summary>`)
+	lacks(t, written(t, "html", false, example(), other), `<h1>2 configurations compared with before.yaml \(A\)\.</h1>`, `<th>B1: &lt;after&gt;.yaml</th>`)
+	var again []Result
+	if err := json.Unmarshal([]byte(written(t, "json", false, example(), other)), &again); err != nil || len(again) != 2 || again[0].Differences[0].Reason != example().Differences[0].Reason {
+		t.Errorf("%v %+v", err, again)
+	}
+}
+
+func TestUnplacedPodsAreProminentInEveryFormat(t *testing.T) {
+	r := example()
+	r.Unplaced = []Difference{{Namespace: "default", Name: "db", Kind: Unplaced, Plugin: "VolumeBinding", Reason: "no <claim>"}}
+	r.Counts.Unplaced = 1
+	for format, wants := range map[string][]string{
+		"table": {`\nRunning pods that are pending under A:\n(?s:.*)\nPOD +REASON\ndefault/db +VolumeBinding: no <claim>\n(?s:.*)\nWORKLOAD +DIFFERENCE`},
+		"json":  {`(?s)"unplaced": \[\s+{\s+"namespace": "default",\s+"name": "db",\s+"kind": "unplaced"`},
+		"markdown": {
+			`^\*\*1 running pod without a node under A makes this unreliable\. If `,
+			`are pending under A</summary>(?s:.*)\n\| POD \| REASON \|\n\|---\|---\|\n\| default/db \| VolumeBinding: no \\<claim\\> \|\n`,
+		},
+		"html": {
+			`<h1 class="lost">1 running pod is pending under A; of the others:`,
+			`(?s)<h2>Running pods that are pending under A</h2>.*<li><b>default/db</b> VolumeBinding: no &lt;claim&gt;</li>.*<h2>Pods</h2>`,
+			`<b>1</b> running, and pending under A`,
+		},
+	} {
+		lacks(t, written(t, format, false, r), wants...)
+	}
+}
+
+// Knock-on effects are folded where there are many of them, but for pods that lose their node.
+func TestPodsThatLoseTheirNodeAreNeverFolded(t *testing.T) {
+	r := example()
+	for i := range 2 * report.ShownRows {
+		r.Differences = append(r.Differences, Difference{Name: fmt.Sprint("moved-", i), Kind: Moved, Follows: true})
+	}
+	r.Differences = append(r.Differences, Difference{Namespace: "default", Name: "lost", Kind: OnlyA, Follows: true})
+	text := written(t, "table", true, r)
+	if !strings.Contains(text, "default/lost") || strings.Contains(text, "moved-") || !strings.Contains(text, "and 81 more; -o json has all") {
+		t.Errorf("the table is\n%s", text)
+	}
+	lacks(t, written(t, "html", false, r), `<tr tabindex="0" aria-expanded="false"><th scope="row"><small>default/</small>lost<`)
+}
+
+func TestPageIsOneFileThatLoadsNothing(t *testing.T) {
+	page := written(t, "html", false, example())
+	if found := regexp.MustCompile(`<[^>]+ (src|href)=[^>]*>|url\(|@import|fetch\(|ZgotmplZ`).FindString(page); found != "" {
+		t.Errorf("it refers to something, or it did not pass html/template: %s", found)
+	}
+	lacks(t, page, "&lt;after&gt;.yaml", "no &lt;match&gt;", "1 pod loses its node under B", "data-follows", "Tried in memory, with seed 1. Requested, and not modelled: list leases. ")
+}
+
+func TestVerdicts(t *testing.T) {
+	for want, counts := range map[string]Counts{
+		"No difference":                                {Same: 3},
+		"No difference but 1 tie":                      {Ties: 1},
+		"No difference but 2 ties":                     {Ties: 2, Pending: 5},
+		"2 pods move under B":                          {Moved: 2},
+		"1 pod moves under B, with 3 knock-on effects": {Moved: 4, Follows: 3},
+		"1 pod gains a node under B":                   {OnlyB: 1},
+	} {
+		if got := (&Result{Counts: counts}).Verdict(); got != want {
+			t.Errorf("%+v is %q, want %q", counts, got, want)
+		}
+	}
+}
+
+func TestPageHasTheAnswerWorkloadsAndACurveForEachResource(t *testing.T) {
+	r := example()
+	r.Load.Has.Extended = map[string]int64{"a.example/gpu": 2}
+	r.Load.Nodes[1].Has.Extended = r.Load.Has.Extended
+	r.Load.Nodes[1].B.Extended = map[string]int64{"a.example/gpu": 1}
+	page := written(t, "html", false, r)
+	for _, want := range []string{
+		`<th scope="row">pods that lose their node</th><td colspan="3">1: default/picky</td>`,
+		`<th scope="row">nodes used, empty</th><td>0, 2</td><td>1, 1</td><td>0, 2</td>`,
+		`<td>4 of 27 replicas moved, 1 of 27 replicas only under A (1 as a knock-on effect); zone 9/9/9 → 12/8/7</td>`,
+		`<th scope="row">zone z|1</th><td>0, 1, 0 of 1</td><td>0, 1.5, 0 of 4</td>`,
+		`<svg viewBox="0 -100 2 100" preserveAspectRatio="none" role="img" aria-label="CPU requested`,
+		`<path class="side0" d="M0 0V0.0H1V0.0H2"/><path class="side1" d="M0 0V-37.5H1V0.0H2"/>`,
+		`<svg viewBox="0 -100 1 100" preserveAspectRatio="none" role="img" aria-label="a.example/gpu requested`,
+		`<path class="side2" d="M0 0V-50.0H1"/>`,
+		`<details id="each"><summary>`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("it lacks %s", want)
+		}
+	}
+}
+
+func TestCurvesOfManyNodesAreShort(t *testing.T) {
+	l := Loads{Nodes: make([]NodeLoad, 10*steps+1)}
+	for i := range l.Nodes {
+		l.Nodes[i] = NodeLoad{Has: Amount{CPU: 5000}, A: Amount{CPU: int64(i)}}
+	}
+	path := curves(l)[0].Paths[1]
+	n := strings.Count(path, "V")
+	if n < steps/2 || n > steps || !strings.HasPrefix(path, "M0 0V-80.0H11V") || !strings.HasSuffix(path, fmt.Sprint("H", len(l.Nodes))) {
+		t.Errorf("%d steps: %.80s … %s", n, path, path[len(path)-20:])
+	}
+}
+
+func TestPageHasTheTimeOfTheComparison(t *testing.T) {
+	var out strings.Builder
+	err := Page(&out, example(), "/compare", time.Date(2026, 2, 1, 9, 30, 0, 0, time.UTC))
+	if err != nil || !strings.Contains(out.String(), "1 February 2026, 09:30") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}

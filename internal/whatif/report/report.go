@@ -1,0 +1,83 @@
+// Package report is what a what-if found, as a value for people, and the text, the Markdown and
+// the HTML of it. It also has the phrases that reports of several kinds share.
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+)
+
+// Report is an answer, and what supports it. Texts are plain: each format escapes them.
+type Report struct {
+	Answer   string // a sentence
+	Sections []Section
+}
+
+// Section is a part of a report. Empty lines are omitted, and so is a section that has nothing.
+type Section struct {
+	ID    string     // of its table in HTML
+	Title string     // words of ours, and no names. In Markdown, a section with a title is folded
+	Text  []string   // lines above what follows
+	Rows  [][]string // a table; the first row is its head. In a shorter row, the last cell has the columns that are left
+	List  []Item
+	More  int // how many rows are not shown
+}
+
+// Item is a part of a list.
+type Item struct {
+	Text  string
+	Lines []string
+}
+
+// ShownRows is how many rows of a table a person reads.
+const ShownRows = 40
+
+// Table is a section with at most [ShownRows] of some rows under a head. It is empty if there are none.
+func Table(title string, head []string, rows [][]string) Section {
+	if len(rows) == 0 {
+		return Section{}
+	}
+	shown := min(len(rows), ShownRows)
+	return Section{Title: title, Rows: append([][]string{head}, rows[:shown]...), More: len(rows) - shown}
+}
+
+// Parts are the sections without what is empty.
+func (r Report) Parts() (parts []Section) {
+	for _, s := range r.Sections {
+		s.Text = slices.DeleteFunc(slices.Clone(s.Text), func(line string) bool { return line == "" })
+		if len(s.Text)+len(s.Rows)+len(s.List) > 0 {
+			parts = append(parts, s)
+		}
+	}
+	return parts
+}
+
+// Formats are the names of all formats.
+var Formats = []string{"html", "json", "markdown", "table"}
+
+// Write writes data as JSON, or a report of it in another format.
+func Write(w io.Writer, format string, data any, r Report) error {
+	var err error
+	switch format {
+	case "json":
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "  ")
+		err = encoder.Encode(data)
+	case "html":
+		err = HTML.Execute(w, r)
+	case "markdown":
+		_, err = io.WriteString(w, r.markdown())
+	default:
+		aligned := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+		_, err = io.WriteString(aligned, r.text())
+		err = errors.Join(err, aligned.Flush())
+	}
+	if err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package report
+
+import (
+	"bytes"
+	"html"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/russross/blackfriday/v2"
+)
+
+// awkward are texts that Markdown takes for something else unless they are escaped: each ASCII character in
+// several places, and longer constructs.
+func awkward() (texts []string) {
+	for c := ' ' + 1; c < 0x7f; c++ {
+		s := string(c)
+		texts = append(texts, s, s+s+s, "a"+s+"b", s+" a", s+"a"+s, "1"+s+" a", "a "+s+s+"b"+s+s+" c", `\`+s)
+	}
+	return append(texts, "[a](http://b)", "![a](b)", "<b>a</b>", "&lt;a&gt;", "<!-- a -->", "a | b", "[a]: b", "- [ ] a", "***", "12) a", "~~a~~", "a<br>b",
+		"^gpu-[0-9]+$", "http://a.example/b_c_d", "a  b")
+}
+
+var tags = regexp.MustCompile(`<[^>]*>`)
+
+// TestMarkdownShowsTextsAsTheyAre reads the Markdown with a parser: each text has to come out as it went in.
+func TestMarkdownShowsTextsAsTheyAre(t *testing.T) {
+	for _, text := range awkward() {
+		want := strings.Join(strings.Fields(text), " ")
+		for place, section := range map[string]Section{
+			"a paragraph": {Text: []string{"first", text}},
+			"a head":      {Rows: [][]string{{"first", text}, {"a", "b"}}},
+			"a cell":      {Rows: [][]string{{"first", "b"}, {"a", text}}},
+			"an item":     {List: []Item{{Text: "first"}, {Text: text}}},
+			"a line":      {List: []Item{{Text: "first", Lines: []string{text}}}},
+		} {
+			var out bytes.Buffer
+			if err := Write(&out, "markdown", nil, Report{Answer: "answer", Sections: []Section{section}}); err != nil {
+				t.Fatal(err)
+			}
+			page := blackfriday.Run(out.Bytes(), blackfriday.WithExtensions(blackfriday.CommonExtensions&^blackfriday.Autolink), blackfriday.WithRenderer(
+				blackfriday.NewHTMLRenderer(blackfriday.HTMLRendererParameters{})))
+			var parts []string
+			for _, part := range tags.Split(string(page), -1) {
+				parts = append(parts, html.UnescapeString(strings.TrimSpace(part)))
+			}
+			if !strings.Contains("\n"+strings.Join(parts, "\n")+"\n", "\n"+want+"\n") {
+				t.Errorf("%q in %s: %q is shown as %q", text, place, &out, page)
+			}
+		}
+	}
+}
+
+// example has what a report can have.
+func example() Report {
+	return Report{Answer: "1 pod <moves>", Sections: []Section{
+		{Text: []string{"a\nb", "", "c*"}},
+		{ID: "all", Title: "Pods & nodes", Rows: [][]string{{"POD", "FROM", "TO"}, {"a|b", "one", "two"}, {"db_0", "none\tat all"}}, More: 3},
+		{},
+		{List: []Item{{Text: "web: 1 of 2", Lines: []string{"1 pod: no room"}}, {Text: "db"}}},
+	}}
+}
+
+func TestReportsInEveryFormat(t *testing.T) {
+	for format, want := range map[string]string{
+		"table": "1 pod <moves>\n\na b\nc*\n\nPods & nodes:\n\nPOD    FROM   TO\na|b    one    two\ndb_0   none at all\nand 3 more; -o json has all\n\n" +
+			"web: 1 of 2\n  1 pod: no room\ndb\n",
+		"markdown": "**1 pod \\<moves\\>**\n\na b\n\nc\\*\n\n<details><summary>Pods &amp; nodes</summary>\n\n" +
+			"| POD | FROM | TO |\n|---|---|---|\n| a\\|b | one | two |\n| db\\_0 |  | none at all |\n\nand 3 more; the JSON has all\n\n</details>\n\n" +
+			"- web: 1 of 2\n  - 1 pod: no room\n- db\n",
+		"json": "{\n  \"of\": \"programs\"\n}\n",
+	} {
+		var out bytes.Buffer
+		if err := Write(&out, format, map[string]string{"of": "programs"}, example()); err != nil || out.String() != want {
+			t.Errorf("%v: as %s it is\n%s\nwant\n%s", err, format, &out, want)
+		}
+	}
+	var page bytes.Buffer
+	if err := Write(&page, "html", nil, example()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"<h1>1 pod &lt;moves&gt;</h1>", "<h2>Pods &amp; nodes</h2>", `<table id="all"`, `<th scope="row">a|b</th><td>one</td><td>two</td>`,
+		"<td colspan=\"2\">none\tat all</td>", "And 3 more", "<li>web: 1 of 2<ul><li>1 pod: no room</li></ul></li>",
+	} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the page lacks %s:\n%s", want, &page)
+		}
+	}
+}
