@@ -67,7 +67,7 @@ func TestWasmPluginsOfAConfiguration(t *testing.T) {
 
 // Two profiles call different guests First, and each gets its own.
 func TestEachProfileGetsTheGuestThatWasStartedForIt(t *testing.T) {
-	s := &setup{host: &wasmhost.Host{}}
+	s := &setup{host: wasmhost.New(wasmhost.Options{})}
 	defer s.host.Close()
 	if err := s.read(t.Context(), read(t, "good/many_guests.yaml")); err != nil {
 		t.Fatal(err)

@@ -82,7 +82,7 @@ func Check(ctx context.Context, o Options) (err error) {
 }
 
 func (o Options) newSetup() *setup {
-	return &setup{host: &wasmhost.Host{Transport: o.Transport, NoCache: true}, extra: o.Plugins}
+	return &setup{host: wasmhost.New(wasmhost.Options{Transport: o.Transport, NoCache: true}), extra: o.Plugins}
 }
 
 // setup makes a scheduler for the API server of the kubeconfig, or for another one.

@@ -118,7 +118,7 @@ func TestAPodThatComesBackWithoutAnEndFreesItsInstance(t *testing.T) {
 
 func TestPermitRefusesAPodForWhoseInstanceThereIsNoRoom(t *testing.T) {
 	guest := open(t, "remember_permit").(binder)
-	inside(guest).pool.boundMemory.Store(maxBoundMemory - 1)
+	inside(guest).pool.ownedMemory.Store(maxOwnedMemory - 1)
 	first := begins(t, guest, "first.")
 	state, second := framework.NewCycleState(), pod("second")
 	preFilter(t.Context(), guest, state, second)
@@ -155,7 +155,7 @@ func TestBindThatOnlyAnswersSuccessIsAnError(t *testing.T) {
 
 // taken is how many instances are a pod's own.
 func (p *pool) taken() (n int) {
-	for range p.bound.Range {
+	for range p.owned.Range {
 		n++
 	}
 	return n

@@ -54,7 +54,7 @@ func TestWhatAGuestHandsOverIsBounded(t *testing.T) {
 }
 
 func TestWhatAGuestNamesAtTheStartIsBounded(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	t.Cleanup(func() { h.Close() })
 	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "generous.wasm", GuestConfig: "c1,2000:\x00\x00\x00\x00\x01\x00\x00\x00"})
 	if want := "wasm: enqueue error: result.cluster_events: 2000 bytes, and at most 1024 are taken (in "; !strings.Contains(message(err), want) {

@@ -11,8 +11,8 @@ import (
 
 // inAnother makes calls in another instance than those outside of it.
 func inAnother(p *plugin, call func()) {
-	s := p.pool.lock()
-	defer p.pool.unlock(s)
+	s := p.pool.acquire("")
+	defer p.pool.release(s)
 	call()
 }
 
@@ -178,7 +178,7 @@ func TestACycleThatPreFilterSkipsIsKeptForTheHooksThatFollow(t *testing.T) {
 }
 
 func TestThePodIsMarshalledOnceForAllThatAskInACycle(t *testing.T) {
-	p := &pass{plugin: &plugin{}, pod: pod("web")}
+	p := &attempt{plugin: &plugin{}, pod: pod("web")}
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {

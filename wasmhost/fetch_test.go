@@ -47,7 +47,7 @@ func TestAStartThatFailsNamesPluginURLAndCause(t *testing.T) {
 		{says(builtForJS), "wasm: guest is built for JavaScript (GOOS=js): build it with GOOS=wasip1 and -buildmode=c-shared"},
 	} {
 		guestURL := serve(t, tt.handler)
-		_, err := new(Host).Start(t.Context(), "Wasm", Args{GuestURL: strings.Replace(guestURL, "://", "://me:secret@", 1)})
+		_, err := New(Options{}).Start(t.Context(), "Wasm", Args{GuestURL: strings.Replace(guestURL, "://", "://me:secret@", 1)})
 		if want := "plugin Wasm: guest " + strings.Replace(guestURL, "://", "://me:xxxxx@", 1) + ": " + tt.want; message(err) != want {
 			t.Errorf("got\n%v\nwant\n%s", err, want)
 		}
@@ -64,14 +64,14 @@ func (hosts inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func TestATransportOfTheProcessResolvesTheGuest(t *testing.T) {
-	h := &Host{Transport: inProcess{"static-webserver": readGuest(t, "empty_filter")}}
+	h := New(Options{Transport: inProcess{"static-webserver": readGuest(t, "empty_filter")}})
 	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "http://static-webserver/guest.wasm"}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestALimitHoldsForWhatAnotherPluginFetched(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	defer h.Close()
 	guestURL := "file://" + guests + "empty_filter.wasm"
 	if _, err := h.Start(t.Context(), "First", Args{GuestURL: guestURL}); err != nil {
@@ -89,7 +89,7 @@ func TestAGuestIsFetchedOnce(t *testing.T) {
 		fetches++
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(readGuest(t, "empty_filter")))
 	})
-	h := &Host{}
+	h := New(Options{})
 	defer h.Close()
 	for range 3 {
 		if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: guestURL}); err != nil {
@@ -105,7 +105,7 @@ func TestNoFileStaysBehind(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	for _, guest := range []string{"empty_filter", "start_trap", "no_memory"} {
-		_, _ = new(Host).Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + guest + ".wasm"})
+		_, _ = New(Options{}).Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + guest + ".wasm"})
 	}
 	left, err := os.ReadDir(tmp)
 	if err != nil || len(left) > 0 {
@@ -114,7 +114,7 @@ func TestNoFileStaysBehind(t *testing.T) {
 }
 
 func TestTheDigestOfAGuest(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	defer h.Close()
 	sum := sha256.Sum256(readGuest(t, "empty_filter"))
 	is, other := hex.EncodeToString(sum[:]), strings.Repeat("00", 32)

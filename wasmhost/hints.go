@@ -119,13 +119,15 @@ func (h *hints) rejects(pod *v1.Pod, node *v1.Node) bool {
 	if time.Since(time.Unix(0, h.failed.Load())) < afterFailure {
 		return false
 	}
-	c := &cycle{pass: &pass{plugin: h.plugin, pod: pod, hint: true}}
-	if c.known = h.plugin.answers.About(pod, nil); c.known == nil {
+	c := h.plugin.newCycle(pod)
+	c.hint = true
+	c.known = h.plugin.answers.About(pod, nil)
+	if c.known == nil {
 		return false
 	}
 	rejected, known := h.rejection(c.known, node)
 	if !known && h.plugin.guest.Active.Has(abi.PreFilter) {
-		_, _ = c.recallPreFilter()
+		_, _ = c.preFilter()
 		rejected, known = h.rejection(c.known, node)
 	}
 	if !known && h.plugin.guest.Active.Has(abi.Filter) {

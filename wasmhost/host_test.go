@@ -23,7 +23,7 @@ import (
 )
 
 func TestAPluginGoesOnWithTheGuestThatWasStarted(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	defer h.Close()
 	args := Args{GuestURL: "file://" + guests + "remember.wasm"}
 	for range 2 { // two profiles have it
@@ -41,7 +41,7 @@ func TestAPluginGoesOnWithTheGuestThatWasStarted(t *testing.T) {
 }
 
 func TestAGuestThatDoesNotStartClosesNoOther(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	defer h.Close()
 	args := Args{GuestURL: fileURL("regex_v2")}
 	pl, err := h.open(t.Context(), "Wasm", args, nil)
@@ -58,7 +58,7 @@ func TestAGuestThatDoesNotStartClosesNoOther(t *testing.T) {
 }
 
 func TestNothingIsLeftOfAHostThatIsClosed(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURL("regex_v2")}); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestNothingIsLeftOfAHostThatIsClosed(t *testing.T) {
 }
 
 func TestATrapInEnqueueStopsTheStart(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	defer h.Close()
 	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "trap_enqueue.wasm"})
 	var trap *abi.Trap
@@ -80,9 +80,9 @@ func TestATrapInEnqueueStopsTheStart(t *testing.T) {
 	}
 }
 
-func TestOthersMakeAPluginWithNew(t *testing.T) {
+func TestPluginFactoryMakesAPlugin(t *testing.T) {
 	args := &runtime.Unknown{Raw: []byte(`{"guestURL": "file://` + guests + `error_filter.wasm"}`)}
-	pl, err := New(t.Context(), "Wasm", args, nil)
+	pl, err := New(Options{}).PluginFactory("Wasm")(t.Context(), args, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func gathered(t *testing.T) map[string]string {
 }
 
 func TestArgsThatNobodyParsedAreValidatedAtTheStart(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	defer h.Close()
 	for field, args := range map[string]Args{
 		"memoryLimit":  {MemoryLimit: quantity(-1)},
@@ -174,7 +174,7 @@ func hanging(t *testing.T) (guestURL string, asked <-chan struct{}) {
 // A server that does not answer holds up neither other guests nor Close.
 func TestHostThatFetchesHoldsUpNoOtherGuest(t *testing.T) {
 	guestURL, asked := hanging(t)
-	h := &Host{Timeout: time.Hour}
+	h := New(Options{Timeout: time.Hour})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := make(chan error, 1)
 	go func() {
@@ -210,7 +210,7 @@ func TestHostStartOutlivesTheFirstOne(t *testing.T) {
 		}
 		_, _ = w.Write(readGuest(t, "empty_filter"))
 	})
-	h := &Host{Timeout: time.Hour}
+	h := New(Options{Timeout: time.Hour})
 	defer h.Close()
 	start := func(ctx context.Context) <-chan error {
 		ended := make(chan error, 1)
@@ -256,7 +256,7 @@ func users(h *Host, want int) error {
 }
 
 func TestHostKeepsAGuestAsLongAsAPluginHasIt(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	defer h.Close()
 	var plugins []fwk.Plugin
 	for range 2 {
@@ -281,7 +281,7 @@ func TestHostKeepsAGuestAsLongAsAPluginHasIt(t *testing.T) {
 func TestHostDropsTheBytesOfAGuest(t *testing.T) {
 	const size = 32 << 20
 	guest := binary.AppendUvarint(append(readGuest(t, "empty_filter"), 0), size)
-	h := &Host{Transport: inProcess{"large": append(guest, make([]byte, size)...)}}
+	h := New(Options{Transport: inProcess{"large": append(guest, make([]byte, size)...)}})
 	defer h.Close()
 	before := heap.InUse()
 	started, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "http://large/guest.wasm"})

@@ -29,7 +29,7 @@ func TestAGuestThatCanDecideNothingDoesNotStart(t *testing.T) {
 		"main_not_run": "wasm: none of the guest's functions decides anything: it is built as a library, whose main is not run; " +
 			"register the plugin in init, or build it with -buildmode=wasi-legacy (TinyGo)",
 	} {
-		h := &Host{}
+		h := New(Options{})
 		t.Cleanup(func() { h.Close() })
 		args := Args{GuestURL: "file://" + guests + guest + ".wasm"}
 		_, err := h.Start(t.Context(), "Wasm", args)
@@ -53,7 +53,7 @@ func buildGo(t *testing.T, folder string) (file string) {
 }
 
 func TestAGuestInPlainGoDecides(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	t.Cleanup(func() { h.Close() })
 	pl, err := h.open(t.Context(), t.Name(), Args{GuestURL: "file://" + buildGo(t, guests+"plain_go")}, nil)
 	if err != nil {
@@ -71,7 +71,7 @@ func TestAGuestInPlainGoDecides(t *testing.T) {
 func TestAGuestReadsNodesByName(t *testing.T) {
 	fast := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"fast": ""}}}
 	h := snapshot.Of(append(nodesNamed("b", "c"), fast)...)
-	host := &Host{}
+	host := New(Options{})
 	t.Cleanup(func() { host.Close() })
 	pl, err := host.open(t.Context(), t.Name(), Args{GuestURL: "file://" + buildGo(t, guests+"by_label")}, h)
 	if err != nil {
@@ -98,7 +98,7 @@ func TestAGuestReadsNodesByName(t *testing.T) {
 
 // What k8s.io/api brings with it, such as klog, wants to know what the program is called.
 func TestAGuestInGoDecodesTheWholePod(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	t.Cleanup(func() { h.Close() })
 	pl, err := h.open(t.Context(), t.Name(), Args{GuestURL: "file://" + buildGo(t, "../examples/go-pod")}, nil)
 	if err != nil {

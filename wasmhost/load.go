@@ -56,7 +56,7 @@ func (h *Host) share(args Args) *sharedGuest {
 		Interruptible: args.callTimeout() > 0,
 		KeepIn:        args.CompilationCache,
 	}}
-	if h.NoCache {
+	if h.options.NoCache {
 		key.KeepIn = ""
 	}
 	h.mu.Lock()
@@ -64,9 +64,6 @@ func (h *Host) share(args Args) *sharedGuest {
 	g := h.guests[key]
 	if g == nil {
 		g = &sharedGuest{key: key, turn: make(chan struct{}, 1)}
-		if h.guests == nil {
-			h.guests = map[guestKey]*sharedGuest{}
-		}
 		h.guests[key] = g
 	}
 	g.users++
@@ -157,11 +154,11 @@ func (h *Host) verify(ctx context.Context, from fetch.Source, guest fetch.Digest
 }
 
 func (h *Host) limit(args Args) int64 {
-	return cmp.Or(args.GuestSizeLimit.Value(), h.MaxBytes, DefaultMaxBytes)
+	return cmp.Or(args.GuestSizeLimit.Value(), h.options.MaxBytes, DefaultMaxBytes)
 }
 
 func (h *Host) fetcher() fetch.Fetcher {
-	return fetch.Fetcher{Transport: h.Transport, Timeout: cmp.Or(h.Timeout, DefaultTimeout)}
+	return fetch.Fetcher{Transport: h.options.Transport, Timeout: cmp.Or(h.options.Timeout, DefaultTimeout)}
 }
 
 // aboutSize names the field of an error about a guest that is too large.

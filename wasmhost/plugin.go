@@ -44,7 +44,7 @@ type plugin struct {
 	pool      *pool
 	log       *guestLog
 	hints     hints
-	last      atomic.Pointer[begun]
+	last      atomic.Pointer[cycle] // that was begun last
 	beginning sync.Mutex
 	stop      context.CancelFunc // ends the watch
 }
@@ -92,8 +92,8 @@ func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, ar
 // startFirst makes the first instance, so that a guest that cannot start does
 // not get as far as a pod.
 func (p *plugin) startFirst() error {
-	s := p.pool.lock()
-	defer p.pool.unlock(s)
+	s := p.pool.acquire("")
+	defer p.pool.release(s)
 	if err := s.provide(); err != nil {
 		err = fmt.Errorf("failed to create a guest pool: %w", err)
 		if trap := (*abi.Trap)(nil); errors.As(err, &trap) && trap.ExitCode == 1 {

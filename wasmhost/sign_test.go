@@ -53,10 +53,10 @@ func TestThePodsOfAGuestThatSaysWhatItDecidesByAreSigned(t *testing.T) {
 // newFramework makes a profile of the framework's with a guest enabled.
 func newFramework(t *testing.T, guest string) fwk.Handle {
 	t.Helper()
-	h := &Host{}
+	h := New(Options{})
 	t.Cleanup(func() { h.Close() })
 	registry := frameworkruntime.Registry{
-		"Wasm": h.Factory("Wasm"), queuesort.Name: queuesort.New, defaultbinder.Name: defaultbinder.New,
+		"Wasm": h.PluginFactory("Wasm"), queuesort.Name: queuesort.New, defaultbinder.Name: defaultbinder.New,
 	}
 	one := func(name string) config.PluginSet { return config.PluginSet{Enabled: []config.Plugin{{Name: name}}} }
 	profile := &config.KubeSchedulerProfile{

@@ -33,7 +33,7 @@ func TestASecondStartTakesWhatTheFirstCompiled(t *testing.T) {
 	var before os.FileInfo
 	for start := range 2 {
 		var lines []string
-		h := &Host{}
+		h := New(Options{})
 		args := Args{GuestURL: fileURL("regex_v2"), CompilationCache: dir}
 		if _, err := h.Start(listening(t, &lines), "Wasm", args); err != nil {
 			t.Fatal(err)
@@ -58,7 +58,7 @@ func TestASecondStartTakesWhatTheFirstCompiled(t *testing.T) {
 
 func TestAProcessThatAnyoneMayConfigureWritesNowhere(t *testing.T) {
 	dir := t.TempDir()
-	h := &Host{NoCache: true}
+	h := New(Options{NoCache: true})
 	defer h.Close()
 	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURL("regex_v2"), CompilationCache: dir}); err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func BenchmarkStart(b *testing.B) {
 }
 
 func startAndStop(b *testing.B, args Args) {
-	h := &Host{}
+	h := New(Options{})
 	if _, err := h.Start(context.Background(), "Wasm", args); err != nil {
 		b.Fatal(err)
 	}

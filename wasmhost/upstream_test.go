@@ -30,8 +30,8 @@ func startOurs(t *testing.T) scenario.Start {
 			return nil, err
 		}
 		handle := newHandle(s, notes)
-		plugin, err := wasmhost.New(scenario.Quiet(t.Context()), "wasm", &runtime.Unknown{Raw: raw, ContentType: runtime.ContentTypeJSON},
-			handle)
+		plugin, err := wasmhost.New(wasmhost.Options{}).PluginFactory("wasm")(scenario.Quiet(t.Context()),
+			&runtime.Unknown{Raw: raw, ContentType: runtime.ContentTypeJSON}, handle)
 		if err != nil {
 			return nil, err
 		}

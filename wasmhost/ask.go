@@ -1,0 +1,230 @@
+package wasmhost
+
+import (
+	"fmt"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
+)
+
+// ask calls a hook whose answers are not remembered.
+func (c *cycle) ask(hook abi.Hook, in abi.In) (out abi.Out, status *fwk.Status) {
+	if c.measured {
+		defer c.measure(hook, time.Now(), &status)
+	}
+	out, err := c.call(hook, in)
+	return out, c.status(hook, out.Verdict, err)
+}
+
+// askAbout is what Filter or Score answers about a node: it is remembered, or the guest is asked.
+func (c *cycle) askAbout(hook abi.Hook, node fwk.NodeInfo) (v abi.Verdict, status *fwk.Status) {
+	if c.measured {
+		defer c.measure(hook, time.Now(), &status)
+	}
+	if c.known == nil || !c.plugin.guest.Active.Has(hook) {
+		out, err := c.call(hook, onNode(node.Node()))
+		return out.Verdict, c.status(hook, out.Verdict, err)
+	}
+	number := c.known.Number(node)
+	v, ok := c.known.Get(hook, number)
+	if ok {
+		c.plugin.metrics.recalled.Add(1)
+		return v, statusOf(hook, v)
+	}
+	v, err := c.learn(hook, node.Node(), number)
+	return v, c.status(hook, v, err)
+}
+
+// learn asks a guest about a node, and remembers the answer by the node's number.
+func (c *cycle) learn(hook abi.Hook, node *v1.Node, number answers.Node) (abi.Verdict, error) {
+	out, err := c.call(hook, onNode(node))
+	if err == nil && c.counted(hook, out.Verdict) {
+		c.known.Put(hook, map[answers.Node]abi.Verdict{number: out.Verdict})
+	}
+	return out.Verdict, err
+}
+
+// askPreFilter is what PreFilter answers: it is remembered, or the guest is asked.
+func (c *cycle) askPreFilter() (result *fwk.PreFilterResult, status *fwk.Status) {
+	if c.measured {
+		defer c.measure(abi.PreFilter, time.Now(), &status)
+	}
+	a, err := c.preFilter()
+	return a.Result, c.status(abi.PreFilter, a.Verdict, err)
+}
+
+func (c *cycle) preFilter() (answers.PreFilter, error) {
+	if c.known != nil {
+		if known := c.known.PreFilter(); known != nil {
+			c.plugin.metrics.recalled.Add(1)
+			return *known, nil
+		}
+	}
+	out, err := c.call(abi.PreFilter, abi.In{})
+	a := answers.PreFilter{Verdict: out.Verdict}
+	if len(out.NodeNames) > 0 {
+		a.Result = &fwk.PreFilterResult{NodeNames: sets.New(out.NodeNames...)}
+	}
+	if err == nil && c.counted(abi.PreFilter, a.Verdict) {
+		c.known.PutPreFilter(&a)
+	}
+	return a, err
+}
+
+// askPreScore is what PreScore answers, whose step is the last: it is remembered, or the guest is asked.
+func (c *cycle) askPreScore(in abi.In) (status *fwk.Status) {
+	if c.measured {
+		defer c.measure(abi.PreScore, time.Now(), &status)
+	}
+	if c.known != nil {
+		if known := c.known.PreScore(); known != nil {
+			c.plugin.metrics.recalled.Add(1)
+			return statusOf(abi.PreScore, *known)
+		}
+	}
+	out, err := c.call(abi.PreScore, in)
+	if err == nil && c.counted(abi.PreScore, out.Verdict) {
+		c.known.PutPreScore(&out.Verdict)
+	}
+	return c.status(abi.PreScore, out.Verdict, err)
+}
+
+// counted counts an answer of the guest where answers are remembered, and reports whether it may be.
+func (c *cycle) counted(hook abi.Hook, v abi.Verdict) bool {
+	if c.known == nil || !c.plugin.guest.Active.Has(hook) {
+		return false
+	}
+	c.plugin.metrics.asked.Inc()
+	return worthKeeping(hook, v)
+}
+
+// worthKeeping reports whether a verdict may be remembered. An Error may be gone at the
+// next try, and so may a code that the scheduler takes for an Error, or retries.
+// OutOfReasons is not the guest's reason.
+func worthKeeping(hook abi.Hook, v abi.Verdict) bool {
+	switch fwk.Code(v.Code) {
+	case fwk.Success, fwk.Unschedulable, fwk.UnschedulableAndUnresolvable:
+		return v.Reason() != abi.OutOfReasons
+	case fwk.Skip:
+		return hook == abi.PreFilter || hook == abi.PreScore
+	}
+	return false
+}
+
+// status is the answer to a hook in the framework's words. An error goes by the failure policy.
+func (c *cycle) status(hook abi.Hook, v abi.Verdict, err error) *fwk.Status {
+	if err != nil {
+		return c.plugin.failed(hook, err)
+	}
+	return statusOf(hook, v)
+}
+
+// measure is deferred in cycles that are measured. A hook that is a constant, or that the guest
+// does not export, is not asked.
+func (c *cycle) measure(hook abi.Hook, began time.Time, status **fwk.Status) {
+	if c.plugin.guest.Active.Has(hook) {
+		callSeconds.WithLabelValues(c.plugin.name, hook.String(), (*status).Code().String()).Observe(time.Since(began).Seconds())
+	}
+}
+
+// failed is the status of a call that has failed, by the failure policy.
+func (p *plugin) failed(hook abi.Hook, err error) *fwk.Status {
+	if p.args.FailurePolicy != FailurePolicyIgnore {
+		return fwk.AsStatus(err)
+	}
+	switch hook {
+	case abi.PreFilter, abi.PreScore, abi.Bind:
+		return fwk.NewStatus(fwk.Skip)
+	case abi.PostFilter:
+		return fwk.NewStatus(fwk.Unschedulable)
+	}
+	return nil
+}
+
+// statusOf is a guest's verdict in the framework's words. Success is nil.
+func statusOf(hook abi.Hook, v abi.Verdict) *fwk.Status {
+	switch {
+	case v.Code == 0 && len(v.Reasons) == 0:
+		return nil
+	case v.Code < 0 || v.Code > int32(fwk.Pending):
+		return fwk.AsStatus(fmt.Errorf("wasm: %s returned the status code %d, which does not exist", hook, v.Code))
+	case !mayReturn(hook, fwk.Code(v.Code)):
+		return fwk.AsStatus(fmt.Errorf("wasm: %s returned the status code %d, %s, which is not for this hook", hook, v.Code, fwk.Code(v.Code)))
+	case v.Reasons == nil:
+		v.Reasons = noReason
+	}
+	return fwk.NewStatus(fwk.Code(v.Code), v.Reasons...)
+}
+
+// mayReturn reports whether the framework takes a code from a hook. It finds no error in one
+// that it does not expect.
+func mayReturn(hook abi.Hook, code fwk.Code) bool {
+	switch code {
+	case fwk.Wait:
+		return hook == abi.Permit
+	case fwk.Skip:
+		return hook == abi.PreFilter || hook == abi.PreScore || hook == abi.Bind
+	}
+	return true
+}
+
+var noReason = []string{""}
+
+// narrow names to the scheduler the nodes that the guest lets the pod run on, if these
+// are known. result is what the guest itself has answered.
+func (c *cycle) narrow(result *fwk.PreFilterResult) (*fwk.PreFilterResult, *fwk.Status) {
+	if c.known == nil || !c.plugin.guest.Active.Has(abi.Filter) || c.known.Len() == 0 {
+		return result, nil
+	}
+	passing := c.known.Passing()
+	if passing == nil {
+		c.askAboutUnknown()
+		passing = c.known.Passing()
+	}
+	switch {
+	case passing == nil:
+		return result, nil
+	case passing.Nodes == 0:
+		c.rejected = true
+		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, passing.Rejected)
+	case passing.Result == nil:
+		return result, nil
+	}
+	c.excluded = passing.Rejected
+	if result.AllNodes() {
+		return passing.Result, nil
+	}
+	return result.Merge(passing.Result), nil
+}
+
+// PreFilter asks a guest about so many nodes that Filter may not come to, and about more for
+// as long as askedAhead: v2 answers about tens of thousands meanwhile.
+const (
+	leastAhead = 1000
+	askedAhead = 50 * time.Millisecond
+)
+
+// askAboutUnknown asks a guest about the nodes of a cycle on which it has given no verdict
+// yet. Filter asks about those for which there is no time.
+func (c *cycle) askAboutUnknown() {
+	began, verdicts := time.Now(), map[answers.Node]abi.Verdict{}
+	for asked, place := range c.known.Unknown() {
+		if asked >= leastAhead && time.Since(began) > askedAhead || c.time.exceeds(1) {
+			break
+		}
+		node, number := c.known.At(place)
+		out, err := c.call(abi.Filter, onNode(node))
+		if err != nil || fwk.Code(out.Code) == fwk.Error {
+			break
+		}
+		if c.counted(abi.Filter, out.Verdict) {
+			verdicts[number] = out.Verdict
+		}
+	}
+	c.known.Put(abi.Filter, verdicts)
+}
