@@ -106,10 +106,8 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 	if err := s.keep(volumes.Start(s.running, s.client, s.informers, warningsOf{"fake volumes", s.warnings})); err != nil {
 		return err
 	}
-	if cfg.DataDir != "" { // else nothing is there
-		if err := s.remember(ctx); err != nil {
-			return fmt.Errorf("read what is there: %w", err)
-		}
+	if s.baseline.state, err = s.State(ctx); err != nil {
+		return err
 	}
 	return s.firstScheduler(ctx, cfg)
 }

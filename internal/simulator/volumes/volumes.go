@@ -128,5 +128,7 @@ func (p *provisioner) release(ctx context.Context, name cache.ObjectName) error 
 		volume.Annotations[volumehelpers.AnnDynamicallyProvisioned] == "" || volume.DeletionTimestamp != nil {
 		return nil
 	}
-	return p.client.CoreV1().PersistentVolumes().Delete(ctx, volume.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(volume.UID))})
+	return p.client.CoreV1().PersistentVolumes().Delete(ctx, volume.Name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &volume.UID, ResourceVersion: &volume.ResourceVersion},
+	})
 }
