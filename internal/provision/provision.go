@@ -1,5 +1,5 @@
 // Package provision makes the volumes of claims as drivers of storage would: volumes that
-// exist only in the API. It is no API.
+// exist only in the API.
 package provision
 
 import (
@@ -71,11 +71,13 @@ func affinity(terms []v1.TopologySelectorTerm) *v1.VolumeNodeAffinity {
 // other. The CSINode is that of the node, or nil.
 func Around(node *v1.Node, on *storagev1.CSINode, driver string) *v1.VolumeNodeAffinity {
 	keys := []string{v1.LabelTopologyZone}
-	if _, ok := node.Labels[v1.LabelTopologyZone]; !ok {
+	_, ok := node.Labels[v1.LabelTopologyZone]
+	if !ok {
 		keys = []string{v1.LabelHostname}
 	}
 	if on != nil {
-		if i := slices.IndexFunc(on.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Name == driver }); i >= 0 {
+		i := slices.IndexFunc(on.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Name == driver })
+		if i >= 0 {
 			keys = on.Spec.Drivers[i].TopologyKeys
 		}
 	}

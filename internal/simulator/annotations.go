@@ -25,7 +25,8 @@ func (s *Simulator) Annotations(scheduler string) (keys, excluding []string) {
 
 func annotations(text []byte, scheduler string) (keys, excluding []string) {
 	all, allExcluding := sets.Set[string]{}, sets.Set[string]{}
-	if config, err := kubescheduler.Read(text); err == nil { // else it would not run
+	config, err := kubescheduler.Read(text)
+	if err == nil { // else it would not run
 		eachPolicy(config, scheduler, func(policy regex.Policy, _ bool) {
 			all.Insert(policy.Annotation)
 			allExcluding.Insert(policy.ExcludeAnnotation)

@@ -180,7 +180,8 @@ func (s *Simulator) firstScheduler(ctx context.Context, cfg Config) error {
 	saved, err := s.saved.read()
 	if cfg.Resume && saved != nil {
 		cfg.Progress("kube-scheduler with the configuration kept in " + s.saved.path)
-		if err = s.apply(ctx, saved); err == nil {
+		err = s.apply(ctx, saved)
+		if err == nil {
 			s.baseline.config = saved
 			return nil
 		}

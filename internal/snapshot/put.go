@@ -32,12 +32,14 @@ func (i *importing) put(ctx context.Context, kind Kind, in *Snapshot, which func
 		}
 		group.Go(func() error {
 			defer func() {
-				if done := i.done.Add(1); i.progress != nil {
+				done := i.done.Add(1)
+				if i.progress != nil {
 					i.progress(int(done), i.total)
 				}
 			}()
 			err := i.putOne(ctx, kind, obj)
-			if status := apierrors.APIStatus(nil); errors.As(err, &status) && ctx.Err() == nil {
+			status := apierrors.APIStatus(nil)
+			if errors.As(err, &status) && ctx.Err() == nil {
 				i.mu.Lock()
 				defer i.mu.Unlock()
 				reason := err.Error()
@@ -75,7 +77,8 @@ func (i *importing) putOne(ctx context.Context, kind Kind, in Object) error {
 	i.adapt(ctx, obj)
 	for tries := 0; ; tries++ {
 		err := i.create(ctx, kind, obj, in.GetUID())
-		if again := apierrors.IsForbidden(err) && time.Now().Before(i.until) || apierrors.IsConflict(err) && tries < maxConflicts; !again {
+		again := apierrors.IsForbidden(err) && time.Now().Before(i.until) || apierrors.IsConflict(err) && tries < maxConflicts
+		if !again {
 			return err
 		}
 		select {
@@ -193,7 +196,8 @@ func (i *importing) claim(ctx context.Context, ref *v1.ObjectReference) {
 		return
 	}
 	ref.UID, ref.ResourceVersion = "", ""
-	if claim, err := i.Client.CoreV1().PersistentVolumeClaims(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{}); err == nil {
+	claim, err := i.Client.CoreV1().PersistentVolumeClaims(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	if err == nil {
 		ref.UID = claim.UID
 	}
 }

@@ -30,17 +30,19 @@ func deleteOrphans(client kubernetes.Interface, core coreinformers.Interface) fu
 		missing := map[string]bool{}
 		for _, pod := range pods {
 			node := pod.Spec.NodeName
-			if _, err := nodes.Get(node); err == nil || node == "" {
+			_, err := nodes.Get(node)
+			if err == nil || node == "" {
 				continue
 			}
-			if _, asked := missing[node]; !asked { // the cache may be behind that of pods
+			_, asked := missing[node]
+			if !asked { // the cache may be behind that of pods
 				_, err := client.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{})
 				missing[node] = apierrors.IsNotFound(err)
 			}
 			if !missing[node] || !suspects[node] {
 				continue
 			}
-			err := client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
+			err = client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
 				GracePeriodSeconds: ptr.To[int64](0),
 				Preconditions:      metav1.NewUIDPreconditions(string(pod.UID)),
 			})

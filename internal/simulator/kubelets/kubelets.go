@@ -9,7 +9,7 @@
 // undo nobody's change.
 //
 // What it is not: it runs no container and no endpoint (no logs, no exec), places
-// no pod, and deletes none but those that somebody deleted already. It is no API.
+// no pod, and deletes none but those that somebody deleted already.
 package kubelets
 
 import (

@@ -79,7 +79,8 @@ func (k *kubelets) endPod(ctx context.Context, pod *v1.Pod) error {
 	if err != nil || e == nil {
 		return err
 	}
-	if wait := e.wait(pod, time.Now()); wait > 0 {
+	wait := e.wait(pod, time.Now())
+	if wait > 0 {
 		k.later(pod, wait)
 		return nil
 	}
@@ -101,7 +102,8 @@ func (k *kubelets) removePod(ctx context.Context, pod *v1.Pod) error {
 
 func (k *kubelets) runPod(ctx context.Context, node *v1.Node, pod *v1.Pod) error {
 	hostIP := NodeIP
-	if ips, err := nodeutil.GetNodeHostIPs(node); err == nil { // else its status is not written yet
+	ips, err := nodeutil.GetNodeHostIPs(node)
+	if err == nil { // else its status is not written yet
 		hostIP = ips[0].String()
 	}
 	podIP := pod.Status.PodIP
@@ -153,7 +155,8 @@ func endingOf(pod *v1.Pod) (*ending, error) {
 	e := &ending{}
 	var err error
 	if says {
-		if e.after, err = time.ParseDuration(text); err != nil || e.after < 0 {
+		e.after, err = time.ParseDuration(text)
+		if err != nil || e.after < 0 {
 			return nil, fmt.Errorf("annotation %s: %q is not a valid duration: write it as 90s or 5m", runsFor, text)
 		}
 	}

@@ -3,7 +3,7 @@
 //
 // A look takes the object as it is then, and not what has happened to it. What it
 // writes carries the resource version, or the UID, that was looked at; so it meets
-// no other object and undoes nobody's change. It is no API.
+// no other object and undoes nobody's change.
 package reconcile
 
 import (

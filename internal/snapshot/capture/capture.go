@@ -80,7 +80,8 @@ func Read(ctx context.Context, o Options) (*snapshot.Snapshot, error) {
 	s := &snapshot.Snapshot{Source: &snapshot.Source{
 		Cluster: name, Server: config.Host, Taken: metav1.Now().Rfc3339Copy(), NodeSelector: o.NodeSelector,
 	}}
-	if version, err := client.Discovery().ServerVersion(); err == nil { // else the lists will say what is wrong
+	version, err := client.Discovery().ServerVersion()
+	if err == nil { // else the lists will say what is wrong
 		s.Source.Version = version.GitVersion
 	}
 	for _, kind := range snapshot.Kinds {
@@ -106,7 +107,8 @@ func (o Options) Namespace() string {
 	if err != nil {
 		return "" // Read says what is wrong
 	}
-	if its := file.Contexts[cmp.Or(o.Context, file.CurrentContext)]; its != nil {
+	its := file.Contexts[cmp.Or(o.Context, file.CurrentContext)]
+	if its != nil {
 		return its.Namespace
 	}
 	return ""
@@ -114,7 +116,8 @@ func (o Options) Namespace() string {
 
 func (o Options) config() (*rest.Config, string, error) {
 	file, err := clientcmd.LoadFromFile(o.Kubeconfig)
-	if unreadable := (*fs.PathError)(nil); errors.As(err, &unreadable) {
+	unreadable := (*fs.PathError)(nil)
+	if errors.As(err, &unreadable) {
 		return nil, "", fmt.Errorf("kubeconfig: %w", err)
 	} else if err != nil {
 		return nil, "", fmt.Errorf("%s is not a kubeconfig: %w", o.Kubeconfig, err)
