@@ -61,7 +61,7 @@ func judged(t *testing.T, a, b *side.Result) *Result {
 	return r
 }
 
-func TestTheSummaryIsTheAnswer(t *testing.T) {
+func TestSummaryIsTheAnswer(t *testing.T) {
 	r := judged(t, sideWith("A", "a-1", "a-2", "b-1", "a-1"), sideWith("B", "a-1", "a-1", "a-1", ""))
 	want := []Line{
 		{About: "verdict", Says: "1 pod loses its node under B, with 2 knock-on effects"},
@@ -101,7 +101,7 @@ func TestWorkloadsAndNodesAreCountedByZone(t *testing.T) {
 	}
 }
 
-func TestWhatDiffersInASettingIsNamed(t *testing.T) {
+func TestSettingSaysWhatDiffers(t *testing.T) {
 	const packed = "profiles: [{plugins: {multiPoint: {disabled: [{name: ImageLocality}], enabled: [{name: ImageLocality, weight: 5}]}}, " +
 		"pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}]}}}]}]"
 	a, b := setupsOf(t, "percentageOfNodesToScore: 5")[v1.DefaultSchedulerName], setupsOf(t, packed)[v1.DefaultSchedulerName]
