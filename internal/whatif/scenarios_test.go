@@ -26,9 +26,9 @@ import (
 
 var update = flag.Bool("update", false, "write what is predicted into the scenarios; then have the live half check it")
 
-// TestWhatIsPredicted: the engine comes to what each scenario expects, and so do drain and
+// TestScenariosArePredicted: the engine comes to what each scenario expects, and so do drain and
 // fit for a scenario that is a question of theirs.
-func TestWhatIsPredicted(t *testing.T) {
+func TestScenariosArePredicted(t *testing.T) {
 	guests, _, err := guestserver.Start("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -301,6 +301,19 @@ func TestWithoutAHeadThereIsTheAPIOnly(t *testing.T) {
 	}
 }
 
+func TestSimulatorWithoutKubelets(t *testing.T) {
+	printed := session(t, []string{"--kubelets", "none"}, func(base string) {
+		send(t, "POST", base+"/api/v1/import", `{"nodes":[{"metadata":{"name":"kubecon-1"}}]}`, 200)
+		_, nodes := get(t, base+"/api/v1/export")
+		if !strings.Contains(nodes, "kubecon-1") || strings.Contains(nodes, "KubeletReady") {
+			t.Error(nodes)
+		}
+	})
+	if strings.Contains(printed, "fake kubelets") {
+		t.Error(printed)
+	}
+}
+
 func TestMistakesAreOneLineAndExitCodeOne(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -364,6 +377,7 @@ func TestUsageErrorsStartNothing(t *testing.T) {
 		"reset now":       {2, `unknown command "now"`},
 		"completion bash": {0, "bash completion"},
 		"snapshot --no":   {2, "unknown flag: --no"},
+		"--kubelets kwok": {2, `invalid argument "kwok" for "--kubelets" flag: use simulated or none`},
 		"--plugin back":   {2, `invalid argument "back" for "--plugin" flag: use v1, v2, native, extender, extender-names or none`},
 		"--context prod":  {2, "there is none"},
 		"snapshot":        {2, "--kubeconfig is missing: give the kubeconfig"},

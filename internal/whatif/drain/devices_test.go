@@ -39,7 +39,7 @@ pods:
 ` + pods
 }
 
-func TestDevicesAreThoseOfTheirPodsAgainAfterABatchThatFailed(t *testing.T) {
+func TestFailedBatchLeavesDevicesWithTheirPods(t *testing.T) {
 	o := removing(t, unmodified, withDevices())
 	_, err := o.once(t.Context(), o.Options, func(string, int, int) {}, func(d *draining) error {
 		d.Spare = true

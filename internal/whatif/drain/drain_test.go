@@ -93,7 +93,7 @@ func alike(t *testing.T, what string, got []string, want ...string) {
 	}
 }
 
-func TestADrainTellsWhereEachPodGoesOrWhatKeepsIt(t *testing.T) {
+func TestDrainReportsWhereEachPodGoesOrWhatKeepsIt(t *testing.T) {
 	cluster := "nodes:\n" + nodeWith("gone", "a", "8") + nodeWith("small", "a", "2") + nodeWith("large", "b", "16") +
 		"podDisruptionBudgets:\n" + budget("web", 1) + budget("only", 1) + `
 pvcs:
@@ -131,7 +131,7 @@ pods:
 	}
 }
 
-func TestWhatMakesRoomInADrainIsToldToo(t *testing.T) {
+func TestDrainReportsPreemptedPods(t *testing.T) {
 	cluster := "nodes:\n" + nodeWith("gone", "a", "2") + nodeWith("full", "a", "2") + nodeWith("free", "b", "1") +
 		"priorityClasses:\n- {metadata: {name: high}, value: 1000}\npods:\n" +
 		ownedBy("ReplicaSet", "first", "first-1", "gone", "2", "", ", priorityClassName: high") +
@@ -156,7 +156,7 @@ var shrinking = "nodes:\n" + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") +
 	ownedBy("ReplicaSet", "web", "web-a", "a", "1") + ownedBy("ReplicaSet", "web", "web-b", "b", "1") + ownedBy("ReplicaSet", "web", "web-c", "c", "2") +
 	ownedBy("ReplicaSet", "only", "only-1", "d", "900m") + ownedBy("", "bare", "bare-1", "e", "900m") + ownedBy("ReplicaSet", "huge", "huge-1", "", "32")
 
-func TestWhatAShrinkFindsIsWhatADrainOfAFreshCopyDoes(t *testing.T) {
+func TestShrinkFindsWhatADrainOfAFreshCopyDoes(t *testing.T) {
 	removed, err := Shrink(t.Context(), removing(t, unmodified, shrinking, "a", "b", "c", "d", "e"))
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestWhatAShrinkFindsIsWhatADrainOfAFreshCopyDoes(t *testing.T) {
 	}
 }
 
-func TestABatchThatFailedLeavesEverythingAsItWas(t *testing.T) {
+func TestFailedBatchLeavesEverythingAsItWas(t *testing.T) {
 	o := removing(t, unmodified, shrinking)
 	_, err := o.once(t.Context(), o.Options, func(string, int, int) {}, func(d *draining) error {
 		d.Spare = true
@@ -207,8 +207,8 @@ func TestABatchThatFailedLeavesEverythingAsItWas(t *testing.T) {
 	}
 }
 
-// TestAPodThatCannotBeRecreatedIsLost: and costs no other one its answer.
-func TestAPodThatCannotBeRecreatedIsLost(t *testing.T) {
+// TestDrainLosesPodsThatCannotBeRecreated: and costs no other one its answer.
+func TestDrainLosesPodsThatCannotBeRecreated(t *testing.T) {
 	limits := "limitRanges:\n- {metadata: {name: limits, namespace: default}, spec: {limits: [{type: Container, min: {cpu: 1}}]}}\n"
 	text := limits + "nodes:\n" + nodeWith("gone", "a", "8") + nodeWith("large", "b", "16") + "pods:\n" +
 		ownedBy("ReplicaSet", "small", "small-1", "gone", "500m") + ownedBy("ReplicaSet", "web", "web-1", "gone", "1")
@@ -219,8 +219,8 @@ func TestAPodThatCannotBeRecreatedIsLost(t *testing.T) {
 	alike(t, "moves", described(removed.Moves), "small-1 gone→: it cannot be recreated: pods \"small-1\" is forbidden: minimum cpu usage per Container is 1", "web-1 gone→large")
 }
 
-// TestThePodsOfANodeThatIsNotReadyHaveToGoSomewhere: another node cannot go, where their room is.
-func TestThePodsOfANodeThatIsNotReadyHaveToGoSomewhere(t *testing.T) {
+// TestShrinkFindsRoomForPodsOfANodeThatIsNotReady: another node cannot go, where their room is.
+func TestShrinkFindsRoomForPodsOfANodeThatIsNotReady(t *testing.T) {
 	const taints = "  spec: {taints: [{key: node.kubernetes.io/not-ready, effect: NoSchedule}, {key: node.kubernetes.io/not-ready, effect: NoExecute}]}\n"
 	const tolerated = ", tolerations: [{key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 300}]"
 	text := "nodes:\n" + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + nodeWith("broken", "x", "4") + taints + "pods:\n" +
@@ -233,8 +233,8 @@ func TestThePodsOfANodeThatIsNotReadyHaveToGoSomewhere(t *testing.T) {
 	alike(t, "what is not modelled", removed.Basis.NotModelled, "wait for tolerationSeconds")
 }
 
-// TestPodsAreEvictedInPlaceOfNodes: one may come back, what a budget keeps stays, and what is not chosen is left alone.
-func TestPodsAreEvictedInPlaceOfNodes(t *testing.T) {
+// TestDrainEvictsPodsInPlaceOfNodes: one may come back, what a budget keeps stays, and what is not chosen is left alone.
+func TestDrainEvictsPodsInPlaceOfNodes(t *testing.T) {
 	text := "nodes:\n" + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + "podDisruptionBudgets:\n" + budget("kept", 1) + "pods:\n" +
 		ownedBy("ReplicaSet", "web", "web-a", "a", "1", ", annotations: {scheduler.wasmkwokwizardry.io/regex: ^b$}") +
 		ownedBy("ReplicaSet", "web", "back", "b", "1", ", annotations: {scheduler.wasmkwokwizardry.io/regex: ^b$}") +
@@ -260,7 +260,7 @@ func TestPodsAreEvictedInPlaceOfNodes(t *testing.T) {
 	}
 }
 
-func TestOfSeveralDrainsTheWorstIsShownAndOfSeveralShrinksTheBest(t *testing.T) {
+func TestRunsShowTheWorstDrainAndTheBestShrink(t *testing.T) {
 	// Where the small pods go decides whether the big one has room.
 	text := "nodes:\n" + nodeWith("gone", "x", "8") + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + "pods:\n" +
 		ownedBy("ReplicaSet", "a", "a-1", "gone", "1") + ownedBy("ReplicaSet", "b", "b-1", "gone", "1") + ownedBy("ReplicaSet", "z", "z-1", "gone", "4")

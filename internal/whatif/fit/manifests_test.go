@@ -113,7 +113,7 @@ func TestPodsOfSetsAreTheirs(t *testing.T) {
 	}
 }
 
-func TestWhatAChartBringsAlongIsUsedOrSkippedByKind(t *testing.T) {
+func TestManifestsOfAChartAreUsedOrSkippedByKind(t *testing.T) {
 	hook := func(kind, name, hook string) string {
 		return strings.Replace(manifest(kind, name, "containers: [{name: c, image: c}]"), "metadata: {", `metadata: {annotations: {helm.sh/hook: "`+hook+`"}, `, 1)
 	}
@@ -148,7 +148,7 @@ func TestWhatAChartBringsAlongIsUsedOrSkippedByKind(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithManifestsIsSaidInALine(t *testing.T) {
+func TestReadReportsMistakesInALine(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
