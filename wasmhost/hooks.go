@@ -15,6 +15,50 @@ func (p *plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 	return p.events, nil
 }
 
+// begin makes a new cycle.
+func (p *plugin) begin(state fwk.CycleState, pod *v1.Pod) *cycle {
+	c := p.newCycle(pod)
+	c.state = state
+	c.measured = state.ShouldRecordPluginMetrics()
+	state.Write(p.key, c)
+	p.last.Store(c)
+	return c
+}
+
+func (p *plugin) newCycle(pod *v1.Pod) *cycle {
+	c := &cycle{attempt: &attempt{plugin: p, pod: pod}}
+	if p.guest.Active.Has(abi.PreFilter) {
+		c.history = afterPreFilter
+	}
+	return c
+}
+
+// cycleOf finds the cycle of a state, or nil if it has none. Nearly every call is for the
+// last one, and to compare is cheaper than to look it up.
+func (p *plugin) cycleOf(state fwk.CycleState) *cycle {
+	if last := p.last.Load(); last != nil && last.state == state {
+		return last
+	}
+	if data, err := state.Read(p.key); err == nil {
+		return data.(*cycle)
+	}
+	return nil
+}
+
+// cycleFor finds the cycle of a state. If PreFilter was not called for it, which
+// is so where the plugin is enabled at single extension points, it begins here.
+func (p *plugin) cycleFor(state fwk.CycleState, pod *v1.Pod) *cycle {
+	if c := p.cycleOf(state); c != nil {
+		return c
+	}
+	p.beginning.Lock()
+	defer p.beginning.Unlock()
+	if c := p.cycleOf(state); c != nil {
+		return c // another goroutine has begun it
+	}
+	return p.begin(state, pod)
+}
+
 // PreFilter implements fwk.PreFilterPlugin. It begins the cycle of a pod.
 func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
 	p.pool.takeBack(pod.UID) // where its last cycle did not end as it should

@@ -1,7 +1,6 @@
 package wasmhost
 
 import (
-	"fmt"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -11,34 +10,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 )
-
-// ask calls a hook whose answers are not remembered.
-func (c *cycle) ask(hook abi.Hook, in abi.In) (out abi.Out, status *fwk.Status) {
-	if c.measured {
-		defer c.measure(hook, time.Now(), &status)
-	}
-	out, err := c.call(hook, in)
-	return out, c.status(hook, out.Verdict, err)
-}
-
-// askAbout is what Filter or Score answers about a node: it is remembered, or the guest is asked.
-func (c *cycle) askAbout(hook abi.Hook, node fwk.NodeInfo) (v abi.Verdict, status *fwk.Status) {
-	if c.measured {
-		defer c.measure(hook, time.Now(), &status)
-	}
-	if c.known == nil || !c.plugin.guest.Active.Has(hook) {
-		out, err := c.call(hook, onNode(node.Node()))
-		return out.Verdict, c.status(hook, out.Verdict, err)
-	}
-	number := c.known.Number(node)
-	v, ok := c.known.Get(hook, number)
-	if ok {
-		c.plugin.metrics.recalled.Add(1)
-		return v, statusOf(hook, v)
-	}
-	v, err := c.learn(hook, node.Node(), number)
-	return v, c.status(hook, v, err)
-}
 
 // learn asks a guest about a node, and remembers the answer by the node's number.
 func (c *cycle) learn(hook abi.Hook, node *v1.Node, number answers.Node) (abi.Verdict, error) {
@@ -115,65 +86,6 @@ func worthKeeping(hook abi.Hook, v abi.Verdict) bool {
 	}
 	return false
 }
-
-// status is the answer to a hook in the framework's words. An error goes by the failure policy.
-func (c *cycle) status(hook abi.Hook, v abi.Verdict, err error) *fwk.Status {
-	if err != nil {
-		return c.plugin.failed(hook, err)
-	}
-	return statusOf(hook, v)
-}
-
-// measure is deferred in cycles that are measured. A hook that is a constant, or that the guest
-// does not export, is not asked.
-func (c *cycle) measure(hook abi.Hook, began time.Time, status **fwk.Status) {
-	if c.plugin.guest.Active.Has(hook) {
-		callSeconds.WithLabelValues(c.plugin.name, hook.String(), (*status).Code().String()).Observe(time.Since(began).Seconds())
-	}
-}
-
-// failed is the status of a call that has failed, by the failure policy.
-func (p *plugin) failed(hook abi.Hook, err error) *fwk.Status {
-	if p.args.FailurePolicy != FailurePolicyIgnore {
-		return fwk.AsStatus(err)
-	}
-	switch hook {
-	case abi.PreFilter, abi.PreScore, abi.Bind:
-		return fwk.NewStatus(fwk.Skip)
-	case abi.PostFilter:
-		return fwk.NewStatus(fwk.Unschedulable)
-	}
-	return nil
-}
-
-// statusOf is a guest's verdict in the framework's words. Success is nil.
-func statusOf(hook abi.Hook, v abi.Verdict) *fwk.Status {
-	switch {
-	case v.Code == 0 && len(v.Reasons) == 0:
-		return nil
-	case v.Code < 0 || v.Code > int32(fwk.Pending):
-		return fwk.AsStatus(fmt.Errorf("wasm: %s returned the status code %d, which does not exist", hook, v.Code))
-	case !mayReturn(hook, fwk.Code(v.Code)):
-		return fwk.AsStatus(fmt.Errorf("wasm: %s returned the status code %d, %s, which is not for this hook", hook, v.Code, fwk.Code(v.Code)))
-	case v.Reasons == nil:
-		v.Reasons = noReason
-	}
-	return fwk.NewStatus(fwk.Code(v.Code), v.Reasons...)
-}
-
-// mayReturn reports whether the framework takes a code from a hook. It finds no error in one
-// that it does not expect.
-func mayReturn(hook abi.Hook, code fwk.Code) bool {
-	switch code {
-	case fwk.Wait:
-		return hook == abi.Permit
-	case fwk.Skip:
-		return hook == abi.PreFilter || hook == abi.PreScore || hook == abi.Bind
-	}
-	return true
-}
-
-var noReason = []string{""}
 
 // narrow names to the scheduler the nodes that the guest lets the pod run on, if these
 // are known. result is what the guest itself has answered.
