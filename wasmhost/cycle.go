@@ -12,7 +12,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 )
 
 // attempt is an attempt to schedule a pod: its scheduling cycle and its binding cycle.
@@ -28,7 +28,7 @@ type attempt struct {
 
 	// known is what is remembered about pods like this one. It is nil for a guest of which
 	// nothing is remembered.
-	known *answers.About
+	known *memory.About
 	// excluded says why nodes were not named to the scheduler, where some were.
 	excluded string
 	// rejected is set where PreFilter has rejected the pod for all nodes.

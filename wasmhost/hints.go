@@ -12,7 +12,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 )
 
 // The scheduler asks for hints with its queue locked, once for each pending pod. Where the
@@ -142,7 +142,7 @@ func (h *hints) rejects(pod *v1.Pod, node *v1.Node) bool {
 
 // rejection reports whether a guest has answered that a pod cannot run on a node, if it is
 // known.
-func (h *hints) rejection(about *answers.About, node *v1.Node) (rejected, known bool) {
+func (h *hints) rejection(about *memory.About, node *v1.Node) (rejected, known bool) {
 	if h.plugin.guest.Active.Has(abi.PreFilter) {
 		a := about.PreFilter()
 		if a == nil {

@@ -8,7 +8,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 )
 
 func (p *plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
@@ -219,7 +219,7 @@ func (p *plugin) SignPod(_ context.Context, pod *v1.Pod) ([]fwk.SignFragment, *f
 	var fragments []fwk.SignFragment
 	for _, field := range p.decidesBy.Pod {
 		var signed any // nil where the field is not there, which is not the empty one
-		if value, ok := answers.ValueOf(field, &pod.ObjectMeta); ok {
+		if value, ok := memory.ValueOf(field, &pod.ObjectMeta); ok {
 			signed = value
 		}
 		fragments = append(fragments, fwk.SignFragment{Key: field.String(), Value: signed})

@@ -12,7 +12,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/fetch"
 )
 
@@ -38,7 +38,7 @@ type plugin struct {
 	handle                 fwk.Handle
 
 	decidesBy *abi.Fields    // nil for a guest that does not say
-	answers   *answers.Cache // nil for a guest of which nothing is remembered
+	answers   *memory.Cache // nil for a guest of which nothing is remembered
 	metrics   *answerMetrics
 
 	pool      *pool
@@ -110,7 +110,7 @@ func (p *plugin) startFirst() error {
 			return errNoField
 		}
 		p.metrics = answerMetricsOf(p.name)
-		p.answers = answers.New(p.decidesBy, p.args.answersLimit(), p.metrics.size)
+		p.answers = memory.New(p.decidesBy, p.args.answersLimit(), p.metrics.size)
 	}
 	p.events, err = p.eventsOf(s.instance)
 	return err

@@ -198,14 +198,14 @@ func (p *pool) closeInstance(i *instance) {
 	_ = i.Close(context.Background())
 	p.watchdog.running.Delete(i)
 	instances.WithLabelValues(p.name).Dec()
-	memory.WithLabelValues(p.name).Add(-float64(i.memory))
+	guestMemory.WithLabelValues(p.name).Add(-float64(i.memory))
 }
 
 // countMemory tells the metrics how big an instance is.
 func (p *pool) countMemory(i *instance) {
 	size := i.MemorySize()
 	if size != i.memory {
-		memory.WithLabelValues(p.name).Add(float64(size) - float64(i.memory))
+		guestMemory.WithLabelValues(p.name).Add(float64(size) - float64(i.memory))
 		i.memory = size
 	}
 }

@@ -8,14 +8,14 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 )
 
 // learn asks a guest about a node, and remembers the answer by the node's number.
-func (c *cycle) learn(hook abi.Hook, node *v1.Node, number answers.Node) (abi.Verdict, error) {
+func (c *cycle) learn(hook abi.Hook, node *v1.Node, number memory.Node) (abi.Verdict, error) {
 	out, err := c.call(hook, onNode(node))
 	if err == nil && c.counted(hook, out.Verdict) {
-		c.known.Put(hook, map[answers.Node]abi.Verdict{number: out.Verdict})
+		c.known.Put(hook, map[memory.Node]abi.Verdict{number: out.Verdict})
 	}
 	return out.Verdict, err
 }
@@ -29,7 +29,7 @@ func (c *cycle) askPreFilter() (result *fwk.PreFilterResult, status *fwk.Status)
 	return a.Result, c.status(abi.PreFilter, a.Verdict, err)
 }
 
-func (c *cycle) preFilter() (answers.PreFilter, error) {
+func (c *cycle) preFilter() (memory.PreFilter, error) {
 	if c.known != nil {
 		if known := c.known.PreFilter(); known != nil {
 			c.plugin.metrics.recalled.Add(1)
@@ -37,7 +37,7 @@ func (c *cycle) preFilter() (answers.PreFilter, error) {
 		}
 	}
 	out, err := c.call(abi.PreFilter, abi.In{})
-	a := answers.PreFilter{Verdict: out.Verdict}
+	a := memory.PreFilter{Verdict: out.Verdict}
 	if len(out.NodeNames) > 0 {
 		a.Result = &fwk.PreFilterResult{NodeNames: sets.New(out.NodeNames...)}
 	}
@@ -124,7 +124,7 @@ const (
 // askAboutUnknown asks a guest about the nodes of a cycle on which it has given no verdict
 // yet. Filter asks about those for which there is no time.
 func (c *cycle) askAboutUnknown() {
-	began, verdicts := time.Now(), map[answers.Node]abi.Verdict{}
+	began, verdicts := time.Now(), map[memory.Node]abi.Verdict{}
 	for asked, place := range c.known.Unknown() {
 		if asked >= leastAhead && time.Since(began) > askedAhead || c.time.exceeds(1) {
 			break

@@ -12,7 +12,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 )
 
 // show completes what a guest may see and ask in a call: its pod, and the rest by its kind.
@@ -179,7 +179,7 @@ const undeclared = "undeclared"
 // declaredMeta is an object's metadata with the declared fields alone.
 func declaredMeta(fields []abi.Field, of *metav1.ObjectMeta) (declared metav1.ObjectMeta) {
 	for _, field := range fields {
-		value, ok := answers.ValueOf(field, of)
+		value, ok := memory.ValueOf(field, of)
 		if !ok {
 			continue
 		}

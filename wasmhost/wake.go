@@ -7,7 +7,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 )
 
 // declared narrows an event that a guest waits for to what can change its answers, by the
@@ -52,8 +52,8 @@ func (h *hints) mayDiffer(before, after *v1.Node) bool {
 // differ reports whether one of the fields has another value.
 func differ(fields []abi.Field, before, after *metav1.ObjectMeta) bool {
 	for _, field := range fields {
-		old, was := answers.ValueOf(field, before)
-		now, is := answers.ValueOf(field, after)
+		old, was := memory.ValueOf(field, before)
+		now, is := memory.ValueOf(field, after)
 		if old != now || was != is {
 			return true
 		}

@@ -1,5 +1,5 @@
 // Package printable makes lines for terminals, logs and events of what a guest or
-// a server has written. It is no API.
+// a server has written.
 package printable
 
 import (
