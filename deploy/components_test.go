@@ -61,7 +61,8 @@ func TestTheExtendersComponentsCombine(t *testing.T) {
 				}
 			}
 			c := extenderOf(t, rendered)
-			if loads, secure := c.Prioritize == "load", c.TLS.Enabled(); loads != strings.Contains(text, "/load") || secure != strings.Contains(text, "/tls") {
+			loads, secure := c.Prioritize == "load", c.TLS.Enabled()
+			if loads != strings.Contains(text, "/load") || secure != strings.Contains(text, "/tls") {
 				t.Errorf("prioritizes with %v, TLS %v", c.Prioritize, secure)
 			}
 		})

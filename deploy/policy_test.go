@@ -256,7 +256,8 @@ func TestTheAPIServerWarnsOfBadPatterns(t *testing.T) {
 	for i, k := range kinds {
 		for pattern, want := range judged(t) {
 			err := create(t.Context(), c, i, pattern)
-			if got := reported.take(); err != nil || (want == "") != (got == "") || !strings.Contains(got, want) {
+			got := reported.take()
+			if err != nil || (want == "") != (got == "") || !strings.Contains(got, want) {
 				t.Errorf("%s, %s: got %v and the warning %q, want %q", k.kind, shown(pattern), err, got, want)
 			}
 		}

@@ -109,7 +109,8 @@ func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation 
 		e.Notes = append(e.Notes, dialect.PodNotes(policy, pod.Annotations)...)
 	}
 	e.judge(policy, pod, seen)
-	if owner := metav1.GetControllerOf(pod); owner != nil && e.Node == "" {
+	owner := metav1.GetControllerOf(pod)
+	if owner != nil && e.Node == "" {
 		e.help("change the pod template of %s %s, too", owner.Kind, owner.Name)
 	}
 	return e

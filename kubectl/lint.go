@@ -153,11 +153,13 @@ const (
 // may lack the prefix.
 func meantKey(policy regex.Policy, key string, onPod bool) string {
 	keys := policy.Keys()
-	if meant := yamlcheck.Closest(key, keys); meant != "" || !onPod {
+	meant := yamlcheck.Closest(key, keys)
+	if meant != "" || !onPod {
 		return meant
 	}
 	for _, known := range keys {
-		if _, name, _ := strings.Cut(known, "/"); strings.EqualFold(key, name) {
+		_, name, _ := strings.Cut(known, "/")
+		if strings.EqualFold(key, name) {
 			return known
 		}
 	}

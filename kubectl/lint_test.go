@@ -143,7 +143,8 @@ func TestSARIF(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(out), &log); err != nil || status != exitMistakes {
+	err := json.Unmarshal([]byte(out), &log)
+	if err != nil || status != exitMistakes {
 		t.Fatalf("exit status %d, %v: %s%s", status, err, out, stderr)
 	}
 	result := log.Runs[0].Results[0]
@@ -217,7 +218,8 @@ func TestFilesThatCannotBeReadAreFindings(t *testing.T) {
 }
 
 func TestNothingFoundIsAnEmptyList(t *testing.T) {
-	if status, out, _ := run(t, pod(""), "lint", "-o", "json", "-"); status != 0 || out != "[]\n" {
+	status, out, _ := run(t, pod(""), "lint", "-o", "json", "-")
+	if status != 0 || out != "[]\n" {
 		t.Errorf("exit status %d: %q", status, out)
 	}
 }

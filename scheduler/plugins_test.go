@@ -80,7 +80,8 @@ func TestEachProfileGetsTheGuestThatWasStartedForIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, is := plugin.(fwk.PermitPlugin); is != permits || plugin.Name() != "First" {
+		_, is := plugin.(fwk.PermitPlugin)
+		if is != permits || plugin.Name() != "First" {
 			t.Errorf("%s: %s is a %T", profile, plugin.Name(), plugin)
 		}
 	}
@@ -102,7 +103,8 @@ func (h profileHandle) SharedInformerFactory() informers.SharedInformerFactory {
 }
 
 func TestAGuestMayNotTakeTheNameOfAnExtraPlugin(t *testing.T) {
-	if _, mistakes := read(t, "good/one_guest.yaml").check(sets.New("WasmRegexScheduling")); mistakes == nil {
+	_, mistakes := read(t, "good/one_guest.yaml").check(sets.New("WasmRegexScheduling"))
+	if mistakes == nil {
 		t.Error("it may")
 	}
 }
@@ -158,7 +160,8 @@ func TestAPluginOfOthersSaysWhichOfItsArgsIsWrong(t *testing.T) {
       size: 9
 `)
 			var mistakes Mistakes
-			if err := Check(t.Context(), Options{Config: config, Plugins: choosy(test.wrong)}); !errors.As(err, &mistakes) || len(mistakes) != len(test.want) {
+			err := Check(t.Context(), Options{Config: config, Plugins: choosy(test.wrong)})
+			if !errors.As(err, &mistakes) || len(mistakes) != len(test.want) {
 				t.Fatalf("got %v", err)
 			}
 			for _, m := range mistakes {

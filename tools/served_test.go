@@ -68,7 +68,8 @@ func TestAMinorOfKubernetesIsServedWhenItsModuleFileIs(t *testing.T) {
 	var said strings.Builder
 	command.Stderr = &said
 	printed, err := command.Output()
-	if want := "*** NOT CHECKED: " + file + ": cannot be had here: "; err != nil || len(printed) > 0 || !strings.HasPrefix(said.String(), want) {
+	want := "*** NOT CHECKED: " + file + ": cannot be had here: "
+	if err != nil || len(printed) > 0 || !strings.HasPrefix(said.String(), want) {
 		t.Errorf("error %v, printed %q, said %q", err, printed, said.String())
 	}
 }

@@ -184,7 +184,8 @@ func TestWhatAGuestDoesOutOfItsMemoryIsATrap(t *testing.T) {
 		"u": "wasm: prefilter error: node: out of the guest's memory: 1 bytes at 2147483647 (in k8s.io/api.node < $",
 		"v": "wasm: prefilter error: the buffer for an object: out of the guest's memory: 130 bytes at 2147483647 (in k8s.io/scheduler.currentPod < $",
 	} {
-		if got := filter(t, mirror(t, aHandle(), config)); got.Code() != fwk.Error || !strings.HasPrefix(got.Message(), want) {
+		got := filter(t, mirror(t, aHandle(), config))
+		if got.Code() != fwk.Error || !strings.HasPrefix(got.Message(), want) {
 			t.Errorf("%s: got %v %q, want %q", config, got.Code(), got.Message(), want)
 		}
 	}
@@ -227,14 +228,16 @@ func TestWhatAGuestAnswers(t *testing.T) {
 	if !status.IsSuccess() || !result.NodeNames.Equal(sets.New("a", "b")) {
 		t.Errorf("result.node_names: %v %v", result, status)
 	}
-	if result, status = mirror(t, h, "w").PreFilter(t.Context(), framework.NewCycleState(), p, nil); result != nil || status != nil {
+	result, status = mirror(t, h, "w").PreFilter(t.Context(), framework.NewCycleState(), p, nil)
+	if result != nil || status != nil {
 		t.Errorf("without any: %v %v", result, status)
 	}
 
 	guest, state := mirror(t, h, "ra"), framework.NewCycleState()
 	guest.PreFilter(t.Context(), state, p, nil)
 	nominated, status := guest.PostFilter(t.Context(), state, p, framework.NewDefaultNodeToStatus())
-	if want := (fwk.NominatingInfo{NominatedNodeName: "a", NominatingMode: fwk.ModeOverride}); !status.IsSuccess() || *nominated.NominatingInfo != want {
+	want := (fwk.NominatingInfo{NominatedNodeName: "a", NominatingMode: fwk.ModeOverride})
+	if !status.IsSuccess() || *nominated.NominatingInfo != want {
 		t.Errorf("result.nominated_node_name: %+v %v", nominated, status)
 	}
 
@@ -279,7 +282,8 @@ func TestAGuestEndsTheWaitThatItBegan(t *testing.T) {
 	h := aHandle()
 	for uid, want := range map[types.UID]fwk.Code{"waiting": fwk.Success, "other": fwk.Unschedulable} {
 		h.waiting = uid
-		if got := schedule(t.Context(), openWith(t, "filter_allow", Args{}, h), pod("web"), "n")[0]; got.Code() != want {
+		got := schedule(t.Context(), openWith(t, "filter_allow", Args{}, h), pod("web"), "n")[0]
+		if got.Code() != want {
 			t.Errorf("%s waits: %v, want %v", uid, got, want)
 		}
 	}

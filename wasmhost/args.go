@@ -175,7 +175,8 @@ var forms = map[string]string{
 
 // set decodes one field, so that an error is known to be about it.
 func (a *Args) set(field string, value json.RawMessage) error {
-	if text := string(value); text == "null" || text == `""` && forms[field] != "" {
+	text := string(value)
+	if text == "null" || text == `""` && forms[field] != "" {
 		return nil
 	} else if text == `"none"` && field == "callTimeout" {
 		a.CallTimeout = NoCallTimeout

@@ -53,7 +53,8 @@ func TestAClonedStateIsACycleOfItsOwn(t *testing.T) {
 	tell := func(state fwk.CycleState) string {
 		here := pl.(fwk.FilterPlugin).Filter(t.Context(), state, p, node("n")).Message()
 		inAnother(inside(pl), func() {
-			if there := pl.(fwk.FilterPlugin).Filter(t.Context(), state, p, node("n")).Message(); there != here {
+			there := pl.(fwk.FilterPlugin).Filter(t.Context(), state, p, node("n")).Message()
+			if there != here {
 				t.Errorf("instances disagree: %q and %q", here, there)
 			}
 		})
@@ -61,7 +62,8 @@ func TestAClonedStateIsACycleOfItsOwn(t *testing.T) {
 	}
 	extensions := pl.(fwk.PreFilterPlugin).PreFilterExtensions()
 	change := func(state fwk.CycleState, hook func(string) *fwk.Status, other string) {
-		if status := hook(other); !status.IsSuccess() {
+		status := hook(other)
+		if !status.IsSuccess() {
 			t.Error(status)
 		}
 	}
@@ -88,7 +90,8 @@ func TestAClonedStateIsACycleOfItsOwn(t *testing.T) {
 		"what was cloned": {base, "target"}, "one clone": {one, "target-x+z"},
 		"another": {two, "target+y"}, "a clone of a clone": {three, "target-x+z-w"},
 	} {
-		if got := tell(tt.state); got != tt.want {
+		got := tell(tt.state)
+		if got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
@@ -157,7 +160,8 @@ func TestEveryCallIsOfItsOwnCycle(t *testing.T) {
 		for range 16 {
 			group.Go(func() {
 				for range 5 {
-					if got := pl.Filter(t.Context(), state, p, node("n")).Message(); got != p.Name {
+					got := pl.Filter(t.Context(), state, p, node("n")).Message()
+					if got != p.Name {
 						t.Errorf("%s sees %q", p.Name, got)
 					}
 				}
@@ -169,7 +173,8 @@ func TestEveryCallIsOfItsOwnCycle(t *testing.T) {
 
 func TestACycleThatPreFilterSkipsIsKeptForTheHooksThatFollow(t *testing.T) {
 	pl, state := open(t, "skip_score"), framework.NewCycleState()
-	if _, status := preFilter(t.Context(), pl, state, pod("web")); !status.IsSkip() {
+	_, status := preFilter(t.Context(), pl, state, pod("web"))
+	if !status.IsSkip() {
 		t.Error(status)
 	}
 	if _, err := state.Read(inside(pl).key); err != nil {

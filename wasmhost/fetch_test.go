@@ -78,7 +78,8 @@ func TestALimitHoldsForWhatAnotherPluginFetched(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := h.Start(t.Context(), "Second", Args{GuestURL: guestURL, GuestSizeLimit: quantity(10)})
-	if want := "over guestSizeLimit, 10 bytes"; !strings.Contains(message(err), want) {
+	want := "over guestSizeLimit, 10 bytes"
+	if !strings.Contains(message(err), want) {
 		t.Errorf("got %v, want …%s…", err, want)
 	}
 }
@@ -126,7 +127,8 @@ func TestTheDigestOfAGuest(t *testing.T) {
 	}
 	args.GuestSHA256 = other
 	_, err := h.Start(t.Context(), "Wasm", args)
-	if want := "its SHA-256 is " + is + ", but guestSHA256 asks for " + other; !strings.HasSuffix(message(err), want) {
+	want := "its SHA-256 is " + is + ", but guestSHA256 asks for " + other
+	if !strings.HasSuffix(message(err), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

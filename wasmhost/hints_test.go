@@ -29,7 +29,8 @@ func TestANodeThatPreFilterNamesWakesThePod(t *testing.T) {
 		{"those of another one do", relabelled, inZone("m1", "west"), m1, fwk.QueueSkip},
 		{"its taints change, for which the guest does not wait", fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.UpdateNodeCondition}, n1, n1, fwk.QueueSkip},
 	} {
-		if got := r.hint(t, tt.event, about("web", "x"), tt.old, tt.new); got != tt.want {
+		got := r.hint(t, tt.event, about("web", "x"), tt.old, tt.new)
+		if got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -39,11 +40,13 @@ func TestAHintThatFailsIsNoPodScheduledWithoutTheGuest(t *testing.T) {
 	r := openRemembering(t, "decides_by_trap", Args{FailurePolicy: FailurePolicyIgnore}, nodesNamed("n1")...)
 	skipped.Reset()
 	log := logged(t, func() {
-		if hint := r.hint(t, added, about("web", "x"), nil, nodesNamed("n2")[0]); hint != fwk.Queue {
+		hint := r.hint(t, added, about("web", "x"), nil, nodesNamed("n2")[0])
+		if hint != fwk.Queue {
 			t.Errorf("got %v", hint)
 		}
 	})
-	if n, err := testutil.GetCounterMetricValue(skipped.WithLabelValues(t.Name())); n != 0 || err != nil {
+	n, err := testutil.GetCounterMetricValue(skipped.WithLabelValues(t.Name()))
+	if n != 0 || err != nil {
 		t.Errorf("%v pods are counted, %v; logged: %s", n, err, log)
 	}
 }
@@ -73,7 +76,8 @@ func TestPodsThatAHintHasNoTimeForAreWokenLaterIfItHelps(t *testing.T) {
 	if hint := r.hint(t, added, waiting("first"), nil, n1); hint != fwk.Queue {
 		t.Errorf("the first pod: %v", hint)
 	}
-	if busy := r.p.hints.busyUntil.Sub(began); busy < time.Second+hintTime {
+	busy := r.p.hints.busyUntil.Sub(began)
+	if busy < time.Second+hintTime {
 		t.Errorf("a call of %v counts %v", hintTime, busy)
 	}
 	r.p.hints.busyUntil = time.Now().Add(time.Hour)

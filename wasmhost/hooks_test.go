@@ -58,7 +58,8 @@ func TestPostFilterNominatesOnlyANodeThatExists(t *testing.T) {
 func TestStatusCodeThatAHookMayNotReturnIsNamed(t *testing.T) {
 	for config, want := range map[string]string{"4": "wasm: filter returned the status code 4, Wait", "5": "wasm: filter returned the status code 5, Skip"} {
 		pl := openWith(t, "echo_result", Args{GuestConfig: config}, nil)
-		if status := schedule(t.Context(), pl, pod("web"), "n")[0]; status.Code() != fwk.Error || !strings.Contains(status.AsError().Error(), want) {
+		status := schedule(t.Context(), pl, pod("web"), "n")[0]
+		if status.Code() != fwk.Error || !strings.Contains(status.AsError().Error(), want) {
 			t.Errorf("code %s: %v", config, status)
 		}
 	}
@@ -89,11 +90,13 @@ func TestNormalizedScoresStayWithTheirNodes(t *testing.T) {
 		for i := range 10 {
 			scores = append(scores, fwk.NodeScore{Name: fmt.Sprint("n", (i*7)%10), Score: int64((i * 7) % 10)})
 		}
-		if status := pl.ScoreExtensions().NormalizeScore(t.Context(), framework.NewCycleState(), pod("p"), scores); !status.IsSuccess() {
+		status := pl.ScoreExtensions().NormalizeScore(t.Context(), framework.NewCycleState(), pod("p"), scores)
+		if !status.IsSuccess() {
 			t.Fatal(status)
 		}
 		for i, score := range scores {
-			if want := int64((i * 7) % 10); score.Name != fmt.Sprint("n", want) || score.Score != want {
+			want := int64((i * 7) % 10)
+			if score.Name != fmt.Sprint("n", want) || score.Score != want {
 				t.Fatalf("at %d: %+v, want n%d with %d in %v", i, score, want, want, scores)
 			}
 		}
@@ -103,7 +106,8 @@ func TestNormalizedScoresStayWithTheirNodes(t *testing.T) {
 func TestTheBindingCycleIsPassedOn(t *testing.T) {
 	pl := open(t, "every_hook")
 	ctx, state, p := t.Context(), framework.NewCycleState(), pod("p")
-	if got := schedule(ctx, pl, p, "a")[0]; !got.IsSuccess() {
+	got := schedule(ctx, pl, p, "a")[0]
+	if !got.IsSuccess() {
 		t.Fatal(got)
 	}
 	if status := pl.(fwk.ReservePlugin).Reserve(ctx, state, p, "a"); !status.IsSuccess() {

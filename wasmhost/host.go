@@ -141,7 +141,8 @@ func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
 		view := cycleView{handle, p.name}
 		p.handle, p.cycleView, p.bindingView = handle, view, bindingViewOf(view)
 	}
-	if why := p.notRemembered; why != "" {
+	why := p.notRemembered
+	if why != "" {
 		klog.FromContext(ctx).Info("Nothing is remembered of what the guest answers, and opportunistic batching is off for all pods of its profile: "+why, "plugin", p.name, "guest", p.url)
 	}
 	return mask(p)

@@ -52,7 +52,8 @@ func TestAGuestThatDoesNotStartClosesNoOther(t *testing.T) {
 	if _, err := h.Start(t.Context(), "Other", args); err == nil || !strings.Contains(err.Error(), "guestConfig: want a JSON object") {
 		t.Errorf("the other guest: %v", err)
 	}
-	if _, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web")); !status.IsSkip() {
+	_, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web"))
+	if !status.IsSkip() {
 		t.Errorf("the first: %v", status)
 	}
 }
@@ -86,7 +87,8 @@ func TestPluginFactoryMakesAPlugin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := schedule(t.Context(), pl, pod("web"), "a")[0]; got.Message() != "no such luck" {
+	got := schedule(t.Context(), pl, pod("web"), "a")[0]
+	if got.Message() != "no such luck" {
 		t.Errorf("got %v", got)
 	}
 	if err := inside(pl).Close(); err != nil {
@@ -269,7 +271,8 @@ func TestHostKeepsAGuestAsLongAsAPluginHasIt(t *testing.T) {
 	if err := inside(plugins[0]).Close(); err != nil {
 		t.Error(err)
 	}
-	if _, status := preFilter(t.Context(), plugins[1], framework.NewCycleState(), pod("web")); !status.IsSkip() {
+	_, status := preFilter(t.Context(), plugins[1], framework.NewCycleState(), pod("web"))
+	if !status.IsSkip() {
 		t.Errorf("the other plugin: %v", status)
 	}
 	if err := errors.Join(users(h, 1), inside(plugins[1]).Close()); err != nil || len(h.guests) > 0 {
@@ -288,7 +291,8 @@ func TestHostDropsTheBytesOfAGuest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if more := heap.InUse() - before; more > size/4 {
+	more := heap.InUse() - before
+	if more > size/4 {
 		t.Errorf("%d bytes are kept", more)
 	}
 	_ = started.Describe()

@@ -17,7 +17,8 @@ import (
 )
 
 func TestAGuestThatIsALibraryIsInitialized(t *testing.T) {
-	if got := schedule(t.Context(), open(t, "initialize"), pod("web"), "a")[0]; !got.IsSuccess() {
+	got := schedule(t.Context(), open(t, "initialize"), pod("web"), "a")[0]
+	if !got.IsSuccess() {
 		t.Errorf("got %v: _initialize was not called", got)
 	}
 }
@@ -60,10 +61,12 @@ func TestAGuestInPlainGoDecides(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := schedule(t.Context(), pl, pod("web"), "gpu-1", "web-1", "gpu", "gpu-")
-	if want := []fwk.Code{fwk.UnschedulableAndUnresolvable, fwk.Success, fwk.Success, fwk.UnschedulableAndUnresolvable}; !slices.Equal(codes(got), want) {
+	want := []fwk.Code{fwk.UnschedulableAndUnresolvable, fwk.Success, fwk.Success, fwk.UnschedulableAndUnresolvable}
+	if !slices.Equal(codes(got), want) {
 		t.Errorf("got %v, want %v", codes(got), want)
 	}
-	if reason := got[0].Message(); reason != "node(s) were for GPUs only" {
+	reason := got[0].Message()
+	if reason != "node(s) were for GPUs only" {
 		t.Errorf("the reason is %q", reason)
 	}
 }
@@ -106,10 +109,12 @@ func TestAGuestInGoDecodesTheWholePod(t *testing.T) {
 	}
 	asks := pod("asks")
 	asks.Spec.Containers = []v1.Container{{Resources: v1.ResourceRequirements{Limits: v1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}}}}
-	if got, want := codes(schedule(t.Context(), pl, asks, "gpu-1", "web-1")), []fwk.Code{fwk.Success, fwk.UnschedulableAndUnresolvable}; !slices.Equal(got, want) {
+	got, want := codes(schedule(t.Context(), pl, asks, "gpu-1", "web-1")), []fwk.Code{fwk.Success, fwk.UnschedulableAndUnresolvable}
+	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if _, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web")); !status.IsSkip() {
+	_, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web"))
+	if !status.IsSkip() {
 		t.Errorf("a pod without: %v", status)
 	}
 }

@@ -26,7 +26,8 @@ func TestAGuestThatNeedsTooMuchMemoryAtOnceDoesNotStart(t *testing.T) {
 	h := New(Options{})
 	defer h.Close()
 	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "mirror.wasm", MemoryLimit: quantity(128 << 10)})
-	if want := "wasm: guest needs 262144 bytes of memory at once, but memoryLimit is 131072"; !strings.HasSuffix(message(err), want) {
+	want := "wasm: guest needs 262144 bytes of memory at once, but memoryLimit is 131072"
+	if !strings.HasSuffix(message(err), want) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -36,7 +37,8 @@ func TestAGuestThatDeclaresNoMostNeedsTooMuchMemoryAtOnce(t *testing.T) {
 	h := New(Options{})
 	defer h.Close()
 	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://../static/regex_v2.wasm", MemoryLimit: quantity(1 << 20)})
-	if want := "but memoryLimit is 1048576"; !strings.HasSuffix(message(err), want) {
+	want := "but memoryLimit is 1048576"
+	if !strings.HasSuffix(message(err), want) {
 		t.Errorf("got %v, want …%s", err, want)
 	}
 }

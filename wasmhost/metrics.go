@@ -74,7 +74,8 @@ func (m *answerMetrics) size(entries int, bytes int64) {
 
 // flush is for once a cycle.
 func (m *answerMetrics) flush() {
-	if n := m.recalled.Swap(0); n != 0 {
+	n := m.recalled.Swap(0)
+	if n != 0 {
 		m.remembered.Add(float64(n))
 	}
 }

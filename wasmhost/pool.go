@@ -109,7 +109,8 @@ func (p *pool) release(s *slot) {
 
 // give makes the instance of an acquired slot a pod's own.
 func (p *pool) give(pod types.UID, s *slot) {
-	if _, ok := p.owned.Load(pod); ok || s.instance == nil {
+	_, ok := p.owned.Load(pod)
+	if ok || s.instance == nil {
 		return
 	}
 	size := int64(s.instance.memory)

@@ -58,7 +58,8 @@ func TestAnotherCycleGoesOnWhileOneTraps(t *testing.T) {
 func TestThePodThatHitATrapIsRetriedWithANewGuest(t *testing.T) {
 	pl := open(t, "trap_filter")
 	schedule(t.Context(), pl, pod("unlucky"), "trap")
-	if got := schedule(t.Context(), pl, pod("unlucky"), "a"); !got[0].IsSuccess() {
+	got := schedule(t.Context(), pl, pod("unlucky"), "a")
+	if !got[0].IsSuccess() {
 		t.Errorf("got %v", got[0])
 	}
 }
@@ -66,7 +67,8 @@ func TestThePodThatHitATrapIsRetriedWithANewGuest(t *testing.T) {
 func TestEveryPreFilterAfterATrapGetsANewGuest(t *testing.T) {
 	pl := openWith(t, "trap_prefilter", Args{Instances: 1}, nil)
 	for i, want := range []fwk.Code{fwk.Success, fwk.Error, fwk.Success, fwk.Error} {
-		if _, got := preFilter(t.Context(), pl, framework.NewCycleState(), pod("p")); got.Code() != want {
+		_, got := preFilter(t.Context(), pl, framework.NewCycleState(), pod("p"))
+		if got.Code() != want {
 			t.Errorf("call %d: %v, want %v", i, got.Code(), want)
 		}
 	}
@@ -75,7 +77,8 @@ func TestEveryPreFilterAfterATrapGetsANewGuest(t *testing.T) {
 func TestATrapIsToldOnOneLineWithTheGuestsFunctions(t *testing.T) {
 	pl := open(t, "trap_filter")
 	got := schedule(t.Context(), pl, pod("unlucky"), "trap")[0].AsError()
-	if want := "wasm: filter error: wasm error: unreachable (in filter)"; message(got) != want {
+	want := "wasm: filter error: wasm error: unreachable (in filter)"
+	if message(got) != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -86,7 +89,8 @@ func TestAnErrorThatTheGuestAnswersIsNoTrap(t *testing.T) {
 	if got.Code() != fwk.Error || got.Message() != "no such luck" {
 		t.Errorf("got %v %q", got.Code(), got.Message())
 	}
-	if n, _ := testutil.GetCounterMetricValue(traps.WithLabelValues(t.Name())); n != 0 {
+	n, _ := testutil.GetCounterMetricValue(traps.WithLabelValues(t.Name()))
+	if n != 0 {
 		t.Errorf("%v traps counted", n)
 	}
 }
@@ -115,7 +119,8 @@ func TestParallelCallsSurviveATrap(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if got := schedule(t.Context(), pl, pod("after"), "a"); !got[0].IsSuccess() {
+	got := schedule(t.Context(), pl, pod("after"), "a")
+	if !got[0].IsSuccess() {
 		t.Errorf("after the trap: %v", got[0])
 	}
 }
@@ -127,7 +132,8 @@ func TestAClosedGuestAnswersWithAnError(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := schedule(t.Context(), pl, pod("p"), "a")[0]; got.AsError() != errClosed {
+	got := schedule(t.Context(), pl, pod("p"), "a")[0]
+	if got.AsError() != errClosed {
 		t.Errorf("got %v", got)
 	}
 }
@@ -135,7 +141,8 @@ func TestAClosedGuestAnswersWithAnError(t *testing.T) {
 func TestAGuestThatTakesPartInBindingIsReplacedToo(t *testing.T) {
 	pl := open(t, "filter_permit")
 	schedule(t.Context(), pl, pod("unlucky"), "a", "trap")
-	if got := schedule(t.Context(), pl, pod("after"), "b")[0]; !got.IsSuccess() {
+	got := schedule(t.Context(), pl, pod("after"), "b")[0]
+	if !got.IsSuccess() {
 		t.Errorf("after the trap: %v", got)
 	}
 }
@@ -150,7 +157,8 @@ func TestATrapIsNotRepeatedByThoseWhoWait(t *testing.T) {
 	inAnother(p, func() {
 		for range goroutines {
 			group.Go(func() {
-				if status := pl.(fwk.FilterPlugin).Filter(t.Context(), state, unlucky, node("trap")); status.Code() != fwk.Error {
+				status := pl.(fwk.FilterPlugin).Filter(t.Context(), state, unlucky, node("trap"))
+				if status.Code() != fwk.Error {
 					t.Error(status)
 				}
 			})
@@ -165,7 +173,8 @@ func TestATrapIsNotRepeatedByThoseWhoWait(t *testing.T) {
 		})
 	})
 	group.Wait()
-	if got, err := testutil.GetCounterMetricValue(traps.WithLabelValues(t.Name())); got != 1 || err != nil {
+	got, err := testutil.GetCounterMetricValue(traps.WithLabelValues(t.Name()))
+	if got != 1 || err != nil {
 		t.Errorf("%v traps counted, want 1 (%v)", got, err)
 	}
 }

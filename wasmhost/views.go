@@ -73,7 +73,8 @@ type cycleView struct {
 func (v cycleView) nodes() fwk.NodeInfoLister { return v.handle.SnapshotSharedLister().NodeInfos() }
 
 func (v cycleView) Node(name string) (abi.Message, error) {
-	if info, err := v.nodes().Get(name); err == nil && info.Node() != nil {
+	info, err := v.nodes().Get(name)
+	if err == nil && info.Node() != nil {
 		return info.Node(), nil
 	}
 	return nil, nil
@@ -124,7 +125,8 @@ func (v cycleView) AllowWaitingPod(uid string) bool {
 }
 
 func (v cycleView) WaitingPod(uid string) abi.Message {
-	if waiting := v.handle.GetWaitingPod(types.UID(uid)); waiting != nil {
+	waiting := v.handle.GetWaitingPod(types.UID(uid))
+	if waiting != nil {
 		return waiting.GetPod()
 	}
 	return nil
@@ -139,7 +141,8 @@ type bindingView struct {
 }
 
 func bindingViewOf(view cycleView) abi.Scheduler {
-	if nodes := nodeLister(view.handle); nodes != nil {
+	nodes := nodeLister(view.handle)
+	if nodes != nil {
 		return bindingView{view, nodes}
 	}
 	return view

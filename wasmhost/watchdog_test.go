@@ -126,7 +126,8 @@ func TestAGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {
 	if err := eventually.Receives(t, "all calls end", done); err != nil {
 		t.Error(err)
 	}
-	if got := schedule(t.Context(), pl, pod("next"), "quick"); !got[0].IsSuccess() {
+	got := schedule(t.Context(), pl, pod("next"), "quick")
+	if !got[0].IsSuccess() {
 		t.Errorf("the next pod: %v", got)
 	}
 }
@@ -148,7 +149,8 @@ func TestAHostThatIsClosedWaitsForNoGuest(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
-	if status := eventually.Receives(t, "the call ends", answered); !strings.Contains(status.Message(), errClosed.Error()) {
+	status := eventually.Receives(t, "the call ends", answered)
+	if !strings.Contains(status.Message(), errClosed.Error()) {
 		t.Errorf("got %v", status)
 	}
 }
@@ -156,7 +158,8 @@ func TestAHostThatIsClosedWaitsForNoGuest(t *testing.T) {
 // calling is how many calls last.
 func (w *watchdog) calling() (n int) {
 	for i := range w.running.Range {
-		if _, lasts := i.(*instance).InCall(); lasts {
+		_, lasts := i.(*instance).InCall()
+		if lasts {
 			n++
 		}
 	}

@@ -65,7 +65,8 @@ func TestAFileOfNothingIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	given, _ := c.YAML()
-	if defaults, _ := load(t, "").YAML(); !bytes.Equal(given, defaults) {
+	defaults, _ := load(t, "").YAML()
+	if !bytes.Equal(given, defaults) {
 		t.Errorf("{} gives\n%s\nwant the defaults\n%s", given, defaults)
 	}
 }
@@ -95,7 +96,8 @@ func TestWhatIsPrintedGivesTheSameAgain(t *testing.T) {
 			t.Errorf("%s: what is printed is refused: %v\n%s", path, err, text)
 			continue
 		}
-		if other, _ := again.YAML(); !bytes.Equal(text, other) {
+		other, _ := again.YAML()
+		if !bytes.Equal(text, other) {
 			t.Errorf("%s: printed\n%s\nand then\n%s", path, text, other)
 		}
 	}
@@ -129,7 +131,8 @@ func TestFlagsWinOverTheFileWhichWinsOverDefaults(t *testing.T) {
 	if strings.Join(c.InUse(), ",") != "nop" || c.TLS != (config.TLS{CertFile: "a", KeyFile: "b", ClientCAFile: "c"}) || c.LogFormat != "json" {
 		t.Errorf("flags: %+v", c)
 	}
-	if c = load(t, "", "--filter=regex", "--filter=lucky", "--algorithm=nop"); c.Filter != "lucky" || c.Prioritize != "nop" {
+	c = load(t, "", "--filter=regex", "--filter=lucky", "--algorithm=nop")
+	if c.Filter != "lucky" || c.Prioritize != "nop" {
 		t.Errorf("flags given twice, and --filter with --algorithm: filter %v, prioritize %v", c.Filter, c.Prioritize)
 	}
 }

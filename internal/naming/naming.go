@@ -34,7 +34,8 @@ func Divide(list []fwk.NodeInfo, reasonOf func(place int) string) *Named {
 			continue
 		}
 		if reason != last {
-			if last, count = reason, rejected[reason]; count == nil {
+			last, count = reason, rejected[reason]
+			if count == nil {
 				count = new(int)
 				rejected[reason] = count
 			}

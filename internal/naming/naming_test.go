@@ -104,7 +104,8 @@ func TestTheReasonsAreTheSchedulersWords(t *testing.T) {
 func TestMostNodesAreNotWorthNaming(t *testing.T) {
 	for nodes, most := range map[int]int{1: 0, 10: 8, 100: 80, 1000: 704, 5000: 2316, 15_000: 5373} {
 		for named := range nodes + 1 {
-			if got, want := worth(named, nodes), 0 < named && named <= most; got != want {
+			got, want := worth(named, nodes), 0 < named && named <= most
+			if got != want {
 				t.Errorf("%d of %d: %v", named, nodes, got)
 			}
 		}

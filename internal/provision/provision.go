@@ -75,7 +75,8 @@ func Around(node *v1.Node, on *storagev1.CSINode, driver string) *v1.VolumeNodeA
 		keys = []string{v1.LabelHostname}
 	}
 	if on != nil {
-		if i := slices.IndexFunc(on.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Name == driver }); i >= 0 {
+		i := slices.IndexFunc(on.Spec.Drivers, func(d storagev1.CSINodeDriver) bool { return d.Name == driver })
+		if i >= 0 {
 			keys = on.Spec.Drivers[i].TopologyKeys
 		}
 	}

@@ -60,7 +60,8 @@ var rejected = framework.NewStatus(framework.Unschedulable, "node(s) didn't matc
 
 // Filter rejects every other node, if it is the one to do so.
 func (p plugin) Filter(_ context.Context, _ framework.CycleState, _ *v1.Pod, node framework.NodeInfo) *framework.Status {
-	if name := node.Node().Name; p.number == 4 && name[len(name)-1]%2 == 1 {
+	name := node.Node().Name
+	if p.number == 4 && name[len(name)-1]%2 == 1 {
 		return framework.NewStatus(rejected.Code(), rejected.Message())
 	}
 	return nil
@@ -99,7 +100,8 @@ func (p plugin) Permit(context.Context, framework.CycleState, *v1.Pod, string) (
 
 // preFlight is Skip if PreBind is.
 func (p plugin) preFlight() *framework.Status {
-	if status := p.at(preBind); status.IsSkip() {
+	status := p.at(preBind)
+	if status.IsSkip() {
 		return status
 	}
 	return nil
@@ -184,7 +186,8 @@ func choose(ctx context.Context, fwk schedframework.Framework, state framework.C
 	}
 	status := fwk.RunPreScorePlugins(ctx, state, pod, feasible)
 	scores, failed := fwk.RunScorePlugins(ctx, state, pod, feasible)
-	if status = cmp.Or(status, failed); !status.IsSuccess() {
+	status = cmp.Or(status, failed)
+	if !status.IsSuccess() {
 		return scheduler.ScheduleResult{}, status.AsError()
 	}
 	return scheduler.ScheduleResult{SuggestedHost: scores[0].Name}, nil

@@ -164,10 +164,12 @@ func TestResetGoesBackToWhatADataDirectoryAndAnImportHeld(t *testing.T) {
 		if err := s.Reset(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if now := state(t, s); !slices.Equal(now, start) {
+		now := state(t, s)
+		if !slices.Equal(now, start) {
 			t.Errorf("a reset gives\n%s\nwant\n%s", strings.Join(now, "\n"), strings.Join(start, "\n"))
 		}
-		if config := string(s.SchedulerConfig()); !strings.Contains(config, "imported") {
+		config := string(s.SchedulerConfig())
+		if !strings.Contains(config, "imported") {
 			t.Errorf("a reset gives the configuration %s", config)
 		}
 	}
@@ -228,7 +230,8 @@ func TestResetMakesANamespaceAgain(t *testing.T) {
 	if err := s.Reset(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if now := state(t, s); !slices.Equal(now, start) || len(now) != 1 {
+	now := state(t, s)
+	if !slices.Equal(now, start) || len(now) != 1 {
 		t.Errorf("a reset gives %q, want %q", now, start)
 	}
 }

@@ -18,7 +18,8 @@ func TestExtenderIsSentNoBindUnlessTheSimulatorIsToldTo(t *testing.T) {
 	apply(t, extender.Config(""))
 	addNodes(t, "node-1")
 	addPod(t, "bound-here", "")
-	if a := attempt(t, "bound-here", recorder.Scheduled); a.Node != "node-1" || extender.Asked("filter") == 0 {
+	a := attempt(t, "bound-here", recorder.Scheduled)
+	if a.Node != "node-1" || extender.Asked("filter") == 0 {
 		t.Errorf("got %+v", a)
 	}
 	if said := console.String(); !strings.Contains(said, "warning: extender "+extender.URL+": its bindVerb is not called") {
@@ -36,7 +37,8 @@ func TestExtenderIsSentNoBindUnlessTheSimulatorIsToldTo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bind := extender.Binds()[0]; bind.PodUID != pod.UID || bind.Node != "node-1" {
+	bind := extender.Binds()[0]
+	if bind.PodUID != pod.UID || bind.Node != "node-1" {
 		t.Errorf("got %+v", bind)
 	}
 	if said := console.String(); strings.Contains(said, "bindVerb") {

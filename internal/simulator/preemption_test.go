@@ -147,7 +147,8 @@ func TestPreemptionIsOnNodesThatTheRegexMatchesOnly(t *testing.T) {
 					pods = append(pods, pod.Name+" "+pod.Spec.NodeName)
 				}
 				slices.Sort(pods)
-				if pending := queue(); !slices.Equal(pods, want) || pending != "activeQ:0; backoffQ:0; unschedulablePods:1" {
+				pending := queue()
+				if !slices.Equal(pods, want) || pending != "activeQ:0; backoffQ:0; unschedulablePods:1" {
 					return fmt.Errorf("it has %s, and there are %q, want %q", pending, pods, want)
 				}
 				return nil

@@ -237,7 +237,8 @@ func TestWhyAPodIsUnschedulable(t *testing.T) {
 			if len(a.Scores()) > 0 {
 				t.Errorf("got scores %+v", a.Scores())
 			}
-			if said := a.PostFilter; said == nil || said.Plugin != "" || said.Verdict != recorder.Rejected || !strings.HasPrefix(said.Reason, "no new claims to deallocate, preemption: 0/1 nodes are available") {
+			said := a.PostFilter
+			if said == nil || said.Plugin != "" || said.Verdict != recorder.Rejected || !strings.HasPrefix(said.Reason, "no new claims to deallocate, preemption: 0/1 nodes are available") {
 				t.Errorf("PostFilter said %+v", said)
 			}
 		})
@@ -274,7 +275,8 @@ func TestAPreFilterThatRejectsIsNamed(t *testing.T) {
 func TestEachAttemptIsKept(t *testing.T) {
 	use(t, "native")
 	addPod(t, "p", "^late$")
-	if first := attempt(t, "p", recorder.Unschedulable); first.Total != 0 || len(first.Nodes()) != 0 {
+	first := attempt(t, "p", recorder.Unschedulable)
+	if first.Total != 0 || len(first.Nodes()) != 0 {
 		t.Errorf("without nodes: got %+v", first)
 	}
 	makeNodes(t, "early")
@@ -285,7 +287,8 @@ func TestEachAttemptIsKept(t *testing.T) {
 	if last.Node != "late" || last.Number != len(all) || all[0].ID != last.ID || all[len(all)-1].Number != 1 {
 		t.Errorf("got %+v", all)
 	}
-	if found, ok := sim.Recorder().Attempt("default", "p", all[1].ID); !ok || found.Result != recorder.Unschedulable {
+	found, ok := sim.Recorder().Attempt("default", "p", all[1].ID)
+	if !ok || found.Result != recorder.Unschedulable {
 		t.Errorf("got %+v", found)
 	}
 }

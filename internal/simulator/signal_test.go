@@ -23,7 +23,8 @@ func TestEverySubscriberIsNotifiedWithoutWaiting(t *testing.T) {
 	}
 	cancel()
 	kit.Succeeds(t, "the subscription ends", func(context.Context) error {
-		if n := s.len(); n != 1 {
+		n := s.len()
+		if n != 1 {
 			return fmt.Errorf("%d subscriptions", n)
 		}
 		return nil

@@ -25,7 +25,8 @@ func TestAHostlistCausesAWarningEvent(t *testing.T) {
 			addPod(t, "hostlist", "node-[001-128]")
 			addPod(t, "good", "node-[0-9]+")
 			for _, name := range []string{"hostlist", "good"} {
-				if a := attempt(t, name, recorder.Scheduled); a.Node != "node-1" {
+				a := attempt(t, name, recorder.Scheduled)
+				if a.Node != "node-1" {
 					t.Errorf("%s is on %q", name, a.Node)
 				}
 			}

@@ -90,7 +90,8 @@ func TestThePodsOfEveryKindOfWorkloadRun(t *testing.T) {
 			addWorkload(t, kind)
 			on := map[string]bool{}
 			for _, pod := range inPhase(t, kind, w.pods, v1.PodRunning) {
-				if owner := metav1.GetControllerOf(pod); owner == nil || owner.Kind != w.owner {
+				owner := metav1.GetControllerOf(pod)
+				if owner == nil || owner.Kind != w.owner {
 					t.Errorf("pod %s is of %v", pod.Name, owner)
 				}
 				on[pod.Spec.NodeName] = true
@@ -243,7 +244,8 @@ spec: {schedule: "0 0 30 2 *", jobTemplate: {spec: {template: {spec: {restartPol
 				return set.Status.ReadyReplicas != *set.Spec.Replicas || metav1.GetControllerOf(set) == nil && set.Name != "replicaset"
 			})
 		})
-		if after := settled(); !slices.Equal(before, after) {
+		after := settled()
+		if !slices.Equal(before, after) {
 			t.Errorf("%s there is\n%s\nwant\n%s", round, strings.Join(after, "\n"), strings.Join(before, "\n"))
 		}
 		if _, err := sim.Client().BatchV1().CronJobs("default").Get(t.Context(), "never", metav1.GetOptions{}); err != nil {

@@ -152,7 +152,8 @@ func (k Kind) Drop(s *Snapshot, out func(Object) bool) {
 func (k Kind) List(ctx context.Context, from kubernetes.Interface, to *Snapshot, o metav1.ListOptions, page func(int)) error {
 	for {
 		list, err := k.request(client(from).Get(), "").VersionedParams(&o, scheme.ParameterCodec).Do(ctx).Get()
-		if status := apierrors.APIStatus(nil); apierrors.IsResourceExpired(err) && errors.As(err, &status) && status.Status().Continue != "" {
+		status := apierrors.APIStatus(nil)
+		if apierrors.IsResourceExpired(err) && errors.As(err, &status) && status.Status().Continue != "" {
 			// The pages took so long that the cluster has forgotten how it was at the
 			// first one: it goes on with how it is now.
 			o.Continue = status.Status().Continue
@@ -167,7 +168,8 @@ func (k Kind) List(ctx context.Context, from kubernetes.Interface, to *Snapshot,
 		}
 		k.of(to).Set(reflect.AppendSlice(k.of(to), items))
 		page(items.Len())
-		if o.Continue = list.(metav1.ListInterface).GetContinue(); o.Continue == "" {
+		o.Continue = list.(metav1.ListInterface).GetContinue()
+		if o.Continue == "" {
 			return nil
 		}
 	}

@@ -37,7 +37,8 @@ func (i *importing) put(ctx context.Context, kind Kind, in *Snapshot, which func
 				}
 			}()
 			err := i.putOne(ctx, kind, obj)
-			if status := apierrors.APIStatus(nil); errors.As(err, &status) && ctx.Err() == nil {
+			status := apierrors.APIStatus(nil)
+			if errors.As(err, &status) && ctx.Err() == nil {
 				i.mu.Lock()
 				defer i.mu.Unlock()
 				reason := err.Error()
@@ -75,7 +76,8 @@ func (i *importing) putOne(ctx context.Context, kind Kind, in Object) error {
 	i.adapt(ctx, obj)
 	for tries := 0; ; tries++ {
 		err := i.create(ctx, kind, obj, in.GetUID())
-		if again := apierrors.IsForbidden(err) && time.Now().Before(i.until) || apierrors.IsConflict(err) && tries < maxConflicts; !again {
+		again := apierrors.IsForbidden(err) && time.Now().Before(i.until) || apierrors.IsConflict(err) && tries < maxConflicts
+		if !again {
 			return err
 		}
 		select {

@@ -172,7 +172,8 @@ func List(ctx context.Context, from kubernetes.Interface) (*Snapshot, error) {
 	out := &Snapshot{}
 	for _, kind := range Kinds {
 		kind.of(out).Set(reflect.MakeSlice(kind.field.Type, 0, 0))
-		if err := kind.List(ctx, from, out, metav1.ListOptions{}, func(int) {}); err != nil && !apierrors.IsNotFound(err) { // it may serve no PodGroups
+		err := kind.List(ctx, from, out, metav1.ListOptions{}, func(int) {})
+		if err != nil && !apierrors.IsNotFound(err) { // it may serve no PodGroups
 			return nil, fmt.Errorf("list %s: %w", kind.Resource.Resource, err)
 		}
 	}
@@ -221,7 +222,8 @@ func (s *Snapshot) WriteYAML(w io.Writer) error {
 		for o := range kind.All(s) {
 			object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
 			if err == nil {
-				if status, ok := object["status"].(map[string]any); ok && len(status) == 0 {
+				status, ok := object["status"].(map[string]any)
+				if ok && len(status) == 0 {
 					delete(object, "status") // nothing is known of it
 				}
 				object["apiVersion"] = kind.Resource.GroupVersion().String()

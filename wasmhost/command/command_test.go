@@ -120,7 +120,8 @@ func TestRunSaysWhichExportsItDidNotAsk(t *testing.T) {
 	wasm, err := filepath.Abs(guests + "reserve_count.wasm")
 	must(t, err)
 	inFolder(t, map[string]string{"nodes.yaml": nodes})
-	if _, out, errOut := try(t, "run", wasm, "--nodes", "nodes.yaml"); !strings.HasSuffix(out, "\nnot asked: reserve, unreserve\n") {
+	_, out, errOut := try(t, "run", wasm, "--nodes", "nodes.yaml")
+	if !strings.HasSuffix(out, "\nnot asked: reserve, unreserve\n") {
 		t.Errorf("%s%s", out, errOut)
 	}
 }
@@ -138,7 +139,8 @@ func TestRunSaysWhichDeclaredFieldsMadeNoDifference(t *testing.T) {
 		"web.yaml":  unused + prefix + "regex-exclude'], " + prefix + "regex-prefer']\n",
 		"none.yaml": unused + prefix + "regex'], " + prefix + "regex-exclude'], " + prefix + "regex-prefer'], node.metadata.name\n",
 	} {
-		if _, out, errOut := try(t, "run", filepath.Join(static, "regex_v2.wasm"), "--nodes", "nodes.yaml", "--pod", pod); !strings.HasSuffix(out, want) {
+		_, out, errOut := try(t, "run", filepath.Join(static, "regex_v2.wasm"), "--nodes", "nodes.yaml", "--pod", pod)
+		if !strings.HasSuffix(out, want) {
 			t.Errorf("%s: %s%s", pod, out, errOut)
 		}
 	}

@@ -44,12 +44,14 @@ func TestMeasuresAreQueriesByNode(t *testing.T) {
 	} {
 		c := defaults()
 		c.Measure, c.NodeLabel = measure, "node"
-		if got := c.promQL(); !strings.Contains(got, want) {
+		got := c.promQL()
+		if !strings.Contains(got, want) {
 			t.Errorf("measure %q asks %s", measure, got)
 		}
 	}
 	c := defaults()
-	if c.Query = "up"; c.promQL() != "up" {
+	c.Query = "up"
+	if c.promQL() != "up" {
 		t.Errorf("query up asks %s", c.promQL())
 	}
 }

@@ -101,7 +101,8 @@ func TestScoresStayInRangeForAnyValue(t *testing.T) {
 	for _, better := range []string{Less, More} {
 		config.Better = better
 		for _, value := range []float64{math.Inf(-1), -math.MaxFloat64, -1, 0, math.SmallestNonzeroFloat64, 0.5, 1, 2, math.MaxFloat64, math.Inf(1)} {
-			if score := config.score(value); score < algorithm.MinScore || score > algorithm.MaxScore {
+			score := config.score(value)
+			if score < algorithm.MinScore || score > algorithm.MaxScore {
 				t.Errorf("%s: %v gets %d", better, value, score)
 			}
 		}
@@ -190,7 +191,8 @@ func TestAnAnswerThatIsOfNoUseIsAnError(t *testing.T) {
 	} {
 		config := defaults()
 		config.URL = serve(t, answer).URL
-		if _, err := build(t, config, time.Now).ask(t); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := build(t, config, time.Now).ask(t)
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: got %v, want %s", answer, err, want)
 		}
 	}
@@ -204,7 +206,8 @@ func TestOneOddSampleSpoilsNoOther(t *testing.T) {
 	} {
 		config := defaults()
 		config.URL = serve(t, `{"status":"success","data":{"resultType":"vector","result":[`+odd+`,`+good+`]},"warnings":["w"]}`).URL
-		if got, err := build(t, config, time.Now).ask(t); err != nil || got["a"] != 0.5 || len(got) != 1 {
+		got, err := build(t, config, time.Now).ask(t)
+		if err != nil || got["a"] != 0.5 || len(got) != 1 {
 			t.Errorf("%s: got %v, %v", odd, got, err)
 		}
 	}
@@ -247,7 +250,8 @@ func TestALongAnswerIsReadSampleBySample(t *testing.T) {
 	if err != nil || len(values) != 1000 {
 		t.Fatalf("%d values, %v", len(values), err)
 	}
-	if most := answer.highest - before; most > 8<<20 {
+	most := answer.highest - before
+	if most > 8<<20 {
 		t.Errorf("it took %d bytes", most)
 	}
 }
@@ -269,7 +273,8 @@ func FuzzDecode(f *testing.F) {
 func TestOfSeveralSeriesForANodeTheWorstCounts(t *testing.T) {
 	config := defaults()
 	config.URL = serve(t, vector(map[string]string{"a:1": "0.1", "a:2": "0.9", "a:3": "0.5"})).URL
-	if got, err := build(t, config, time.Now).ask(t); err != nil || got["a"] != 0.9 || len(got) != 1 {
+	got, err := build(t, config, time.Now).ask(t)
+	if err != nil || got["a"] != 0.9 || len(got) != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -290,7 +295,8 @@ func TestTheTokenIsReadForEveryQuery(t *testing.T) {
 			t.Errorf("%v, authorization %q", err, prometheus.last.Header.Get("Authorization"))
 		}
 	}
-	if got := prometheus.last.URL.Path; got != "/prefix/api/v1/query" {
+	got := prometheus.last.URL.Path
+	if got != "/prefix/api/v1/query" {
 		t.Errorf("asked %s", got)
 	}
 	if !strings.Contains(prometheus.form, "node_cpu_seconds_total") {
@@ -304,7 +310,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	defer redirecting.Close()
 	config := defaults()
 	config.URL = redirecting.URL
-	if _, err := build(t, config, time.Now).ask(t); err == nil || !strings.Contains(err.Error(), "redirects are not followed") {
+	_, err := build(t, config, time.Now).ask(t)
+	if err == nil || !strings.Contains(err.Error(), "redirects are not followed") {
 		t.Errorf("got %v", err)
 	}
 }

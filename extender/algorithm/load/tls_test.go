@@ -61,7 +61,8 @@ func TestTLSToPrometheus(t *testing.T) {
 func TestATLSConfigWithoutItsFilesIsRefused(t *testing.T) {
 	config := defaults()
 	config.URL, config.TLS.CAFile = "https://127.0.0.1", filepath.Join(t.TempDir(), "missing")
-	if _, err := config.newClient(); err == nil || !strings.Contains(err.Error(), "tls.caFile") {
+	_, err := config.newClient()
+	if err == nil || !strings.Contains(err.Error(), "tls.caFile") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -34,7 +34,8 @@ func Protect(next http.Handler, hosts ...string) http.Handler {
 			refuse(w, http.StatusForbidden, notOurs(r.Host, hosts))
 			return
 		}
-		if from := foreign(r); from != "" {
+		from := foreign(r)
+		if from != "" {
 			refuse(w, http.StatusForbidden, "the request comes from another site: "+from)
 			return
 		}
@@ -52,7 +53,8 @@ func notOurs(host string, hosts []string) string {
 		}
 	}
 	message := fmt.Sprintf("host %q is not this simulator's: use %s", host, strings.Join(use, " or "))
-	if name := hostname(host); name != "" {
+	name := hostname(host)
+	if name != "" {
 		message += ", or start the simulator with --listen=" + name
 	}
 	return message
@@ -111,8 +113,10 @@ func isWildcard(host string) bool {
 // browsers say where a request comes from; other programs can lie, but need no
 // page to do so. Following a link to the page itself is fine from anywhere.
 func foreign(r *http.Request) string {
-	if origin := r.Header.Get("Origin"); origin != "" {
-		if u, err := url.Parse(origin); err != nil || u.Host != r.Host {
+	origin := r.Header.Get("Origin")
+	if origin != "" {
+		u, err := url.Parse(origin)
+		if err != nil || u.Host != r.Host {
 			return origin
 		}
 	}

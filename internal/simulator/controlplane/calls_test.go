@@ -246,7 +246,8 @@ func TestWebhooksAreNotCalledAndBlockNothing(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if said := strings.Join(warnings.said, "\n"); strings.Count(said, "its webhooks are not called: ") != 2 {
+	said := strings.Join(warnings.said, "\n")
+	if strings.Count(said, "its webhooks are not called: ") != 2 {
 		t.Errorf("who makes webhooks gets the warnings %q", said)
 	}
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "admitted"}}
@@ -336,7 +337,8 @@ func TestAnAPIOfAServiceIsNotCalled(t *testing.T) {
 			return err
 		}
 		conditions, _, _ := unstructured.NestedSlice(got.Object, "status", "conditions")
-		if said := fmt.Sprint(conditions); !strings.Contains(said, simulated) {
+		said := fmt.Sprint(conditions)
+		if !strings.Contains(said, simulated) {
 			return fmt.Errorf("it says %s", said)
 		}
 		return nil

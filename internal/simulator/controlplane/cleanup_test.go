@@ -25,7 +25,8 @@ func TestPodsCanBeMadeInANewNamespaceAtOnceAndGoWithIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(pod.Spec.Volumes); n != 0 {
+	n := len(pod.Spec.Volumes)
+	if n != 0 {
 		t.Errorf("the pod was given %d volumes", n)
 	}
 	if err := namespaces.Delete(t.Context(), "fresh", metav1.DeleteOptions{}); err != nil {

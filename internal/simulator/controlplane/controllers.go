@@ -131,7 +131,8 @@ type manager struct {
 
 func startManager(c *Cluster, paused bool) (m *manager, err error) {
 	m = &manager{cluster: c, identities: map[string]identity{}}
-	if m.cleaner, err = m.startControllers(cleaners); err != nil || paused {
+	m.cleaner, err = m.startControllers(cleaners)
+	if err != nil || paused {
 		return m, err
 	}
 	return m, m.resume()

@@ -47,7 +47,8 @@ func explainSimulation(config *genericapiserver.Config, core coreinformers.Inter
 			if isWebhook(info) {
 				warning.AddWarning(r.Context(), "", "its webhooks are not called: the cluster is simulated, and every request passes as if there were none")
 			}
-			if what := wanted(info, there); what != "" {
+			what := wanted(info, there)
+			if what != "" {
 				err := &apierrors.StatusError{ErrStatus: metav1.Status{
 					Status: metav1.StatusFailure, Code: http.StatusNotImplemented, Reason: "NotImplemented",
 					Message: what + " is simulated: nothing runs in it or behind it that could log or answer",

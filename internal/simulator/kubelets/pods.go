@@ -79,7 +79,8 @@ func (k *kubelets) endPod(ctx context.Context, pod *v1.Pod) error {
 	if err != nil || e == nil {
 		return err
 	}
-	if wait := e.wait(pod, time.Now()); wait > 0 {
+	wait := e.wait(pod, time.Now())
+	if wait > 0 {
 		k.later(pod, wait)
 		return nil
 	}
@@ -152,7 +153,8 @@ func endingOf(pod *v1.Pod) (*ending, error) {
 	e := &ending{}
 	var err error
 	if says {
-		if e.after, err = time.ParseDuration(text); err != nil || e.after < 0 {
+		e.after, err = time.ParseDuration(text)
+		if err != nil || e.after < 0 {
 			return nil, fmt.Errorf("annotation %s: %q is not a valid duration: write it as 90s or 5m", runsFor, text)
 		}
 	}

@@ -131,7 +131,8 @@ func postFilter(a *recorder.Attempt) byNode {
 			}
 		}
 	}
-	if p := a.Preemption; p != nil {
+	p := a.Preemption
+	if p != nil {
 		// DefaultPreemption is the one of kube-scheduler's own that nominates.
 		results[p.Node] = byPlugin{cmp.Or(a.PostFilter.Plugin, "DefaultPreemption"): "preemption victim"}
 	}

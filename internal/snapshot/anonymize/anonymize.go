@@ -132,7 +132,8 @@ func walk(v reflect.Value, text func(string) string) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if field := v.Type().Field(i); field.IsExported() && !asIs[field.Name] && !isDriver(v.Type(), field.Name) {
+			field := v.Type().Field(i)
+			if field.IsExported() && !asIs[field.Name] && !isDriver(v.Type(), field.Name) {
 				walk(v.Field(i), text)
 			}
 		}
@@ -154,7 +155,8 @@ var naming = []string{"volume.kubernetes.io/selected-node", "volume.beta.kuberne
 // rewrite replaces what is in the annotations of an object, and of the pods it makes.
 func rewrite(o snapshot.Object, text, pattern func(string) string) {
 	all := []map[string]string{o.GetAnnotations()}
-	if template := snapshot.PodTemplate(o); template != nil {
+	template := snapshot.PodTemplate(o)
+	if template != nil {
 		all = append(all, template.Annotations)
 	}
 	for _, annotations := range all {

@@ -237,7 +237,8 @@ func checkApart(t *testing.T, seed uint64, found secrets, w words) {
 			amongSecrets++
 		}
 	}
-	if free := all - len(found); free < len(found) && amongSecrets != len(found)-free || free >= len(found) && amongSecrets > 0 {
+	free := all - len(found)
+	if free < len(found) && amongSecrets != len(found)-free || free >= len(found) && amongSecrets > 0 {
 		t.Errorf("seed %d: %d of %d words become other secrets, with %d free ones", seed, amongSecrets, len(found), free)
 	}
 }

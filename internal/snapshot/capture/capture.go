@@ -106,7 +106,8 @@ func (o Options) Namespace() string {
 	if err != nil {
 		return "" // Read says what is wrong
 	}
-	if its := file.Contexts[cmp.Or(o.Context, file.CurrentContext)]; its != nil {
+	its := file.Contexts[cmp.Or(o.Context, file.CurrentContext)]
+	if its != nil {
 		return its.Namespace
 	}
 	return ""

@@ -127,7 +127,8 @@ func slim(s *snapshot.Snapshot, annotations []string) {
 			prune(reflect.ValueOf(o), fields)
 			slimAnnotations(o.GetAnnotations(), annotations)
 			o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f != resourcev1.Finalizer }))
-			if template := snapshot.PodTemplate(o); template != nil {
+			template := snapshot.PodTemplate(o)
+			if template != nil {
 				prune(reflect.ValueOf(template), keptOfTemplate)
 				slimAnnotations(template.Annotations, annotations)
 				slimPod(&template.Spec)
@@ -181,7 +182,8 @@ func slimValues(o snapshot.Object, images map[string]bool) {
 	case *resourcev1.ResourceClaimTemplate:
 		o.Spec.Spec.Devices.Config = nil
 	case *resourcev1.ResourceClaim:
-		if o.Spec.Devices.Config = nil; o.Status.Allocation != nil {
+		o.Spec.Devices.Config = nil
+		if o.Status.Allocation != nil {
 			o.Status.Allocation.Devices.Config = nil
 		}
 	case *v1.Service:

@@ -99,7 +99,8 @@ func (c *Cluster) Create(ctx context.Context, o Object) (Object, error) {
 	if k == nil {
 		return nil, c.errNotServed("create", fmt.Sprintf("%T", o))
 	}
-	if c.stamp(o); k.get(o.GetNamespace(), o.GetName()) != nil {
+	c.stamp(o)
+	if k.get(o.GetNamespace(), o.GetName()) != nil {
 		return nil, apierrors.NewAlreadyExists(k.resource.GroupResource(), o.GetName())
 	}
 	return c.putPrepared(ctx, o, "")
@@ -108,7 +109,8 @@ func (c *Cluster) Create(ctx context.Context, o Object) (Object, error) {
 // Replace takes an object in the place of the one of its name, prepared as a new one is.
 func (c *Cluster) Replace(ctx context.Context, o Object) (err error) {
 	var uid types.UID
-	if old := c.of(o).get(o.GetNamespace(), o.GetName()); old != nil {
+	old := c.of(o).get(o.GetNamespace(), o.GetName())
+	if old != nil {
 		uid = old.GetUID()
 	}
 	c.stamp(o)
@@ -203,7 +205,8 @@ func (c *Cluster) Update(o Object) error {
 	if old == nil {
 		return k.notFound(o.GetName())
 	}
-	if version := o.GetResourceVersion(); version != "" && version != old.GetResourceVersion() {
+	version := o.GetResourceVersion()
+	if version != "" && version != old.GetResourceVersion() {
 		return apierrors.NewConflict(k.resource.GroupResource(), o.GetName(), fmt.Errorf("it has changed since version %s", version))
 	}
 	o.SetUID(old.GetUID())

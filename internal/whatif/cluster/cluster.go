@@ -279,7 +279,8 @@ func (c *Cluster) Try() (rollback, commit func()) {
 	commit = func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.recording--; c.recording == 0 {
+		c.recording--
+		if c.recording == 0 {
 			c.undo = nil
 		}
 	}
@@ -312,7 +313,8 @@ func (e event) inverse() []event {
 	}
 	now := e.kind.get(e.new.GetNamespace(), e.new.GetName())
 	pod, isPod := now.(*v1.Pod)
-	if was, ok := before.(*v1.Pod); ok && isPod && was.Spec.NodeName != pod.Spec.NodeName {
+	was, ok := before.(*v1.Pod)
+	if ok && isPod && was.Spec.NodeName != pod.Spec.NodeName {
 		return []event{{e.kind, now, nil}, {e.kind, nil, before}}
 	}
 	return []event{{e.kind, now, before}}
@@ -335,10 +337,12 @@ func (c *Cluster) stamp(o Object) {
 		o.SetName(o.GetGenerateName() + strconv.Itoa(c.version+1))
 	}
 	o.SetManagedFields(nil)
-	if created := o.GetCreationTimestamp(); created.IsZero() {
+	created := o.GetCreationTimestamp()
+	if created.IsZero() {
 		o.SetCreationTimestamp(metav1.NewTime(c.now()))
 	}
-	if node, ok := o.(*v1.Node); ok && node.Status.Allocatable == nil {
+	node, ok := o.(*v1.Node)
+	if ok && node.Status.Allocatable == nil {
 		node.Status.Allocatable = node.Status.Capacity
 	}
 }

@@ -64,7 +64,8 @@ func (c *Cluster) resourceClaims(pod *v1.Pod) (claims []*resourcev1.ResourceClai
 		if err != nil || name == nil {
 			continue
 		}
-		if claim := Get[*resourcev1.ResourceClaim](c, pod.Namespace, *name); claim != nil {
+		claim := Get[*resourcev1.ResourceClaim](c, pod.Namespace, *name)
+		if claim != nil {
 			claims = append(claims, claim.DeepCopy())
 		}
 	}

@@ -131,7 +131,8 @@ func (c *Cluster) newFactory() informers.SharedInformerFactory {
 			continue
 		}
 		one := c.newInformer(example, func() { c.Unmodelled("list and watch " + gvk.GroupVersion().String() + " " + gvk.Kind) })
-		if served := c.kinds[reflect.TypeOf(example)]; served != nil {
+		served := c.kinds[reflect.TypeOf(example)]
+		if served != nil {
 			one = served.informer
 		}
 		factory.InformerFor(example, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer { return one })

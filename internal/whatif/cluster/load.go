@@ -89,7 +89,8 @@ func ByName[T Object](a, b T) int {
 
 func (c *Cluster) load(of snapshot.Kind, o Object) error {
 	k := c.of(o)
-	if before := k.get(o.GetNamespace(), o.GetName()); before != nil {
+	before := k.get(o.GetNamespace(), o.GetName())
+	if before != nil {
 		switch o.(type) {
 		case *v1.Namespace:
 		default:
@@ -140,9 +141,11 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 			pod.Status = status
 		}
 	}
-	if _, ready := podutil.GetPodCondition(&pod.Status, v1.PodReady); pod.Spec.NodeName != "" && ready == nil {
+	_, ready := podutil.GetPodCondition(&pod.Status, v1.PodReady)
+	if pod.Spec.NodeName != "" && ready == nil {
 		started := pod.Status.StartTime // whom preemption spares depends on it
-		if c.start(pod); started != nil {
+		c.start(pod)
+		if started != nil {
 			pod.Status.StartTime = started
 		}
 	}

@@ -39,7 +39,8 @@ func (c *Cluster) start(pod *v1.Pod) {
 
 // Delete deletes an object at once, with what goes with it.
 func (c *Cluster) Delete(o Object) {
-	if now := c.of(o).get(o.GetNamespace(), o.GetName()); now != nil {
+	now := c.of(o).get(o.GetNamespace(), o.GetName())
+	if now != nil {
 		c.drop(now)
 	}
 }
@@ -73,10 +74,12 @@ func (c *Cluster) follow(e event) {
 			c.bindAtOnce(o)
 		}
 	case *v1.PersistentVolume:
-		if ref := o.Spec.ClaimRef; e.old == nil && ref == nil {
+		ref := o.Spec.ClaimRef
+		if e.old == nil && ref == nil {
 			c.bindAllAtOnce()
 		} else if e.old == nil {
-			if claim := Get[*v1.PersistentVolumeClaim](c, ref.Namespace, ref.Name); claim != nil {
+			claim := Get[*v1.PersistentVolumeClaim](c, ref.Namespace, ref.Name)
+			if claim != nil {
 				c.bindAtOnce(claim)
 			}
 		}

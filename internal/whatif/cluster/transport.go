@@ -127,7 +127,8 @@ func (t transport) answer(r *http.Request) (runtime.Object, error) {
 }
 
 func found(k *kind, namespace, name string) (Object, error) {
-	if o := k.get(namespace, name); o != nil {
+	o := k.get(namespace, name)
+	if o != nil {
 		return o, nil
 	}
 	return nil, k.notFound(name)
@@ -233,7 +234,8 @@ func (c *Cluster) deleteOne(k *kind, info *request.RequestInfo, body []byte) (ru
 			return nil, apierrors.NewBadRequest(err.Error())
 		}
 	}
-	if only := options.Preconditions; only != nil && only.UID != nil && *only.UID != o.GetUID() {
+	only := options.Preconditions
+	if only != nil && only.UID != nil && *only.UID != o.GetUID() {
 		return nil, apierrors.NewConflict(k.resource.GroupResource(), o.GetName(), fmt.Errorf("the UID is %s", o.GetUID()))
 	}
 	c.Delete(o)

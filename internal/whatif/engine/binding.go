@@ -38,7 +38,8 @@ func (e *Engine) expectBinding(of framework.Framework, pod *v1.Pod) {
 func (e *Engine) dropBinding(pod types.UID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if b := e.bindings[pod]; b != nil {
+	b := e.bindings[pod]
+	if b != nil {
 		delete(e.bindings, pod)
 		select {
 		case <-b.released:
@@ -97,7 +98,8 @@ func (e *Engine) timeOut() bool {
 		return false
 	}
 	b := e.begun[0]
-	if waiting := b.of.GetWaitingPod(b.pod.UID); waiting != nil {
+	waiting := b.of.GetWaitingPod(b.pod.UID)
+	if waiting != nil {
 		plugins := waiting.GetPendingPlugins()
 		slices.Sort(plugins)
 		if len(plugins) > 0 {

@@ -106,15 +106,18 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		outcomes: map[types.NamespacedName]*Outcome{}, evicted: map[types.NamespacedName]types.NamespacedName{},
 		tainted: map[string]*v1.Node{}, gone: map[types.NamespacedName]bool{}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){},
 	}
-	if o.PodGroups = o.PodGroups || len(o.Cluster.PodGroups) > 0; o.PodGroups && o.Recorder == nil {
+	o.PodGroups = o.PodGroups || len(o.Cluster.PodGroups) > 0
+	if o.PodGroups && o.Recorder == nil {
 		o.Recorder = recorder.New(func() {}) // which says how much of a group fits
 	}
-	if e.basis.Seed = o.Seed; o.Cluster.Source != nil {
+	e.basis.Seed = o.Seed
+	if o.Cluster.Source != nil {
 		e.basis.Cluster = o.Cluster.Source.String()
 	}
 	var err error
 	if o.PodGroups {
-		if e.groups, err = o.Recorder, enablePodGroups(); err != nil {
+		e.groups, err = o.Recorder, enablePodGroups()
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -285,7 +288,8 @@ func (e *Engine) queued() bool {
 	pods := e.Scheduler.SchedulingQueue.PodsInActiveQ()
 	for _, pod := range pods {
 		if !e.circles(pod) {
-			if e.sure = len(pods); e.groups != nil {
+			e.sure = len(pods)
+			if e.groups != nil {
 				e.sure = 1 // with it, others of its group may be taken
 			}
 			return true

@@ -115,10 +115,12 @@ func TestWhatBecomesOfPods(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := over(t, read(t, tt.cluster), nil)
-			if got := outcomes(t, e); got != tt.want {
+			got := outcomes(t, e)
+			if got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
-			if unmodelled := e.NotModelled(); len(unmodelled) > 0 {
+			unmodelled := e.NotModelled()
+			if len(unmodelled) > 0 {
 				t.Errorf("not modelled: %v", unmodelled)
 			}
 		})
@@ -202,14 +204,16 @@ func TestUndoneIsAsBefore(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if during := outcomes(t, e); during == before || len(moved) == 0 {
+		during := outcomes(t, e)
+		if during == before || len(moved) == 0 {
 			t.Errorf("nothing has moved of %d", len(moved))
 		}
 		rollback()
 		for _, pod := range moved {
 			e.Forget(cluster.NameOf(pod))
 		}
-		if after := outcomes(t, e); after != before {
+		after := outcomes(t, e)
+		if after != before {
 			t.Errorf("before\n%s\nafter\n%s", before, after)
 		}
 		if err := e.sameAsScheduler(); err != nil {
@@ -343,10 +347,12 @@ func TestAPluginThatMisbehavesCostsThePodAndNothingElse(t *testing.T) {
 					return bad{handle, how}, nil
 				}}
 			})
-			if got := outcomes(t, e); got != want {
+			got := outcomes(t, e)
+			if got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
-			if listed := strings.Join(e.NotModelled(), ""); strings.HasPrefix(how, "asks") != (listed == "list coordination.k8s.io/v1 leases") {
+			listed := strings.Join(e.NotModelled(), "")
+			if strings.HasPrefix(how, "asks") != (listed == "list coordination.k8s.io/v1 leases") {
 				t.Errorf("not modelled: %q", listed)
 			}
 		})
@@ -370,11 +376,13 @@ func TestTheEndOfTheContextEndsARun(t *testing.T) {
 	e := over(t, made(t, 30, 90, true), nil)
 	done := 0
 	e.OnAttempt = func(types.NamespacedName) {
-		if done++; done == 5 {
+		done++
+		if done == 5 {
 			cancel(errors.New("enough"))
 		}
 	}
-	if err := e.Run(ctx); err == nil || err.Error() != "enough" || done != 5 {
+	err := e.Run(ctx)
+	if err == nil || err.Error() != "enough" || done != 5 {
 		t.Errorf("%v after %d attempts", err, done)
 	}
 }
@@ -393,7 +401,8 @@ func TestTheEndOfTheContextEndsARunThatHangs(t *testing.T) {
 			}}, nil
 		}}
 	})
-	if err := e.Run(ctx); err == nil || err.Error() != "enough" {
+	err := e.Run(ctx)
+	if err == nil || err.Error() != "enough" {
 		t.Error(err)
 	}
 }
@@ -435,7 +444,8 @@ func TestPodsAlikeFareAlike(t *testing.T) {
 	asked := 0
 	remembered.Scheduler.Profiles["default-scheduler"] = &counting{remembered.Scheduler.Profiles["default-scheduler"], &asked}
 	each := over(t, read(t, cluster), func(o *Options) { o.Recorder = recorder.New(func() {}) })
-	if got, want := outcomes(t, remembered), outcomes(t, each); got != want || strings.Count(got, "Scheduled") != 2 {
+	got, want := outcomes(t, remembered), outcomes(t, each)
+	if got != want || strings.Count(got, "Scheduled") != 2 {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if asked > 8 {

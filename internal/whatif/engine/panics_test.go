@@ -68,7 +68,8 @@ func TestPluginThatPanicsAsAPodComesOrPreemptsCostsThisPodOnly(t *testing.T) {
 func TestPluginThatPanicsAsItIsMadeIsAnErrorThatNamesIt(t *testing.T) {
 	o := Options{Cluster: read(t, "nodes:\n"+node("n1", "2"))}
 	withPanics(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: FactoryPanics}]}}}]\n")(&o)
-	if _, err := New(t.Context(), o); err == nil || !strings.Contains(err.Error(), "plugin FactoryPanics panicked in its factory: on purpose") {
+	_, err := New(t.Context(), o)
+	if err == nil || !strings.Contains(err.Error(), "plugin FactoryPanics panicked in its factory: on purpose") {
 		t.Error(err)
 	}
 }

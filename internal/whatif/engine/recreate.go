@@ -45,7 +45,8 @@ type Move struct {
 func (e *Engine) Move(was *v1.Pod, by types.NamespacedName) Move {
 	o := e.Outcome(cluster.NameOf(was))
 	m := Move{Pod: cluster.NameOf(was).String(), From: was.Spec.NodeName, To: o.Node, Feasible: o.Feasible}
-	if of := e.WorkloadOf(was); of.Kind != "" {
+	of := e.WorkloadOf(was)
+	if of.Kind != "" {
 		m.Workload = of.Kind + " " + was.Namespace + "/" + of.Name
 	}
 	if by.Name != "" {
@@ -100,8 +101,10 @@ func (e *Engine) Restore(ctx context.Context, residents map[types.NamespacedName
 	for {
 		var gone []*v1.Pod
 		for name, pod := range residents {
-			if o := e.Outcome(name); o.State == Preempted {
-				if _, before := by[name]; !before {
+			o := e.Outcome(name)
+			if o.State == Preempted {
+				_, before := by[name]
+				if !before {
 					by[name] = o.PreemptedBy
 				}
 				if Recreatable(pod) {

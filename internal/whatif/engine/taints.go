@@ -16,7 +16,8 @@ func (e *Engine) taint(old, node *v1.Node) {
 	if reflect.DeepEqual(old.Spec.Taints, node.Spec.Taints) {
 		return
 	}
-	if delete(e.tainted, node.Name); len(noExecute(node)) > 0 {
+	delete(e.tainted, node.Name)
+	if len(noExecute(node)) > 0 {
 		e.tainted[node.Name] = node
 	}
 }

@@ -41,7 +41,8 @@ func TestHooksThatAreConstantsAreNotActive(t *testing.T) {
 		"trap_enqueue":     Of(Enqueue),
 		"filter_and_score": Of(Filter, Score),
 	} {
-		if got := compile(t, guest).Active; got != want {
+		got := compile(t, guest).Active
+		if got != want {
 			t.Errorf("%s: %b, want %b", guest, got, want)
 		}
 	}
@@ -67,7 +68,8 @@ func TestTheGuestsOfThisProjectStart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if size := i.MemorySize(); size > 8<<20 {
+			size := i.MemorySize()
+			if size > 8<<20 {
 				t.Errorf("%s: an instance has %d bytes", file, size)
 			}
 			if err := i.Close(t.Context()); err != nil {
@@ -124,7 +126,8 @@ func TestAMemoryThatGrowsSlowlyCostsLittleMore(t *testing.T) {
 	if m.Reallocate(limit+pageSize) != nil {
 		t.Error("it may grow beyond its limit")
 	}
-	if took := after.TotalAlloc - before.TotalAlloc; took > 2*limit+limit/4 {
+	took := after.TotalAlloc - before.TotalAlloc
+	if took > 2*limit+limit/4 {
 		t.Errorf("took %.1f times its size", float64(took)/limit)
 	}
 }
@@ -184,7 +187,8 @@ func TestEqualReasonsAreOneString(t *testing.T) {
 
 func TestFrames(t *testing.T) {
 	trace := "\n\tmain.parse(i32,i32) i32\n\t\t/src/main.go:7:1\n\t.(*regexp.Regexp).match(i32)\n\t.$22()\n\tfilter() i32\n\nGo runtime stack trace:\n\tgoroutine 1\n"
-	if got, want := frames(trace), []string{"main.parse", "(*regexp.Regexp).match", "$22", "filter"}; !reflect.DeepEqual(got, want) {
+	got, want := frames(trace), []string{"main.parse", "(*regexp.Regexp).match", "$22", "filter"}
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -36,7 +36,8 @@ func withoutText(fields []Field) (without []Field) {
 }
 
 func TestAGuestMayDecideByNothing(t *testing.T) {
-	if fields, err := parseFields(""); err != nil || len(fields.Pod)+len(fields.Node) != 0 {
+	fields, err := parseFields("")
+	if err != nil || len(fields.Pod)+len(fields.Node) != 0 {
 		t.Errorf("%v, %v", fields, err)
 	}
 }
@@ -55,7 +56,8 @@ func TestAFieldThatDoesNotExistIsRefusedWithThoseThatDo(t *testing.T) {
 		"pod.spec." + strings.Repeat("x", 1000) + "\x00":           "xxx…",
 		"node.metadata.labels['" + strings.Repeat("x", 9) + "\x00": "does not exist",
 	} {
-		if _, err := parseFields(declared); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := parseFields(declared)
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v", declared, err)
 		}
 	}

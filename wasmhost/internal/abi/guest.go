@@ -83,7 +83,8 @@ func (g *Guest) check(ctx context.Context, wasm []byte) error {
 	if !ok {
 		return fmt.Errorf("wasm: guest doesn't export memory[%s]", exportMemory)
 	}
-	if needs := uint64(memory.Min()) * pageSize; needs > g.allocator.limit {
+	needs := uint64(memory.Min()) * pageSize
+	if needs > g.allocator.limit {
 		return fmt.Errorf("wasm: guest needs %d bytes of memory at once, but %w is %d", needs, ErrMemoryLimit, g.allocator.limit)
 	}
 	if err := g.findHooks(wasm); err != nil {

@@ -101,7 +101,8 @@ type starting struct {
 }
 
 func (s starting) Value(key any) any {
-	if value := s.Context.Value(key); value != nil {
+	value := s.Context.Value(key)
+	if value != nil {
 		return value
 	}
 	return s.defaults.Value(key)
@@ -145,7 +146,8 @@ const instantiate = "instantiate"
 
 // explainExit says what to do about a guest whose start has ended it, with exit code 0.
 func explainExit(err error) error {
-	if exit := (*sys.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 0 {
+	exit := (*sys.ExitError)(nil)
+	if errors.As(err, &exit) && exit.ExitCode() == 0 {
 		return fmt.Errorf("%w: the guest is built as a program, which ends with its main; "+
 			"build it with -buildmode=c-shared (Go) or -buildmode=wasi-legacy (TinyGo)", err)
 	}
@@ -163,7 +165,8 @@ func (i *Instance) enter() error {
 
 // leave ends a call. An error is a [Trap].
 func (i *Instance) leave(export string, err error) error {
-	if why := i.enter(); why != nil { // though the call may have come to its end
+	why := i.enter()
+	if why != nil { // though the call may have come to its end
 		err = why
 	}
 	if err != nil {

@@ -37,7 +37,8 @@ const (
 func (i *Instance) trap(hook string, err error) *Trap {
 	cause, trace, _ := strings.Cut(err.Error(), stackHeader)
 	stack := frames(trace)
-	if last := len(stack) - 1; last >= 0 && strings.HasPrefix(stack[last], "$") {
+	last := len(stack) - 1
+	if last >= 0 && strings.HasPrefix(stack[last], "$") {
 		stack[last] = hook // the guest has no name section, but this one is known
 	}
 	text := strings.TrimSuffix(strings.TrimSpace(cause), " (recovered by wazero)")

@@ -235,7 +235,8 @@ func (s Source) String() string { return s.shown }
 // redacted hides what may be a secret: a password, a user alone, as tokens are
 // given, the query and the fragment.
 func redacted(u url.URL) string {
-	if _, named := u.User.Password(); u.User != nil && !named {
+	_, named := u.User.Password()
+	if u.User != nil && !named {
 		u.User = url.User("xxxxx")
 	}
 	if u.RawQuery != "" {

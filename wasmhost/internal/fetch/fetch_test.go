@@ -161,7 +161,8 @@ func TestWhatAFileHoldsIsNotSaid(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Fetcher{Timeout: time.Minute}.Fetch(t.Context(), Parse("file://"+file), 1<<20)
-		if want := "not a Wasm module"; message(err) != want {
+		want := "not a Wasm module"
+		if message(err) != want {
 			t.Errorf("%q: got %v, want %s", content, err, want)
 		}
 	}
@@ -170,7 +171,8 @@ func TestWhatAFileHoldsIsNotSaid(t *testing.T) {
 func TestAServerThatIsNotThere(t *testing.T) {
 	const address = "127.0.0.1:1" // a port that was free a moment ago may be another program's by now
 	_, err := Fetcher{Timeout: time.Minute}.Fetch(t.Context(), Parse("http://me:secret@"+address), 1<<20)
-	if want := "dial tcp " + address + ": connect: connection refused"; message(err) != want {
+	want := "dial tcp " + address + ": connect: connection refused"
+	if message(err) != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -185,7 +187,8 @@ func TestWhatAURLIsShownAs(t *testing.T) {
 		"file://a folder/what?.wasm":                          "file://a folder/what?.wasm",
 		"oci://ghcr.io/example/regex:v2":                      "oci://ghcr.io/example/regex:v2",
 	} {
-		if got := Parse(guestURL).String(); got != want {
+		got := Parse(guestURL).String()
+		if got != want {
 			t.Errorf("%s is shown as %s, want %s", guestURL, got, want)
 		}
 	}
@@ -211,7 +214,8 @@ func TestAnEncryptedFetchStaysEncrypted(t *testing.T) {
 	defer server.Close()
 	f := Fetcher{Transport: server.Client().Transport, Timeout: time.Minute}
 	_, err := f.Fetch(t.Context(), Parse(server.URL), 1<<20)
-	if want := "redirected from https to http"; message(err) != want {
+	want := "redirected from https to http"
+	if message(err) != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -92,7 +92,8 @@ func TestSignaturesThatCannotBeUsed(t *testing.T) {
 		"large:v1":    "a signature has more than 1048576 bytes",
 		"nobody:v1":   "the registry answered 404 Not Found",
 	} {
-		if bundles, _, err := readBundles(t, "oci://"+r.host+"/"+image); message(err) != want || len(bundles) > 0 {
+		bundles, _, err := readBundles(t, "oci://"+r.host+"/"+image)
+		if message(err) != want || len(bundles) > 0 {
 			t.Errorf("%s: got %q, %v, want %s", image, bundles, err, want)
 		}
 	}
@@ -134,7 +135,8 @@ func TestSignaturesAreSoughtForALimitedTime(t *testing.T) {
 	server := httptest.NewServer(at("/blobs/", silence)(r.registry))
 	defer server.Close()
 	err := f.Signed(t.Context(), Parse("oci://"+strings.TrimPrefix(server.URL, "http://")+"/guest:v1"), ofProgram, nil)
-	if want := "no signature was found in time: context deadline exceeded"; message(err) != want {
+	want := "no signature was found in time: context deadline exceeded"
+	if message(err) != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

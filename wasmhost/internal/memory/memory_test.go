@@ -167,7 +167,8 @@ func TestNumbersOfNodesThatAreGoneAreDropped(t *testing.T) {
 	for i := range 3 * maxGone {
 		c.About(pod("x"), listOf(inZone(fmt.Sprint("n", i), "")))
 	}
-	if n := c.numbers.len(); n > 2*maxGone {
+	n := c.numbers.len()
+	if n > 2*maxGone {
 		t.Errorf("%d numbers for one node", n)
 	}
 }
@@ -209,7 +210,8 @@ func BenchmarkGet(b *testing.B) {
 				for b.Loop() {
 					a := c.About(p, list)
 					for _, info := range list {
-						if _, known := a.Get(abi.Filter, of(a, info)); !known {
+						_, known := a.Get(abi.Filter, of(a, info))
+						if !known {
 							b.Fatal("an answer is missing")
 						}
 					}

@@ -40,7 +40,8 @@ func TestJobOfAFormIsNotSubmittedTwiceAndGoesOnAtTheEdge(t *testing.T) {
 	p.press(kb.Enter, true)
 	before := p.value("#problems.job progress")
 	p.waitFor("the first one's progress goes on", "document.querySelector('#problems.job progress')?.value > "+before)
-	if said := p.text("#problems"); strings.Contains(said, "exists") {
+	said := p.text("#problems")
+	if strings.Contains(said, "exists") {
 		t.Errorf("the form says %q", said)
 	}
 	p.press(kb.Escape, false)
