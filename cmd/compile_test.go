@@ -70,7 +70,8 @@ profiles:
 			t.Errorf("%s: exit status %d: %.2000s", program, status, stderr)
 		}
 	}
-	if left, err := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 || err != nil {
+	left, err := os.ReadDir(os.Getenv("TMPDIR"))
+	if len(left) > 0 || err != nil {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 }

@@ -113,7 +113,8 @@ func TestAlertsAndDashboardUseSeriesThatExist(t *testing.T) {
 			}
 			for _, used := range regexp.MustCompile(`(\w+)(?:=~|!~|!=|=)"|by \(([^)]*)\)`).FindAllStringSubmatch(query, -1) {
 				for _, label := range strings.Split(used[1]+used[2], ", ") {
-					if _, ok := labels[label]; !ok && label != "job" && label != "instance" && label != "le" { // which Prometheus adds
+					_, ok := labels[label]
+					if !ok && label != "job" && label != "instance" && label != "le" { // which Prometheus adds
 						t.Errorf("%s has no label %s, but %v: %s", name, label, labels, query)
 					}
 				}
@@ -123,7 +124,8 @@ func TestAlertsAndDashboardUseSeriesThatExist(t *testing.T) {
 	if got := exposed["scheduler_unschedulable_pods"]["plugin"]; !strings.Contains(got, " Extender ") || !strings.Contains(got, " WasmRegexScheduling ") {
 		t.Errorf("the plugins of unschedulable pods are %s", got)
 	}
-	if got := exposed["kubelet_admission_rejections_total"]["reason"]; !strings.Contains(got, " OutOfcpu ") {
+	got := exposed["kubelet_admission_rejections_total"]["reason"]
+	if !strings.Contains(got, " OutOfcpu ") {
 		t.Errorf("the reasons of rejected pods are %s", got)
 	}
 }

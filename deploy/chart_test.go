@@ -234,7 +234,8 @@ func TestTheChartRefusesWhatItCannotDo(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", values, err, want)
 		}
 	}
-	if _, err := helm(t, "", "template", "r", "chart", "--kube-version=1.34"); err == nil || !strings.Contains(err.Error(), "incompatible with Kubernetes v1.34") {
+	_, err := helm(t, "", "template", "r", "chart", "--kube-version=1.34")
+	if err == nil || !strings.Contains(err.Error(), "incompatible with Kubernetes v1.34") {
 		t.Errorf("on Kubernetes 1.34: %v", err)
 	}
 }
@@ -310,7 +311,8 @@ func TestTheChartIsInstalled(t *testing.T) {
 		t.Errorf("after the upgrade the configuration is\n%s", text)
 	}
 	helmHere("rollback", "r", "1")
-	if text := chartConfig(t); !strings.Contains(text, "guestSHA256") {
+	text := chartConfig(t)
+	if !strings.Contains(text, "guestSHA256") {
 		t.Errorf("after the rollback the configuration is\n%s", text)
 	}
 	helmHere("uninstall", "r")

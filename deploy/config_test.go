@@ -68,7 +68,8 @@ func TestTheExtendersConfigurations(t *testing.T) {
 			if got := c.Filter; got != want.filter {
 				t.Errorf("filters with %s", got)
 			}
-			if got := c.Prioritize; got != want.prioritize {
+			got := c.Prioritize
+			if got != want.prioritize {
 				t.Errorf("prioritizes with %s", got)
 			}
 			spec := ofKind[appsv1.Deployment](t, rendered, "Deployment")[0].Spec.Template.Spec

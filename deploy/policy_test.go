@@ -227,7 +227,8 @@ func TestWhatWasThereBeforeThePolicyCanStillBeChanged(t *testing.T) {
 		if err := update(t.Context(), objects, i, &bad); err != nil {
 			t.Errorf("%s as it was: %v", k.kind, err)
 		}
-		if err := update(t.Context(), objects, i, &worse); err == nil || !strings.Contains(err.Error(), "missing closing )") {
+		err := update(t.Context(), objects, i, &worse)
+		if err == nil || !strings.Contains(err.Error(), "missing closing )") {
 			t.Errorf("%s with another bad pattern: %v", k.kind, err)
 		}
 	}

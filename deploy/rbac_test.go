@@ -83,7 +83,8 @@ func TestTheSchedulerMayDoNoMoreThanKubernetesOwn(t *testing.T) {
 	if covered, more := validation.Covers(theirs, ours); !covered {
 		t.Errorf("it may also %v", more)
 	}
-	if covered, _ := validation.Covers(ours, theirs); covered {
+	covered, _ := validation.Covers(ours, theirs)
+	if covered {
 		t.Error("it may do all that they may")
 	}
 }

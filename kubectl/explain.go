@@ -119,12 +119,14 @@ func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation 
 // misspelt finds annotations and labels whose key is nearly one of the policy.
 func misspelt(policy regex.Policy, pod *v1.Pod) (notes []string) {
 	for _, key := range slices.Sorted(maps.Keys(pod.Annotations)) {
-		if meant := meantKey(policy, key, true); meant != "" && meant != key {
+		meant := meantKey(policy, key, true)
+		if meant != "" && meant != key {
 			notes = append(notes, fmt.Sprintf(annotationMisspelt, key, meant))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(pod.Labels)) {
-		if meant := meantKey(policy, key, false); meant != "" {
+		meant := meantKey(policy, key, false)
+		if meant != "" {
 			notes = append(notes, fmt.Sprintf(labelMisplaced, key, meant))
 		}
 	}

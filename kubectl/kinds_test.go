@@ -175,7 +175,8 @@ func TestEveryKindOfPodGetsItsAdvice(t *testing.T) {
 		var wrong []error
 		for _, name := range names {
 			_, out, stderr := run(t, "", "explain", name, "--kubeconfig", sim.Kubeconfig())
-			if want := kinds[name].advice; advice(out) != want {
+			want := kinds[name].advice
+			if advice(out) != want {
 				wrong = append(wrong, fmt.Errorf("\n%s%s\nwant\n%s", out, stderr, want))
 			}
 		}
@@ -192,7 +193,8 @@ To fix it:
   - start a scheduler with a profile nobody, or recreate the pod with the schedulerName of one that runs
 `
 		eventually.Succeeds(t, "explain with the rights to get a pod and nodes", func(context.Context) error {
-			if _, out, stderr := run(t, "", "explain", "nobodys", "--kubeconfig", sim.Kubeconfig(), "--as", "dev"); advice(out) != want {
+			_, out, stderr := run(t, "", "explain", "nobodys", "--kubeconfig", sim.Kubeconfig(), "--as", "dev")
+			if advice(out) != want {
 				return fmt.Errorf("\n%s%s\nwant\n%s", out, stderr, want)
 			}
 			return nil

@@ -70,7 +70,8 @@ func TestLintFinds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, out, stderr := run(t, tt.manifest, "lint", "--strict", "-")
-			if want := min(len(tt.want), 1); status != want {
+			want := min(len(tt.want), 1)
+			if status != want {
 				t.Errorf("exit status %d, want %d: %s", status, want, stderr)
 			}
 			if tt.want == "" && out != "" || !strings.Contains(out, tt.want) || strings.Count(out, "\n") > 1 {

@@ -60,7 +60,8 @@ func TestACheckOfWhatIsGoodLeavesNothing(t *testing.T) {
 		}
 		return nil
 	})
-	if left, _ := os.ReadDir(tmp); len(left) > 0 {
+	left, _ := os.ReadDir(tmp)
+	if len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }

@@ -165,7 +165,8 @@ func TestAPluginOfOthersSaysWhichOfItsArgsIsWrong(t *testing.T) {
 				t.Fatalf("got %v", err)
 			}
 			for _, m := range mistakes {
-				if want, ok := test.want[m.Line]; !ok || !strings.Contains(m.Error(), want) {
+				want, ok := test.want[m.Line]
+				if !ok || !strings.Contains(m.Error(), want) {
 					t.Errorf("line %d: %v, want %s", m.Line, m, want)
 				}
 			}
@@ -180,7 +181,8 @@ func TestAPluginOfOthersHasANameOfItsOwn(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	if registry, err := Registry(app.WithPlugin("Mine", nil)); err != nil || len(registry) != 1 {
+	registry, err := Registry(app.WithPlugin("Mine", nil))
+	if err != nil || len(registry) != 1 {
 		t.Errorf("got %v, %v", registry, err)
 	}
 }

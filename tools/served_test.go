@@ -53,7 +53,8 @@ func TestAModuleIsServedWhenWhatItImportsCanBeListed(t *testing.T) {
 			if want := strings.ReplaceAll(test.printed, "DIR", dir); string(printed) != want {
 				t.Errorf("printed %q, want %q; said: %s", printed, want, said.String())
 			}
-			if want := strings.ReplaceAll(test.said, "DIR", dir); !strings.HasPrefix(said.String(), want) {
+			want := strings.ReplaceAll(test.said, "DIR", dir)
+			if !strings.HasPrefix(said.String(), want) {
 				t.Errorf("said %q, want %q", said.String(), want)
 			}
 		})

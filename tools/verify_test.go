@@ -192,7 +192,8 @@ func TestVerifyGuestsWithoutTinyGo(t *testing.T) {
 
 			out, err := exec.Command(root + "/tools/verify-guests.sh").CombinedOutput()
 
-			if passes := err == nil; passes != test.passes || !strings.Contains(string(out), test.want) {
+			passes := err == nil
+			if passes != test.passes || !strings.Contains(string(out), test.want) {
 				t.Errorf("error %v, want %q in the output:\n%s", err, test.want, out)
 			}
 		})

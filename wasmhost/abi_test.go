@@ -217,7 +217,8 @@ func TestAGuestActsOnTheScheduler(t *testing.T) {
 	if len(h.events) != 1 || h.events[0] != "v1 Pod default/web u 7,   /  , Normal, Why, What, 100% sure" {
 		t.Errorf("events: %q", h.events)
 	}
-	if got := filter(t, mirror(t, h, "n{")); got.Code() != fwk.Error || !strings.Contains(got.Message(), "unexpected end of JSON input") {
+	got := filter(t, mirror(t, h, "n{"))
+	if got.Code() != fwk.Error || !strings.Contains(got.Message(), "unexpected end of JSON input") {
 		t.Errorf("an event that is no JSON: %v", got)
 	}
 }

@@ -126,10 +126,12 @@ func TestAGuestThatDeclaresIsAskedOnce(t *testing.T) {
 		t.Errorf("asked %d times for 3 pods and 5 nodes", n)
 	}
 	r.p.metrics.flush()
-	if n, err := testutil.GetCounterMetricValue(r.p.metrics.remembered); err != nil || n != 2*3 {
+	n, err := testutil.GetCounterMetricValue(r.p.metrics.remembered)
+	if err != nil || n != 2*3 {
 		t.Errorf("remembered %v times for 2 nodes that were named to 3 pods: %v", n, err)
 	}
-	if passing, _, _ := r.cycle(t, about("db", "y")); passing != "n1 n2" || r.asked(t)-before != 10 {
+	passing, _, _ := r.cycle(t, about("db", "y"))
+	if passing != "n1 n2" || r.asked(t)-before != 10 {
 		t.Errorf("another value: passing %q, asked %d times", passing, r.asked(t)-before)
 	}
 }
@@ -222,7 +224,8 @@ func TestScoresAreRemembered(t *testing.T) {
 	before := r.asked(t)
 	for range 3 {
 		for i, want := range []int64{10, 7} {
-			if score, status := r.Plugin.(fwk.ScorePlugin).Score(t.Context(), state, p, r.Nodes[i]); score != want || !status.IsSuccess() {
+			score, status := r.Plugin.(fwk.ScorePlugin).Score(t.Context(), state, p, r.Nodes[i])
+			if score != want || !status.IsSuccess() {
 				t.Errorf("node %d: %d, %v", i, score, status)
 			}
 		}
@@ -244,7 +247,8 @@ func TestPreScoreIsRemembered(t *testing.T) {
 	}
 	before := r.asked(t)
 	for i := range 3 {
-		if _, status := preScore(about(fmt.Sprint("web-", i), "skip")); !status.IsSkip() {
+		_, status := preScore(about(fmt.Sprint("web-", i), "skip"))
+		if !status.IsSkip() {
 			t.Fatal(status)
 		}
 	}
@@ -257,7 +261,8 @@ func TestPreScoreIsRemembered(t *testing.T) {
 	// The next pod alike is asked about nothing, until a score is not known.
 	again := about("again", "x")
 	state, status := preScore(again)
-	if n := r.asked(t) - before; !status.IsSuccess() || n != 2 {
+	n := r.asked(t) - before
+	if !status.IsSuccess() || n != 2 {
 		t.Errorf("%v, asked %d times", status, n)
 	}
 	score, status := r.Plugin.(fwk.ScorePlugin).Score(t.Context(), state, again, r.Nodes[0])

@@ -67,7 +67,8 @@ func TestAPodInBindingKeepsItsInstance(t *testing.T) {
 	if got := a.preBind(); got != "first.RPB" {
 		t.Errorf("the first pod: %q", got)
 	}
-	if got := guest.Filter(t.Context(), next, pod("third."), node("n")).Message(); got != "third." {
+	got := guest.Filter(t.Context(), next, pod("third."), node("n")).Message()
+	if got != "third." {
 		t.Errorf("the pod that is being scheduled: %q", got)
 	}
 	log := logged(t, func() { a.unreserve() })
@@ -137,7 +138,8 @@ func TestPermitRefusesAPodForWhoseInstanceThereIsNoRoom(t *testing.T) {
 		t.Errorf("the pod that has the room: %q", got)
 	}
 	first.postBind()
-	if got := begins(t, guest, "third.").preBind(); got != "third.RPB" {
+	got := begins(t, guest, "third.").preBind()
+	if got != "third.RPB" {
 		t.Errorf("when there is room again: %q", got)
 	}
 }
@@ -179,7 +181,8 @@ func TestWhatIsReservedIsKnownToTheNextPod(t *testing.T) {
 		t.Errorf("while it is reserved: %q", got)
 	}
 	first.unreserve()
-	if got := tell(); got != "0" {
+	got := tell()
+	if got != "0" {
 		t.Errorf("after that: %q", got)
 	}
 }
@@ -189,7 +192,8 @@ func TestAHookThatTheGuestDoesNotHaveLetsTheOthersBind(t *testing.T) {
 	if status := guest.Bind(t.Context(), framework.NewCycleState(), pod("web"), "n"); !status.IsSkip() {
 		t.Errorf("bind: %v", status)
 	}
-	if status := minor.Ask(t.Context(), open(t, "permit").(fwk.PreBindPlugin), framework.NewCycleState(), pod("web"), "n"); !status.IsSkip() {
+	status := minor.Ask(t.Context(), open(t, "permit").(fwk.PreBindPlugin), framework.NewCycleState(), pod("web"), "n")
+	if !status.IsSkip() {
 		t.Errorf("prebind: %v", status)
 	}
 }

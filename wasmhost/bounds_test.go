@@ -46,7 +46,8 @@ func TestWhatAGuestHandsOverIsBounded(t *testing.T) {
 			if tt.want == "" && !status.IsSuccess() {
 				t.Errorf("got %.200v", status)
 			}
-			if want := "wasm: prefilter error: " + tt.want + " (in "; tt.want != "" && (status.Code() != fwk.Error || !strings.HasPrefix(status.Message(), want)) {
+			want := "wasm: prefilter error: " + tt.want + " (in "
+			if tt.want != "" && (status.Code() != fwk.Error || !strings.HasPrefix(status.Message(), want)) {
 				t.Errorf("got %v %.200q, want %s", status.Code(), status.Message(), want)
 			}
 		})
@@ -133,7 +134,8 @@ func TestThePodsStatusHasRoomForAllReasons(t *testing.T) {
 		if !status.IsRejected() {
 			t.Fatalf("node %d: %v", i, status)
 		}
-		if reason := status.Message(); !distinct[reason] {
+		reason := status.Message()
+		if !distinct[reason] {
 			distinct[reason] = true
 			total += len(reason)
 		}
@@ -141,7 +143,8 @@ func TestThePodsStatusHasRoomForAllReasons(t *testing.T) {
 	if total > 520<<10 || len(distinct) < 1000 {
 		t.Errorf("%d different reasons, %d bytes", len(distinct), total)
 	}
-	if reason := pl.Filter(t.Context(), state, p, h.Nodes[4999]).Message(); reason != "node(s) for which there is no room in the pod's status: the guest gives too many different reasons" {
+	reason := pl.Filter(t.Context(), state, p, h.Nodes[4999]).Message()
+	if reason != "node(s) for which there is no room in the pod's status: the guest gives too many different reasons" {
 		t.Errorf("the last reason is %q", reason)
 	}
 }

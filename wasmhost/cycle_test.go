@@ -36,7 +36,8 @@ func TestAnInstanceThatHasNotSeenTheCycleGetsPreFilterFirst(t *testing.T) {
 			t.Errorf("one instance remembers %q, want %q", got, name)
 		}
 		inAnother(p, func() {
-			if got := ask(); got != name {
+			got := ask()
+			if got != name {
 				t.Errorf("the other remembers %q, want %q", got, name)
 			}
 		})
@@ -116,7 +117,8 @@ func TestScoreHasItsPreScoreInEveryInstance(t *testing.T) {
 		t.Errorf("got %d, want %d", got, want)
 	}
 	inAnother(inside(pl), func() {
-		if got := score(); got != want {
+		got := score()
+		if got != want {
 			t.Errorf("in the other instance: got %d, want %d", got, want)
 		}
 	})
@@ -130,7 +132,8 @@ func TestAClonedStateHasAPreScoreOfItsOwn(t *testing.T) {
 	preFilter(t.Context(), pl, state, p)
 	clone := state.Clone()
 	preScore := func(state fwk.CycleState, nodes ...fwk.NodeInfo) {
-		if status := pl.(fwk.PreScorePlugin).PreScore(t.Context(), state, p, nodes); !status.IsSuccess() {
+		status := pl.(fwk.PreScorePlugin).PreScore(t.Context(), state, p, nodes)
+		if !status.IsSuccess() {
 			t.Fatal(status)
 		}
 	}
@@ -187,14 +190,16 @@ func TestThePodIsMarshalledOnceForAllThatAskInACycle(t *testing.T) {
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			if got := marshalled(p); got != marshalled(pod("web")) {
+			got := marshalled(p)
+			if got != marshalled(pod("web")) {
 				t.Errorf("%q", got)
 			}
 		})
 	}
 	group.Wait()
 	p.pod.Name = "a change would be seen"
-	if got := marshalled(p); got != marshalled(pod("web")) {
+	got := marshalled(p)
+	if got != marshalled(pod("web")) {
 		t.Errorf("%q", got)
 	}
 }

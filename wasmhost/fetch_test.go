@@ -48,7 +48,8 @@ func TestAStartThatFailsNamesPluginURLAndCause(t *testing.T) {
 	} {
 		guestURL := serve(t, tt.handler)
 		_, err := New(Options{}).Start(t.Context(), "Wasm", Args{GuestURL: strings.Replace(guestURL, "://", "://me:secret@", 1)})
-		if want := "plugin Wasm: guest " + strings.Replace(guestURL, "://", "://me:xxxxx@", 1) + ": " + tt.want; message(err) != want {
+		want := "plugin Wasm: guest " + strings.Replace(guestURL, "://", "://me:xxxxx@", 1) + ": " + tt.want
+		if message(err) != want {
 			t.Errorf("got\n%v\nwant\n%s", err, want)
 		}
 	}

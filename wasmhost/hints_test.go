@@ -85,7 +85,8 @@ func TestPodsThatAHintHasNoTimeForAreWokenLaterIfItHelps(t *testing.T) {
 	for i := range pods {
 		name := fmt.Sprint("later-", i)
 		for _, node := range []*v1.Node{m1, n1} {
-			if hint := r.hint(t, added, waiting(name), nil, node); hint != fwk.QueueSkip {
+			hint := r.hint(t, added, waiting(name), nil, node)
+			if hint != fwk.QueueSkip {
 				t.Errorf("%s, %s: %v", name, node.Name, hint)
 			}
 		}
@@ -93,7 +94,8 @@ func TestPodsThatAHintHasNoTimeForAreWokenLaterIfItHelps(t *testing.T) {
 	if hint := r.hint(t, added, waiting("no-node"), nil, m1); hint != fwk.QueueSkip {
 		t.Errorf("no-node: %v", hint)
 	}
-	if hint := r.hint(t, added, waiting("first"), nil, n1); hint != fwk.Queue {
+	hint := r.hint(t, added, waiting("first"), nil, n1)
+	if hint != fwk.Queue {
 		t.Errorf("what is known needs no time: %v", hint)
 	}
 	got := map[string]bool{}
@@ -151,7 +153,8 @@ func TestAllCallsOfACycleAreBounded(t *testing.T) {
 			for range 100 {
 				unknown := framework.NewNodeInfo()
 				unknown.SetNode(nodesNamed(fmt.Sprint("n-", calls))[0])
-				if status := r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, unknown); !status.IsSuccess() {
+				status := r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, unknown)
+				if !status.IsSuccess() {
 					break
 				}
 			}

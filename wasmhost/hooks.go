@@ -53,7 +53,8 @@ func (p *plugin) cycleFor(state fwk.CycleState, pod *v1.Pod) *cycle {
 	}
 	p.beginning.Lock()
 	defer p.beginning.Unlock()
-	if c := p.cycleOf(state); c != nil {
+	c := p.cycleOf(state)
+	if c != nil {
 		return c // another goroutine has begun it
 	}
 	return p.begin(state, pod)

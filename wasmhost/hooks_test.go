@@ -78,7 +78,8 @@ func TestPostFilterDoesNotSpeakOfAnotherCycle(t *testing.T) {
 			t.Errorf("%s: %v %q", name, status.Code(), status.Message())
 		}
 	}
-	if _, status := pl.(fwk.PostFilterPlugin).PostFilter(t.Context(), before, first, nil); status.Message() != "I remember: secret" {
+	_, status := pl.(fwk.PostFilterPlugin).PostFilter(t.Context(), before, first, nil)
+	if status.Message() != "I remember: secret" {
 		t.Errorf("in its own cycle: %v %q", status.Code(), status.Message())
 	}
 }
@@ -119,7 +120,8 @@ func TestTheBindingCycleIsPassedOn(t *testing.T) {
 	if status := pl.(fwk.PreBindPlugin).PreBind(ctx, state, p, "a"); !status.IsSuccess() {
 		t.Error(status)
 	}
-	if status := pl.(fwk.BindPlugin).Bind(ctx, state, p, "a"); status.Code() != fwk.Skip {
+	status := pl.(fwk.BindPlugin).Bind(ctx, state, p, "a")
+	if status.Code() != fwk.Skip {
 		t.Error(status)
 	}
 	pl.(fwk.PostBindPlugin).PostBind(ctx, state, p, "a")

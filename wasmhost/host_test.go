@@ -124,7 +124,8 @@ func TestTheMetricsTellOfAGuest(t *testing.T) {
 		t.Error(err)
 	}
 	for _, series := range []string{"scheduler_wasm_guest_instances", "scheduler_wasm_guest_memory_bytes"} {
-		if got := gathered(t)[series+labels]; got != "0" {
+		got := gathered(t)[series+labels]
+		if got != "0" {
 			t.Errorf("after the end %s is %q", series, got)
 		}
 	}
@@ -275,7 +276,8 @@ func TestHostKeepsAGuestAsLongAsAPluginHasIt(t *testing.T) {
 	if !status.IsSkip() {
 		t.Errorf("the other plugin: %v", status)
 	}
-	if err := errors.Join(users(h, 1), inside(plugins[1]).Close()); err != nil || len(h.guests) > 0 {
+	err := errors.Join(users(h, 1), inside(plugins[1]).Close())
+	if err != nil || len(h.guests) > 0 {
 		t.Errorf("%d guests, %v", len(h.guests), err)
 	}
 }

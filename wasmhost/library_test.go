@@ -85,7 +85,8 @@ func TestAGuestReadsNodesByName(t *testing.T) {
 		t.Fatal(status)
 	}
 	for n, skips := range map[int]bool{2: true, 3: false} {
-		if status := pl.(fwk.PreScorePlugin).PreScore(t.Context(), state, p, h.Nodes[:n]); status.IsSkip() != skips {
+		status := pl.(fwk.PreScorePlugin).PreScore(t.Context(), state, p, h.Nodes[:n])
+		if status.IsSkip() != skips {
 			t.Errorf("the first %d nodes passed: %v", n, status)
 		}
 	}

@@ -63,7 +63,8 @@ func TestAProcessThatAnyoneMayConfigureWritesNowhere(t *testing.T) {
 	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURL("regex_v2"), CompilationCache: dir}); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
+	left, err := os.ReadDir(dir)
+	if len(left) > 0 || err != nil {
 		t.Errorf("kept %v, %v", left, err)
 	}
 }

@@ -37,7 +37,8 @@ func TestAnswersAreThoseOfTheUpstreamHost(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, difference := range scenario.Differences(string(want), scenario.Transcript(root, scenarios, startOurs(t))) {
-				if i := explained(difference); i >= 0 {
+				i := explained(difference)
+				if i >= 0 {
 					met[i] = true
 				} else {
 					t.Error(difference)

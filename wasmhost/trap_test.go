@@ -28,7 +28,8 @@ func TestATrapCostsThePodThatMetItAndNobodyElse(t *testing.T) {
 		{"unlucky", []string{"a", "trap", "b"}, []fwk.Code{ok, failed, failed}},
 		{"after", []string{"a", "b"}, []fwk.Code{ok, ok}},
 	} {
-		if got := codes(schedule(t.Context(), pl, pod(cycle.pod), cycle.nodes...)); !slices.Equal(got, cycle.want) {
+		got := codes(schedule(t.Context(), pl, pod(cycle.pod), cycle.nodes...))
+		if !slices.Equal(got, cycle.want) {
 			t.Errorf("%s: %v, want %v", cycle.pod, got, cycle.want)
 		}
 	}
@@ -36,7 +37,8 @@ func TestATrapCostsThePodThatMetItAndNobodyElse(t *testing.T) {
 		Inc()
 		Add(float64)
 	}{"traps": traps.WithLabelValues(t.Name()), "replacements": replacements.WithLabelValues(t.Name())} {
-		if got, err := testutil.GetCounterMetricValue(counter); got != 1 || err != nil {
+		got, err := testutil.GetCounterMetricValue(counter)
+		if got != 1 || err != nil {
 			t.Errorf("%v %s counted, want 1 (%v)", got, name, err)
 		}
 	}
@@ -50,7 +52,8 @@ func TestAnotherCycleGoesOnWhileOneTraps(t *testing.T) {
 	if status := pl.Filter(t.Context(), other, pod("other"), node("trap")); status.Code() != fwk.Error {
 		t.Fatal(status)
 	}
-	if status := pl.Filter(t.Context(), mine, pod("mine"), node("a")); !status.IsSuccess() {
+	status := pl.Filter(t.Context(), mine, pod("mine"), node("a"))
+	if !status.IsSuccess() {
 		t.Error(status)
 	}
 }
@@ -182,11 +185,13 @@ func TestATrapIsNotRepeatedByThoseWhoWait(t *testing.T) {
 func TestAGuestThatFailsIsSkippedWhereItsArgsSaySo(t *testing.T) {
 	pl := openCounted(t, "trap_filter", Args{FailurePolicy: FailurePolicyIgnore})
 	for range 2 { // a new instance takes part in the next pod's cycle
-		if got := codes(schedule(t.Context(), pl, pod("unlucky"), "a", "trap", "b")); !slices.Equal(got, []fwk.Code{fwk.Success, fwk.Success, fwk.Success}) {
+		got := codes(schedule(t.Context(), pl, pod("unlucky"), "a", "trap", "b"))
+		if !slices.Equal(got, []fwk.Code{fwk.Success, fwk.Success, fwk.Success}) {
 			t.Errorf("got %v", got)
 		}
 	}
-	if got, err := testutil.GetCounterMetricValue(skipped.WithLabelValues(t.Name())); got != 2 || err != nil {
+	got, err := testutil.GetCounterMetricValue(skipped.WithLabelValues(t.Name()))
+	if got != 2 || err != nil {
 		t.Errorf("skipped in %v attempts, want 2 (%v)", got, err)
 	}
 }

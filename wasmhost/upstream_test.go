@@ -88,7 +88,8 @@ func (o *ours) askFilter(ctx context.Context, q scenario.Question) scenario.Answ
 			return scenario.Answer{Status: statusOf(status), NodeNames: names(result)}
 		}
 	case "addpod", "removepod":
-		if p, ok := o.plugin.(fwk.PreFilterPlugin); ok && p.PreFilterExtensions() != nil {
+		p, ok := o.plugin.(fwk.PreFilterPlugin)
+		if ok && p.PreFilterExtensions() != nil {
 			target, _ := framework.NewPodInfo(q.Target)
 			ask := p.PreFilterExtensions().AddPod
 			if q.Hook == "removepod" {

@@ -29,7 +29,8 @@ func (h *hints) declared(own fwk.ClusterEventWithHint) fwk.ClusterEventWithHint 
 func (h *hints) afterChange(pod *v1.Pod, oldObj, newObj any) fwk.QueueingHint {
 	switch after := newObj.(type) {
 	case *v1.Pod:
-		if before, _ := oldObj.(*v1.Pod); before != nil && after.UID == pod.UID && differ(h.plugin.decidesBy.Pod, &before.ObjectMeta, &after.ObjectMeta) {
+		before, _ := oldObj.(*v1.Pod)
+		if before != nil && after.UID == pod.UID && differ(h.plugin.decidesBy.Pod, &before.ObjectMeta, &after.ObjectMeta) {
 			return fwk.Queue
 		}
 	case *v1.Node:

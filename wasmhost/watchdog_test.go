@@ -60,7 +60,8 @@ func TestAGuestThatLoopsCostsItsPodAnError(t *testing.T) {
 		pl := openWith(t, "endless_hook", Args{GuestConfig: config, CallTimeout: soon}, nil)
 		state = framework.NewCycleState()
 		if config != "p" {
-			if _, status := preFilter(t.Context(), pl, state, p); !status.IsSuccess() {
+			_, status := preFilter(t.Context(), pl, state, p)
+			if !status.IsSuccess() {
 				t.Fatal(status)
 			}
 		}
@@ -112,7 +113,8 @@ func TestAGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {
 	var all sync.WaitGroup
 	for range 16 {
 		all.Go(func() {
-			if status := pl.(fwk.FilterPlugin).Filter(t.Context(), state, web, node("endless")); status.Code() != fwk.Error {
+			status := pl.(fwk.FilterPlugin).Filter(t.Context(), state, web, node("endless"))
+			if status.Code() != fwk.Error {
 				t.Errorf("got %v", status)
 			}
 		})

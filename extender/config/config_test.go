@@ -32,7 +32,8 @@ func TestBadFilesEarnTheirMessage(t *testing.T) {
 				break
 			}
 			wanted++
-			if _, err := config.Load(path); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), path+": ") {
+			_, err := config.Load(path)
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), path+": ") {
 				t.Errorf("%s:\ngot  %v\nwant %s", filepath.Base(path), err, want)
 			}
 		}
@@ -53,7 +54,8 @@ func TestAFileOfNothingIsRefused(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := config.Load(path); err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), "write {}") {
+		_, err := config.Load(path)
+		if err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), "write {}") {
 			t.Errorf("%q: got %v", text, err)
 		}
 	}

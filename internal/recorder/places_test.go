@@ -37,7 +37,8 @@ func TestPlacesAreThoseThatWereAdded(t *testing.T) {
 			t.Errorf("%s: %s, %v", name, text, err)
 		}
 	}
-	if p := (places{}); json.Unmarshal([]byte("[1,-3]"), &p) == nil {
+	p := (places{})
+	if json.Unmarshal([]byte("[1,-3]"), &p) == nil {
 		t.Errorf("a negative place is %v", p)
 	}
 }

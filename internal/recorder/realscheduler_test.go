@@ -203,7 +203,8 @@ func place(ctx context.Context, sched *scheduler.Scheduler, pod *v1.Pod) error {
 	}
 	node := result.SuggestedHost
 	permitted := func(ctx context.Context, state framework.CycleState, pod *v1.Pod, node string) *framework.Status {
-		if status := hooks.Permit(ctx, fwk, state, pod, node); !status.IsWait() {
+		status := hooks.Permit(ctx, fwk, state, pod, node)
+		if !status.IsWait() {
 			return status
 		}
 		return nil
@@ -215,7 +216,8 @@ func place(ctx context.Context, sched *scheduler.Scheduler, pod *v1.Pod) error {
 	for _, run := range []func(context.Context, framework.CycleState, *v1.Pod, string) *framework.Status{
 		fwk.RunReservePluginsReserve, permitted, checked, fwk.RunPreBindPlugins, fwk.RunBindPlugins,
 	} {
-		if status := run(ctx, state, pod, node); !status.IsSuccess() {
+		status := run(ctx, state, pod, node)
+		if !status.IsSuccess() {
 			return status.AsError()
 		}
 	}

@@ -89,7 +89,8 @@ func (s *Simulator) goBack(ctx context.Context) error {
 		if err := json.Unmarshal(raw, objects); err != nil {
 			return err
 		}
-		if err := s.importer().Import(ctx, objects, nil); err != nil && !wasRefused(err) {
+		err := s.importer().Import(ctx, objects, nil)
+		if err != nil && !wasRefused(err) {
 			return err
 		}
 	}

@@ -41,7 +41,8 @@ func TestExtenderIsSentNoBindUnlessTheSimulatorIsToldTo(t *testing.T) {
 	if bind.PodUID != pod.UID || bind.Node != "node-1" {
 		t.Errorf("got %+v", bind)
 	}
-	if said := console.String(); strings.Contains(said, "bindVerb") {
+	said := console.String()
+	if strings.Contains(said, "bindVerb") {
 		t.Errorf("warned %q", said)
 	}
 }

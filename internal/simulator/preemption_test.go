@@ -82,7 +82,8 @@ func TestAPodThatPreemptsAnotherNamesItAndTheNode(t *testing.T) {
 			if !ok || out.By != "default/high" || out.Node != "full" {
 				t.Errorf("the victim: got %+v", out)
 			}
-			if last := sim.Recorder().Attempts("default", "low")[0]; last.Preempted == nil || last.Preempted.By != "default/high" {
+			last := sim.Recorder().Attempts("default", "low")[0]
+			if last.Preempted == nil || last.Preempted.By != "default/high" {
 				t.Errorf("the victim's attempt: got %+v", last)
 			}
 		})
@@ -156,7 +157,8 @@ func TestPreemptionIsOnNodesThatTheRegexMatchesOnly(t *testing.T) {
 			if got := preemptions("ghost"); len(got) > 0 {
 				t.Errorf("a pod that no node matches preempts: %+v", got)
 			}
-			if got := preemptions("gpu"); len(got) != 1 || got[0].Node != "gpu-1" || !slices.Equal(got[0].Victims, []string{"default/on-gpu-1"}) {
+			got := preemptions("gpu")
+			if len(got) != 1 || got[0].Node != "gpu-1" || !slices.Equal(got[0].Victims, []string{"default/on-gpu-1"}) {
 				t.Errorf("preempted for gpu: %+v, want one pod of gpu-1", got)
 			}
 		})

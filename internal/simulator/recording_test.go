@@ -160,7 +160,8 @@ func TestWhyAPodIsWhereItIs(t *testing.T) {
 			if verdict := a.Cell(a.Groups[0], column); verdict != recorder.Rejected && verdict != recorder.Excluded {
 				t.Errorf("the plugin's cell for node other says %s", verdict)
 			}
-			if verdict := a.Cell(a.Groups[1], column); verdict != recorder.Passed {
+			verdict := a.Cell(a.Groups[1], column)
+			if verdict != recorder.Passed {
 				t.Errorf("the plugin's cell for node %s says %s", rows[1].Node, verdict)
 			}
 			for point, said := range map[string][]recorder.PluginVerdict{

@@ -48,7 +48,8 @@ func TestListsOfKubectlAreRead(t *testing.T) {
 		"lists in a list": `{"kind": "List", "apiVersion": "v1", "items": [{"kind": "List", "apiVersion": "v1", "items": [{"kind": "PodList", "apiVersion": "v1", "items": [` + pod + `]}]}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			if s, notices := noticed(t, file); s.Objects() != 1 || s.Pods[0].Name != "p" || notices != missing {
+			s, notices := noticed(t, file)
+			if s.Objects() != 1 || s.Pods[0].Name != "p" || notices != missing {
 				t.Errorf("got %d objects, %s", s.Objects(), notices)
 			}
 		})
@@ -122,7 +123,8 @@ func TestAKindInAnOldVersionIsOneThatSchedulingDependsOn(t *testing.T) {
 		t.Error(notices)
 	}
 	const other = `{"apiVersion": "serving.example.com/v1", "kind": "Service", "metadata": {"name": "s"}}`
-	if _, notices := noticed(t, other); notices != "Service s: skipped: serving.example.com/v1 Service is not a kind that scheduling depends on" {
+	_, notices := noticed(t, other)
+	if notices != "Service s: skipped: serving.example.com/v1 Service is not a kind that scheduling depends on" {
 		t.Error(notices)
 	}
 }

@@ -146,7 +146,8 @@ func sortNotices(notices []Notice) {
 func (s *Snapshot) OneByOne() (notices []Notice) {
 	pods := map[string]int{}
 	for i := range s.Pods {
-		if group := minor.PodGroupOf(&s.Pods[i]); group != "" && len(s.PodGroups) == 0 {
+		group := minor.PodGroupOf(&s.Pods[i])
+		if group != "" && len(s.PodGroups) == 0 {
 			pods[s.Pods[i].Namespace+"/"+group]++
 		}
 	}

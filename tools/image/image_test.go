@@ -251,7 +251,8 @@ func TestTheImageHoldsNothingElse(t *testing.T) {
 		if h.Uid != 0 || h.Gid != 0 || !h.ModTime.Equal(epoch) {
 			t.Errorf("%s: owner %d:%d, time %s", h.Name, h.Uid, h.Gid, h.ModTime)
 		}
-		if want, _ := os.ReadFile(binary); h.Name == "tiny" && !bytes.Equal(data, want) {
+		want, _ := os.ReadFile(binary)
+		if h.Name == "tiny" && !bytes.Equal(data, want) {
 			t.Errorf("%s is not the binary", h.Name)
 		}
 	})

@@ -29,7 +29,8 @@ func TestConfigIsValidated(t *testing.T) {
 	} {
 		c := defaults()
 		change(&c)
-		if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), strings.TrimRight(want, "\x00")) {
+		err := c.Validate()
+		if err == nil || !strings.HasPrefix(err.Error(), strings.TrimRight(want, "\x00")) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}

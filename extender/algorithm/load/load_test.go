@@ -90,7 +90,8 @@ func TestValuesBecomeScores(t *testing.T) {
 		if got, err := l.Prioritize(t.Context(), nodes); err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v, %v", name, got, c.want, err)
 		}
-		if failures, err := l.Filter(t.Context(), nodes); failures != nil || err != nil {
+		failures, err := l.Filter(t.Context(), nodes)
+		if failures != nil || err != nil {
 			t.Errorf("%s: filters without a threshold: %v, %v", name, failures, err)
 		}
 	}
@@ -173,7 +174,8 @@ func TestStaleDataIsDropped(t *testing.T) {
 		prometheus.URL+"/api/v1/query: status 200: query "+config.promQL()+": no series in the answer")
 	now = now.Add(time.Minute)
 	expect("when all answers are empty", false, false, "data is stale")
-	if got := l.Health().Gauges; got["query_failures"] != 2 || got["nodes"] != 6 {
+	got := l.Health().Gauges
+	if got["query_failures"] != 2 || got["nodes"] != 6 {
 		t.Errorf("gauges %v", got)
 	}
 }
@@ -291,7 +293,8 @@ func TestTheTokenIsReadForEveryQuery(t *testing.T) {
 		if err := os.WriteFile(config.BearerTokenFile, []byte(token+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.ask(t); err != nil || prometheus.last.Header.Get("Authorization") != "Bearer "+token {
+		_, err := l.ask(t)
+		if err != nil || prometheus.last.Header.Get("Authorization") != "Bearer "+token {
 			t.Errorf("%v, authorization %q", err, prometheus.last.Header.Get("Authorization"))
 		}
 	}

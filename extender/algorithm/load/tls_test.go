@@ -53,7 +53,8 @@ func TestTLSToPrometheus(t *testing.T) {
 		t.Errorf("another name: %v", err)
 	}
 	ours.Issue(t, good.CertFile, good.KeyFile, -time.Minute)
-	if err := query(good); err == nil || !strings.Contains(err.Error(), "expired") {
+	err := query(good)
+	if err == nil || !strings.Contains(err.Error(), "expired") {
 		t.Errorf("expired: %v", err)
 	}
 }

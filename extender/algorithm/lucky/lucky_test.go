@@ -76,7 +76,8 @@ func TestASeedMakesAnswersRepeatable(t *testing.T) {
 	if answers(t, 42) == answers(t, 43) {
 		t.Error("another seed gives the same")
 	}
-	if one, two := answers(t, 0), answers(t, 0); one == two {
+	one, two := answers(t, 0), answers(t, 0)
+	if one == two {
 		t.Error("without a seed two starts give the same")
 	}
 }

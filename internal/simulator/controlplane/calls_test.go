@@ -150,7 +150,8 @@ func TestRequestsToPodsNodesAndServicesAnswerThatTheyAreSimulated(t *testing.T) 
 			ctx, cancel := context.WithTimeout(t.Context(), atOnceTime)
 			defer cancel()
 			began := time.Now()
-			if err := tt.ask(ctx); err == nil || !strings.Contains(err.Error(), tt.about+" is simulated: ") {
+			err := tt.ask(ctx)
+			if err == nil || !strings.Contains(err.Error(), tt.about+" is simulated: ") {
 				t.Errorf("after %s: %v", time.Since(began), err)
 			}
 		})
@@ -301,7 +302,8 @@ func TestWhatConvertsCustomResourcesIsNotCalled(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), atOnceTime)
 	defer cancel()
-	if got, err := preferred.Get(ctx, "stored", metav1.GetOptions{}); err == nil || !strings.Contains(err.Error(), simulated) {
+	got, err := preferred.Get(ctx, "stored", metav1.GetOptions{})
+	if err == nil || !strings.Contains(err.Error(), simulated) {
 		t.Errorf("in the other version it is %v, %v", got, err)
 	}
 }
@@ -373,7 +375,8 @@ func TestTheNetworkIsTakenFromWhatCallsNodesAndPods(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, dial := range map[string]utilnet.DialFunc{"kubelets": kubelets, "proxies": config.KubeAPIs.ControlPlane.ProxyTransport.DialContext} {
-		if _, err := dial(t.Context(), "tcp", listener.Addr().String()); err == nil || !strings.Contains(err.Error(), simulated) {
+		_, err := dial(t.Context(), "tcp", listener.Addr().String())
+		if err == nil || !strings.Contains(err.Error(), simulated) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -107,7 +107,8 @@ func TestAClaimCanBeDeleted(t *testing.T) {
 	if err := claims.Delete(t.Context(), "data", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := claims.Get(t.Context(), "data", metav1.GetOptions{}); gone(err) != nil {
+	_, err := claims.Get(t.Context(), "data", metav1.GetOptions{})
+	if gone(err) != nil {
 		t.Errorf("claim after its deletion: %v", err)
 	}
 }

@@ -36,7 +36,8 @@ func TestEveryAddressIsGivenOnceUntilItsPodIsGone(t *testing.T) {
 		t.Errorf("a fifth of four: %q", ip)
 	}
 	drop(t, pods, "1")
-	if ip := taken(t, a, fifth); ip != "10.9.0.2" {
+	ip := taken(t, a, fifth)
+	if ip != "10.9.0.2" {
 		t.Errorf("given %s, want that of the pod that is gone", ip)
 	}
 }

@@ -206,7 +206,8 @@ func TestAPodOnTheNetworkOfItsNodeHasItsAddress(t *testing.T) {
 	if pod := podIn(t, v1.PodRunning, "on-host"); pod.Status.PodIP != "10.1.2.3" || pod.Status.HostIP != "10.1.2.3" {
 		t.Errorf("addresses %s on %s", pod.Status.PodIP, pod.Status.HostIP)
 	}
-	if pod := podIn(t, v1.PodRunning, "in-range"); !strings.HasPrefix(pod.Status.PodIP, "10.9.0.") {
+	pod := podIn(t, v1.PodRunning, "in-range")
+	if !strings.HasPrefix(pod.Status.PodIP, "10.9.0.") {
 		t.Errorf("address %s, want one of the node's range", pod.Status.PodIP)
 	}
 }

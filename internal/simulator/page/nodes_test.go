@@ -118,7 +118,8 @@ func TestADrainIsShownUntilTheNodeIsUncordoned(t *testing.T) {
 		t.Errorf("it says %s", got)
 	}
 	n.Spec.Unschedulable = false
-	if got := said(); strings.Contains(got, "Drained a") || !strings.Contains(got, "Cordon") {
+	got := said()
+	if strings.Contains(got, "Drained a") || !strings.Contains(got, "Cordon") {
 		t.Errorf("once it is uncordoned it says %s", got)
 	}
 }

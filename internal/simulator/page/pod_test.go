@@ -21,7 +21,8 @@ func TestAHintNamesItsNodeAndItsPod(t *testing.T) {
 	if got := shown(&recorder.Hint{Node: "n-2", Pod: "default/first"}); !strings.Contains(got, "Only n-2 was evaluated") || !strings.Contains(got, "<b>default/first</b>") {
 		t.Errorf("got %s", got)
 	}
-	if got := shown(nil); strings.Contains(got, "was evaluated") {
+	got := shown(nil)
+	if strings.Contains(got, "was evaluated") {
 		t.Errorf("without a hint: %s", got)
 	}
 }

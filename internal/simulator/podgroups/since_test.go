@@ -309,7 +309,8 @@ func TestACopyHasThePodGroups(t *testing.T) {
 	fill(t, &snapshot.Snapshot{PodGroups: []schedulingv1beta1.PodGroup{waiting}, Pods: more})
 	eventually.Succeeds(t, "the others wait", func(context.Context) error {
 		for i := range more {
-			if all := sim.Recorder().Attempts("default", more[i].Name); len(all) == 0 || all[0].Result != recorder.Unschedulable {
+			all := sim.Recorder().Attempts("default", more[i].Name)
+			if len(all) == 0 || all[0].Result != recorder.Unschedulable {
 				return fmt.Errorf("%s: %+v", more[i].Name, all)
 			}
 		}

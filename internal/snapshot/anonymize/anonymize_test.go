@@ -251,7 +251,8 @@ func TestWordsKeepTheirLetterCase(t *testing.T) {
 	if got, want := w.text("Ax-ax_AX"), strings.ToUpper(small[:1])+small[1:]+"-"+small+"_"+strings.ToUpper(small); got != want {
 		t.Errorf("capital letters: %s, want %s", got, want)
 	}
-	if got := w.text("kube-system/linux-amd64:latest"); got != "kube-system/linux-amd64:latest" {
+	got := w.text("kube-system/linux-amd64:latest")
+	if got != "kube-system/linux-amd64:latest" {
 		t.Errorf("common words become %s", got)
 	}
 }

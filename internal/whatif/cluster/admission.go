@@ -181,14 +181,16 @@ func (c *Cluster) admit(ctx context.Context, k *kind, o Object, internal runtime
 	attributes := admission.NewAttributesRecord(internal, nil, k.kind, o.GetNamespace(), o.GetName(), k.resource, "",
 		admission.Create, &metav1.CreateOptions{}, false, &user.DefaultInfo{Name: "whatif"})
 	for _, plugin := range c.admission {
-		if changes, ok := plugin.(admission.MutationInterface); ok && plugin.Handles(admission.Create) {
+		changes, ok := plugin.(admission.MutationInterface)
+		if ok && plugin.Handles(admission.Create) {
 			if err := changes.Admit(ctx, attributes, nil); err != nil {
 				return err
 			}
 		}
 	}
 	for _, plugin := range c.admission {
-		if validates, ok := plugin.(admission.ValidationInterface); ok && plugin.Handles(admission.Create) {
+		validates, ok := plugin.(admission.ValidationInterface)
+		if ok && plugin.Handles(admission.Create) {
 			if err := validates.Validate(ctx, attributes, nil); err != nil {
 				return err
 			}

@@ -41,7 +41,8 @@ func (c *Cluster) claimDevices(pod *v1.Pod) {
 func (c *Cluster) release(pod *v1.Pod) {
 	for i := range pod.Spec.Volumes {
 		name := claimOf(pod, &pod.Spec.Volumes[i])
-		if claim := Get[*v1.PersistentVolumeClaim](c, pod.Namespace, name); claim != nil && owned(claim, pod) {
+		claim := Get[*v1.PersistentVolumeClaim](c, pod.Namespace, name)
+		if claim != nil && owned(claim, pod) {
 			c.drop(claim)
 		}
 	}

@@ -71,7 +71,8 @@ func (c *Cluster) bindAtOnce(claim *v1.PersistentVolumeClaim) {
 		return
 	}
 	class := c.class(claim)
-	if volume := c.match(claim, nil, nil); volume != nil && (!waits(class) || volume.Spec.ClaimRef != nil) {
+	volume := c.match(claim, nil, nil)
+	if volume != nil && (!waits(class) || volume.Spec.ClaimRef != nil) {
 		c.bindVolume(claim, volume)
 	} else if class != nil && !waits(class) && class.Provisioner != noProvisioner {
 		c.bindVolume(claim, provision.Volume(claim, class, class.Provisioner))

@@ -306,7 +306,8 @@ func TestAStatefulSetMakesItsPodsInOrder(t *testing.T) {
 	if err := e.Update(last); err != nil {
 		t.Fatal(err)
 	}
-	if got := outcomes(t, e); strings.Count(got, "db-10: Scheduled n1") != 1 || strings.Count(got, "Scheduled") != 3 {
+	got := outcomes(t, e)
+	if strings.Count(got, "db-10: Scheduled n1") != 1 || strings.Count(got, "Scheduled") != 3 {
 		t.Error(got)
 	}
 }

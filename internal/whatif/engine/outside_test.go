@@ -100,7 +100,8 @@ func TestPluginWritesToTheCopy(t *testing.T) {
 	if got := outcomes(t, e); got != "a: Scheduled n1" {
 		t.Error(got)
 	}
-	if got := cluster.Get[*v1.Pod](e.Cluster, "default", "a").Annotations; got["clientset"] == "" || got["kubeconfig"] == "" {
+	got := cluster.Get[*v1.Pod](e.Cluster, "default", "a").Annotations
+	if got["clientset"] == "" || got["kubeconfig"] == "" {
 		t.Errorf("the pod in the copy has %v", got)
 	}
 }

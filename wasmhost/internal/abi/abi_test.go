@@ -136,11 +136,13 @@ func TestTerminated(t *testing.T) {
 	for text, want := range map[string][]string{
 		"": nil, "a\x00": {"a"}, "a\x00b\x00": {"a", "b"}, "\x00\x00a\x00": {"a"}, "a": nil, "a\x00rest": {"a"},
 	} {
-		if got, all := terminated([]byte(text), 2); !slices.Equal(got, want) || !all {
+		got, all := terminated([]byte(text), 2)
+		if !slices.Equal(got, want) || !all {
 			t.Errorf("%q: %q %v, want %q", text, got, all, want)
 		}
 	}
-	if got, all := terminated([]byte("a\x00b\x00c\x00"), 2); all || len(got) != 2 {
+	got, all := terminated([]byte("a\x00b\x00c\x00"), 2)
+	if all || len(got) != 2 {
 		t.Errorf("three, where two are the most: %q %v", got, all)
 	}
 }
@@ -197,7 +199,8 @@ func TestWhatAGuestPrintsIsBounded(t *testing.T) {
 	var interrupted atomic.Bool
 	p := printed{interrupted: &interrupted}
 	for range 100 {
-		if n, err := p.Write(make([]byte, 1000)); n != 1000 || err != nil {
+		n, err := p.Write(make([]byte, 1000))
+		if n != 1000 || err != nil {
 			t.Fatal(n, err)
 		}
 	}

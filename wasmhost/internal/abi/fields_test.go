@@ -22,7 +22,8 @@ func TestFieldsAreReadAsTheDownwardAPIWritesThem(t *testing.T) {
 	if got := withoutText(fields.Node); !slices.Equal(got, want) {
 		t.Errorf("of the node, each once: %v", got)
 	}
-	if got := fields.Pod[2].String(); got != "pod.metadata.labels['app.kubernetes.io/name']" {
+	got := fields.Pod[2].String()
+	if got != "pod.metadata.labels['app.kubernetes.io/name']" {
 		t.Errorf("written as %q", got)
 	}
 }

@@ -131,7 +131,8 @@ func TestGuestsThatCannotBeFetched(t *testing.T) {
 			if strings.Contains(tt.want, "not fetched within 200ms") {
 				f.Timeout = 200 * time.Millisecond
 			}
-			if _, err := f.Fetch(t.Context(), Parse(serve(t, tt.handler)), 1<<20); message(err) != tt.want {
+			_, err := f.Fetch(t.Context(), Parse(serve(t, tt.handler)), 1<<20)
+			if message(err) != tt.want {
 				t.Errorf("got\n%v\nwant\n%s", err, tt.want)
 			}
 		})

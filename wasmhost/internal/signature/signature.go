@@ -140,7 +140,8 @@ func about(payload []byte, digest [sha256.Size]byte) error {
 		return fmt.Errorf("what is signed is not the statement %s", predicateSign)
 	}
 	for _, subject := range s.Subject {
-		if got, err := hex.DecodeString(subject.Digest["sha256"]); err == nil && bytes.Equal(got, digest[:]) {
+		got, err := hex.DecodeString(subject.Digest["sha256"])
+		if err == nil && bytes.Equal(got, digest[:]) {
 			return nil
 		}
 	}

@@ -166,7 +166,8 @@ func TestARejectedEditIsReportedAtTheEditedFields(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	nameless, _ := Read(strings.Replace(pod, "metadata:\n  name: a\n", "", 1))
-	if got := listed(OtherObject(before, nameless)); got != "1 metadata.name | must stay a: use New for another object" {
+	got := listed(OtherObject(before, nameless))
+	if got != "1 metadata.name | must stay a: use New for another object" {
 		t.Errorf("without metadata: got %s", got)
 	}
 }
