@@ -95,7 +95,8 @@ type Workload struct {
 func (w *Workload) Places(zones []string) (places []string) {
 	rest := w.Fit
 	for i, zone := range zones {
-		if n := w.Spread[i]; n > 0 {
+		n := w.Spread[i]
+		if n > 0 {
 			places = append(places, fmt.Sprintf("%d in %s", n, zone))
 			rest -= n
 		}
