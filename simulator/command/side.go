@@ -45,7 +45,7 @@ compares two such files, also of simulators of different minors of Kubernetes.`,
 	return cmd
 }
 
-// sideFlags are those of how pods are scheduled.
+// sideFlags say how pods are scheduled.
 func sideFlags(flags *pflag.FlagSet, pods *string, seed *uint64) {
 	*pods = side.Pending
 	flags.Var(cli.OneOf(pods, side.Modes...), "pods",

@@ -107,7 +107,7 @@ func (m *maxSize) add(flags *pflag.FlagSet) {
 }
 
 // readSnapshot reads the file of a cluster, a folder of files, or stdin for -. The notices say
-// what is skipped. The digest is that of all that was read.
+// what is skipped. The digest is of all that was read.
 func readSnapshot(ctx context.Context, stdin io.Reader, path string, limit maxSize) (s *snapshot.Snapshot, notices []snapshot.Notice, digest string, err error) {
 	files, err := clusterFiles(ctx, stdin, path)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 )
 
-// Outcome is that of a pod on a side.
+// Outcome is the outcome of a pod on a side.
 type Outcome struct {
 	Node        string `json:"node,omitempty"`        // where it is, or empty
 	State       string `json:"state"`                 // one of those below

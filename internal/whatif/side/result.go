@@ -23,7 +23,7 @@ import (
 // Format is the version of [Result] as a file. Only files of this one are read.
 const Format = 3
 
-// Result is that of one configuration: all that another is compared with, and
+// Result is the result of one configuration: all that another is compared with, and
 // that a report is made of. [Result.Write] and [Read] keep it in a file.
 type Result struct {
 	Format     int    `json:"format"`
@@ -37,7 +37,7 @@ type Result struct {
 	Seed  uint64            `json:"seed"`
 	// Nodes are as they were at the end, by name.
 	Nodes []Node `json:"nodes"`
-	// Pods are those of the file that have not ended, and what the scenario has made.
+	// Pods are of the file, unless they have ended, and of the scenario.
 	Pods     []*Pod            `json:"pods"`
 	Rejected []snapshot.Notice `json:"rejected,omitempty"` // what the API server has rejected
 	// NotModelled is what the scheduler asked for, or a real cluster would have done, and
