@@ -60,7 +60,7 @@ func TestAnImportThatWasInterruptedIsFinishedBeforeAControllerActs(t *testing.T)
 	}
 
 	session(t, append([]string{"--from", file}, args[7:]...), func(base string) {
-		eventually.Succeeds(t, "the pods are those of the file", func(context.Context) error {
+		eventually.Succeeds(t, "the simulator has the pods of the file", func(context.Context) error {
 			if got := slices.Sorted(maps.Keys(where(t, base))); !slices.Equal(got, want) {
 				return fmt.Errorf("%d pods, want %d: %.200s …", len(got), len(want), fmt.Sprint(got))
 			}

@@ -35,8 +35,8 @@ const (
 type Options struct {
 	engine.Options
 	Manifests *Manifests
-	// UntilFull adds replicas of the workloads in turn, to those that there are, until none of them
-	// finds a node for another.
+	// UntilFull adds replicas of the workloads in turn, beside the pods of the cluster, until no workload
+	// has a node for another.
 	UntilFull bool
 	// GrowWith, if it is not nil, is a node, more of which are added until everything fits.
 	GrowWith *v1.Node
@@ -229,7 +229,7 @@ func (f *fitting) more(ctx context.Context, w *Workload, replicas int) error {
 	return nil
 }
 
-// nodes are those of the cluster, by name.
+// nodes are the nodes of the cluster, by name.
 func (f *fitting) nodes() []*v1.Node {
 	nodes := cluster.All[*v1.Node](f.Cluster)
 	slices.SortFunc(nodes, cluster.ByName)

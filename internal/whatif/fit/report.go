@@ -20,12 +20,12 @@ import (
 // Fitting is the result for manifests in a copy of a cluster.
 type Fitting struct {
 	Tried     int            `json:"tried"`     // pods of the manifests
-	Pending   int            `json:"pending"`   // pods without a node, of these and of those that were preempted
+	Pending   int            `json:"pending"`   // pods without a node, of these and of preempted ones
 	Workloads []*Workload    `json:"workloads"` // what makes pods
 	Zones     []string       `json:"zones,omitempty"`
 	Preempted []engine.Move  `json:"preempted,omitempty"`
 	Skipped   map[string]int `json:"skipped,omitempty"`   // of the manifests, by kind
-	UntilFull bool           `json:"untilFull,omitempty"` // replicas were added, and Pods are those that fit
+	UntilFull bool           `json:"untilFull,omitempty"` // replicas were added, and Pods are what fits
 	Growth    *Growth        `json:"growth,omitempty"`    // nil if no nodes were to be added
 	Took      time.Duration  `json:"tookNanoseconds"`     // of all runs
 	Basis     report.Basis   `json:"basis"`
@@ -95,7 +95,8 @@ type Workload struct {
 func (w *Workload) Places(zones []string) (places []string) {
 	rest := w.Fit
 	for i, zone := range zones {
-		if n := w.Spread[i]; n > 0 {
+		n := w.Spread[i]
+		if n > 0 {
 			places = append(places, fmt.Sprintf("%d in %s", n, zone))
 			rest -= n
 		}
