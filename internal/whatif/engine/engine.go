@@ -78,7 +78,7 @@ type Engine struct {
 	alike    alike
 	unfit    *framework.FitError           // of the current attempt, or nil
 	sure     int                           // so many pods are in the active queue, at least
-	ordered  []*v1.Pod                     // pods that wait for others of their StatefulSet
+	ordered  []*v1.Pod                     // pods held back for others of their StatefulSet
 	gone     map[types.NamespacedName]bool // that were there
 	tainted  map[string]*v1.Node           // those whose taints have changed, if one is NoExecute; nil if it is gone
 }
