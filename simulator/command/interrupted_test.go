@@ -38,7 +38,7 @@ func replicated(t *testing.T, pods int) (file string, names []string) {
 	return file, names
 }
 
-func TestAnImportThatWasInterruptedIsFinishedBeforeAControllerActs(t *testing.T) {
+func TestInterruptedImportIsFinishedBeforeAControllerActs(t *testing.T) {
 	file, want := replicated(t, 600)
 	dir := t.TempDir()
 	args := []string{"--headless", "--port", "0", "--api-port", "0", "--plugin", "native", "--data-dir", dir}

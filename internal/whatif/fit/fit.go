@@ -55,13 +55,17 @@ func Fit(ctx context.Context, o Options) (*Fitting, error) {
 		return nil, errors.New("nodes are added until everything fits, or replicas until nothing does: choose one of the two")
 	}
 	try := func(e engine.Options, progress engine.Progress) (*Fitting, error) { return o.once(ctx, e, progress) }
-	worst, runs, err := engine.Worst(o.Options, o.Runs, o.Progress, try, (*Fitting).count, (*Fitting).worse)
+	count := func(f *Fitting) int {
+		n, _ := f.count()
+		return n
+	}
+	worst, runs, err := engine.Worst(o.Options, o.Runs, o.Progress, try, count, (*Fitting).worse)
 	if err != nil {
 		return nil, err
 	}
 	worst.Basis.Config = o.Name
 	worst.Basis.Runs = runs
-	worst.Basis.Counts = worst.counts()
+	_, worst.Basis.Counts = worst.count()
 	worst.Took = time.Since(began)
 	return worst, nil
 }

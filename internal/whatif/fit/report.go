@@ -31,35 +31,26 @@ type Fitting struct {
 	Basis     report.Basis   `json:"basis"`
 }
 
-// count distinguishes runs.
-func (f *Fitting) count() int {
+// count distinguishes runs: it is a number, and what it is the number of.
+func (f *Fitting) count() (n int, of string) {
 	switch {
 	case f.UntilFull:
-		return f.Tried - f.Pending
+		return f.Tried - f.Pending, "further replicas"
 	case f.Growth != nil && f.Pending == 0:
-		return f.Growth.Nodes
+		return f.Growth.Nodes, "further nodes"
 	}
-	return f.Pending
-}
-
-// counts is what count is of.
-func (f *Fitting) counts() string {
-	switch {
-	case f.UntilFull:
-		return "further replicas"
-	case f.Growth != nil && f.Pending == 0:
-		return "further nodes"
-	}
-	return "pods that would stay pending"
+	return f.Pending, "pods that would stay pending"
 }
 
 // worse reports whether another run has a better result.
 func (f *Fitting) worse(than *Fitting) bool {
+	n, _ := f.count()
+	other, _ := than.count()
 	switch {
 	case f.UntilFull:
-		return f.count() < than.count()
+		return n < other
 	case f.Pending == than.Pending:
-		return f.count() > than.count()
+		return n > other
 	}
 	return f.Pending > than.Pending
 }
