@@ -136,14 +136,14 @@ func exposedSeries(t *testing.T) map[string]map[string]string {
 	addNode(t, "other", 10)
 	address := serveExtender(t, extenderConfig(t, configOf(t, mustRender(t, "extender/base"))))
 	runScheduler(t, "extender", nil, "http://extender:8000/", "http://"+address+"/")
-	addPod(t, podFor("rejected", "^nobody$"))
+	addPod(t, podFor("rejected", "^absent$"))
 	waitForCondition(t, "rejected")
 	t.Run("with a guest", func(t *testing.T) {
 		runScheduler(t, "wasm", map[string]string{"static-webserver": serve(t, guestserver.Handler())}, "schedulerName: custom-scheduler", "schedulerName: with-guest")
 		pods := 0
 		eventually.Succeeds(t, "calls are measured, which is so in some cycles", func(context.Context) error {
 			pods++
-			pod := podFor(fmt.Sprintf("rejected-by-guest-%d", pods), "^nobody$")
+			pod := podFor(fmt.Sprintf("rejected-by-guest-%d", pods), "^absent$")
 			pod.Spec.SchedulerName = "with-guest"
 			addPod(t, pod)
 			waitForCondition(t, pod.Name)

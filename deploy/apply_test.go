@@ -57,7 +57,7 @@ func TestPodsAreAdmittedUnderTheRestrictedStandard(t *testing.T) {
 func wantHardened(t *testing.T, d appsv1.Deployment) {
 	t.Helper()
 	spec := d.Spec.Template.Spec
-	schedules := d.Name != "simulator" // a cluster of its own: nobody waits for it, and only its own pod reaches it
+	schedules := d.Name != "simulator" // a cluster of its own: no one depends on it, and only its own pod reaches it
 	if schedules == (*d.Spec.Replicas != 2 || spec.PriorityClassName == "") || spec.HostNetwork {
 		t.Errorf("replicas %d, priority class %q, host network %v", *d.Spec.Replicas, spec.PriorityClassName, spec.HostNetwork)
 	}
@@ -108,9 +108,9 @@ func TestOnlyTheSchedulerReachesTheExtender(t *testing.T) {
 	}
 }
 
-// TestTheNodePortLetsNobodyInUnasked wants addresses that are nobody's in place of
-// those that a user knows.
-func TestTheNodePortLetsNobodyInUnasked(t *testing.T) {
+// TestNodePortIsClosedByDefault wants documentation addresses in place of
+// the ones of its user.
+func TestNodePortIsClosedByDefault(t *testing.T) {
 	ingress := ofKind[networkingv1.NetworkPolicy](t, mustRender(t, "extender/nodeport"), "NetworkPolicy")[0].Spec.Ingress
 	for _, peer := range ingress[len(ingress)-1].From {
 		_, nobodys, _ := net.ParseCIDR("192.0.2.0/24")

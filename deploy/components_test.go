@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// inMemory has the files of this folder, and those that are given, by path.
+// inMemory has the files of this folder and the given ones, by path.
 func inMemory(t *testing.T, more map[string]string) filesys.FileSystem {
 	t.Helper()
 	files := filesys.MakeFsInMemory()

@@ -54,7 +54,7 @@ func annotated(index int, name string, pattern *string) *unstructured.Unstructur
 		metadata["annotations"] = map[string]any{key: *pattern}
 	}
 	spec := map[string]any{
-		"schedulerName": "nobody", "containers": []any{map[string]any{"name": "c", "image": "registry.example/none"}},
+		"schedulerName": "absent", "containers": []any{map[string]any{"name": "c", "image": "registry.example/none"}},
 	}
 	if strings.HasPrefix(k.apiVersion, "batch/") {
 		spec["restartPolicy"] = "Never"
@@ -151,7 +151,7 @@ func enforce(t *testing.T, variant string, c dynamic.Interface, effect func(erro
 
 var bad, worse = "(", "(("
 
-// judged are patterns, and what the API server says of those that it refuses.
+// judged are patterns, and the API server's message for each that it refuses.
 // Nil stands for no annotation.
 func judged(t *testing.T) map[*string]string {
 	t.Helper()

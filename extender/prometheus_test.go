@@ -94,7 +94,7 @@ func nodesRequest(t *testing.T) []byte {
 	return body
 }
 
-// scores are those of prioritize, as one line.
+// scores are prioritize's, as one line.
 func scores(t *testing.T, handler http.Handler) string {
 	t.Helper()
 	w := post(handler, "/prioritize", nodesRequest(t))

@@ -44,7 +44,7 @@ func TestWasmPluginsOfAConfiguration(t *testing.T) {
 			want: []guest{{profilePlugin{"default-scheduler", "WasmRegexScheduling"}, wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}, "profiles[0].pluginConfig[0].args", false}},
 		},
 		{
-			name: "those of each profile, but not those that are not enabled", file: "good/many_guests.yaml",
+			name: "the guests of each profile, but not the ones that are not enabled", file: "good/many_guests.yaml",
 			want: []guest{
 				{profilePlugin{"default-scheduler", "First"}, wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}, "profiles[0].pluginConfig[0].args", false},
 				{profilePlugin{"default-scheduler", "Second"}, wasmhost.Args{GuestURL: folder + "error_filter.wasm", GuestConfig: `{"colour": "red"}`, LogSeverity: 2}, "profiles[0].pluginConfig[1].args", false},

@@ -94,7 +94,7 @@ func start(t *testing.T, o Options) {
 	}
 }
 
-func TestRunTellsOfABadGuestWithoutAnAPIServer(t *testing.T) {
+func TestRunReportsABadGuestWithoutAnAPIServer(t *testing.T) {
 	err := Run(t.Context(), Options{
 		Kubeconfig: "no/such/file",
 		Config:     profileWith(t, "Wasm", "{guestURL: 'http://unknown/guest.wasm'}"),

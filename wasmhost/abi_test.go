@@ -57,7 +57,7 @@ func aHandle() *handle {
 
 // What the hooks are asked with, in each of them, the host says; in the others it has
 // nothing to say.
-func TestWhatAGuestIsTold(t *testing.T) {
+func TestGuestGetsWhatItAsksFor(t *testing.T) {
 	h, p, other := aHandle(), aPod(), pod("other")
 	nodeA := h.Nodes[0]
 	statuses := framework.NewDefaultNodeToStatus()

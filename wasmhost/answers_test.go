@@ -163,7 +163,7 @@ func TestAPodThatMatchesNoNodeIsRejectedAtOnce(t *testing.T) {
 	}
 }
 
-func TestThePodsEventTellsOfTheNodesThatWereNotNamed(t *testing.T) {
+func TestPodsEventReportsNodesThatWereNotNamed(t *testing.T) {
 	r := openRemembering(t, "decides_by", Args{}, nodesNamed("n1", "m1", "m2")...)
 	state := framework.NewCycleState()
 	p := about("web", "x")

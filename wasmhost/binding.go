@@ -17,7 +17,7 @@ import (
 var bindingCycle = []abi.Hook{abi.Reserve, abi.Unreserve, abi.Permit, abi.PreBind, abi.Bind, abi.PostBind}
 
 // bindingHooks are the hooks from Reserve on. A guest that exports any of them has all of
-// them, so that the host knows when a pod's attempt is over; those that it does not export
+// them, so that the host knows when a pod's attempt is over; the ones that it does not export
 // answer Success or Skip. Such a guest must be enabled under multiPoint: at single points
 // it could miss PostBind, which gives the pod's instance back.
 type bindingHooks struct {

@@ -96,7 +96,7 @@ func TestDeclaringGuestHasAClockThatStandsStillAndTheSameRandomNumbers(t *testin
 	}
 }
 
-// What the hooks that compare nodes hand to a guest is nobody's field, and so are the clones of
+// What the hooks that compare nodes hand to a guest belongs to no field, and neither do the clones of
 // what a guest counts.
 func TestGuestThatComparesNodesIsNotRemembered(t *testing.T) {
 	for guest, why := range map[string]string{

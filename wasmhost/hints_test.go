@@ -126,7 +126,7 @@ func TestAPodThatWasNotAnsweredInTimeIsWoken(t *testing.T) {
 	}
 	r.p.handle = nil
 	if r.p.hints.askLater(question{about("web", "x"), nodesNamed("m1")[0], time.Now()}) {
-		t.Error("it is to be woken by nobody")
+		t.Error("nothing is to wake it")
 	}
 }
 

@@ -36,7 +36,8 @@ func (p *plugin) newCycle(pod *v1.Pod) *cycle {
 // cycleOf finds the cycle of a state, or nil if it has none. Nearly every call is for the
 // last one, and to compare is cheaper than to look it up.
 func (p *plugin) cycleOf(state fwk.CycleState) *cycle {
-	if last := p.last.Load(); last != nil && last.state == state {
+	last := p.last.Load()
+	if last != nil && last.state == state {
 		return last
 	}
 	if data, err := state.Read(p.key); err == nil {
@@ -48,12 +49,13 @@ func (p *plugin) cycleOf(state fwk.CycleState) *cycle {
 // cycleFor finds the cycle of a state. If PreFilter was not called for it, which
 // is so where the plugin is enabled at single extension points, it begins here.
 func (p *plugin) cycleFor(state fwk.CycleState, pod *v1.Pod) *cycle {
-	if c := p.cycleOf(state); c != nil {
+	c := p.cycleOf(state)
+	if c != nil {
 		return c
 	}
 	p.beginning.Lock()
 	defer p.beginning.Unlock()
-	c := p.cycleOf(state)
+	c = p.cycleOf(state)
 	if c != nil {
 		return c // another goroutine has begun it
 	}

@@ -1,4 +1,4 @@
-// Package wasmhost puts Wasm guests into kube-scheduler: those that are made for
+// Package wasmhost puts Wasm guests into kube-scheduler: guests that are made for
 // sigs.k8s.io/kube-scheduler-wasm-extension, whose host it takes the place of.
 //
 //	host := wasmhost.New(wasmhost.Options{})

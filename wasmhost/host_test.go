@@ -96,7 +96,7 @@ func TestPluginFactoryMakesAPlugin(t *testing.T) {
 	}
 }
 
-func TestTheMetricsTellOfAGuest(t *testing.T) {
+func TestMetricsOfAGuest(t *testing.T) {
 	pl := openCounted(t, "trap_filter", Args{Instances: 1})
 	state, p := framework.NewCycleState(), pod("web")
 	state.SetRecordPluginMetrics(true)
@@ -148,7 +148,7 @@ func gathered(t *testing.T) map[string]string {
 	return series
 }
 
-func TestArgsThatNobodyParsedAreValidatedAtTheStart(t *testing.T) {
+func TestArgsThatWereNotParsedAreValidatedAtTheStart(t *testing.T) {
 	h := New(Options{})
 	defer h.Close()
 	for field, args := range map[string]Args{

@@ -39,7 +39,7 @@ type guestKey struct {
 	abi.Options
 }
 
-// load returns the guest of args. Whoever gets it releases it.
+// load returns the guest of args. The caller releases it.
 func (h *Host) load(ctx context.Context, from fetch.Source, args Args) (*sharedGuest, error) {
 	g := h.share(args)
 	err := h.fill(ctx, g, from, args)

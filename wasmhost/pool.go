@@ -68,8 +68,9 @@ func (p *pool) fill(instances int) {
 
 // acquire waits for the slot of a pod that has one, or for any.
 func (p *pool) acquire(pod types.UID) *slot {
-	if s := p.acquireOwned(pod); s != nil {
-		return s
+	own := p.acquireOwned(pod)
+	if own != nil {
+		return own
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

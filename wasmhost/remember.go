@@ -31,7 +31,8 @@ func (c *cycle) askPreFilter() (result *fwk.PreFilterResult, status *fwk.Status)
 
 func (c *cycle) preFilter() (memory.PreFilter, error) {
 	if c.known != nil {
-		if known := c.known.PreFilter(); known != nil {
+		known := c.known.PreFilter()
+		if known != nil {
 			c.plugin.metrics.recalled.Add(1)
 			return *known, nil
 		}
@@ -53,7 +54,8 @@ func (c *cycle) askPreScore(in abi.In) (status *fwk.Status) {
 		defer c.measure(abi.PreScore, time.Now(), &status)
 	}
 	if c.known != nil {
-		if known := c.known.PreScore(); known != nil {
+		known := c.known.PreScore()
+		if known != nil {
 			c.plugin.metrics.recalled.Add(1)
 			return statusOf(abi.PreScore, *known)
 		}

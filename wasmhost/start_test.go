@@ -56,7 +56,7 @@ func TestASecondStartTakesWhatTheFirstCompiled(t *testing.T) {
 	}
 }
 
-func TestAProcessThatAnyoneMayConfigureWritesNowhere(t *testing.T) {
+func TestNoCacheWritesNothing(t *testing.T) {
 	dir := t.TempDir()
 	h := New(Options{NoCache: true})
 	defer h.Close()

@@ -13,9 +13,9 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/compat/scenario"
 )
 
-// TestAnswersAreThoseOfTheUpstreamHost holds every scenario against what the
+// TestAnswersEqualTheUpstreamHosts holds every scenario against what the
 // upstream host answered (compat/), but for the differences that are listed.
-func TestAnswersAreThoseOfTheUpstreamHost(t *testing.T) {
+func TestAnswersEqualTheUpstreamHosts(t *testing.T) {
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)

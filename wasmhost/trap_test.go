@@ -16,7 +16,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
-func TestATrapCostsThePodThatMetItAndNobodyElse(t *testing.T) {
+func TestTrapCostsOnlyThePodThatMetIt(t *testing.T) {
 	const ok, failed = fwk.Success, fwk.Error
 	pl := openCounted(t, "trap_filter", Args{})
 	for _, cycle := range []struct {
@@ -77,7 +77,7 @@ func TestEveryPreFilterAfterATrapGetsANewGuest(t *testing.T) {
 	}
 }
 
-func TestATrapIsToldOnOneLineWithTheGuestsFunctions(t *testing.T) {
+func TestTrapIsReportedOnOneLineWithTheGuestsFunctions(t *testing.T) {
 	pl := open(t, "trap_filter")
 	got := schedule(t.Context(), pl, pod("unlucky"), "trap")[0].AsError()
 	want := "wasm: filter error: wasm error: unreachable (in filter)"

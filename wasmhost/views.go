@@ -64,7 +64,7 @@ func codesOf(nodes fwk.NodeToStatusReader) map[string]int {
 }
 
 // cycleView is what a guest may ask of the scheduler, or do to it, in a scheduling
-// cycle. Its nodes are those of the snapshot.
+// cycle. Its nodes are the snapshot's.
 type cycleView struct {
 	handle fwk.Handle
 	plugin string // its name
@@ -132,7 +132,7 @@ func (v cycleView) WaitingPod(uid string) abi.Message {
 	return nil
 }
 
-// bindingView is the same in a binding cycle. Its nodes are those of the informers:
+// bindingView is the same in a binding cycle. Its nodes are the informers':
 // the next scheduling cycle renews the snapshot meanwhile, and Go ends a process that
 // reads a map while it is written.
 type bindingView struct {
@@ -224,7 +224,7 @@ func (d *declaredNode) Marshal() ([]byte, error) {
 
 // nothingElse is what a guest may ask of the scheduler beside its pod and its node. It imports no
 // function of the handle.
-type nothingElse struct{ abi.Nobody }
+type nothingElse struct{ abi.NoScheduler }
 
 func (nothingElse) Node(name string) (abi.Message, error) {
 	return nil, refused("k8s.io/api node", fmt.Sprintf("the node %q", name))

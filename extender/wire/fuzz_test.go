@@ -48,7 +48,7 @@ type metadata struct {
 	Annotations map[string]string `json:"annotations"`
 }
 
-// free is memory for whoever asks.
+// free is memory without a limit.
 func free(int64) error { return nil }
 
 // texts are places where readers of JSON go wrong.

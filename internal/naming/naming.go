@@ -1,5 +1,5 @@
 // Package naming is common to the host of Wasm guests and the native plugin: in PreFilter,
-// they name to the scheduler the nodes that a pod may run on. It is not an API.
+// they name to the scheduler the nodes that a pod may run on.
 package naming
 
 import (

@@ -29,7 +29,7 @@ func newCache(t *testing.T) cache.Cache {
 }
 
 // The scheduler's own cache says what a list tells: a new one for nodes that come
-// and go, and none for those that change, nor for pods.
+// and go, and none for changed ones, nor for pods.
 func TestTheSchedulersListIsNewWhenNodesAre(t *testing.T) {
 	metrics.Register()
 	logger := klog.FromContext(t.Context())

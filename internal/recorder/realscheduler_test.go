@@ -147,16 +147,16 @@ func newRealFramework(tb testing.TB, nodes int, first ...plugin) schedframework.
 		frameworkruntime.WithSnapshotSharedLister(internalcache.NewSnapshot(nil, list)),
 		frameworkruntime.WithEventRecorder(&events.FakeRecorder{}),
 		frameworkruntime.WithWaitingPods(frameworkruntime.NewWaitingPodsMap()),
-		frameworkruntime.WithPodNominator(nobody{}))
+		frameworkruntime.WithPodNominator(noNominator{}))
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return fwk
 }
 
-type nobody struct{ framework.PodNominator }
+type noNominator struct{ framework.PodNominator }
 
-func (nobody) NominatedPodsForNode(string) []framework.PodInfo { return nil }
+func (noNominator) NominatedPodsForNode(string) []framework.PodInfo { return nil }
 
 // choose is how the scheduler finds a node, with all its plugins.
 func choose(ctx context.Context, fwk schedframework.Framework, state framework.CycleState, queued *hooks.Queued) (scheduler.ScheduleResult, error) {

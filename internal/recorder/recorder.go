@@ -3,7 +3,7 @@
 //
 // It stands between the scheduler, its frameworks and their plugins ([Recorder.Attach])
 // and does not change what they decide. It keeps a bounded number of attempts in memory
-// and writes nothing to the cluster. It is no API.
+// and writes nothing to the cluster.
 package recorder
 
 import (

@@ -9,7 +9,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-func TestAnnotationsAreThoseThatTheConfigurationReads(t *testing.T) {
+func TestAnnotationsAreTheOnesThatTheConfigurationReads(t *testing.T) {
 	const own, other = regex.Annotation, "example.com/node-regex"
 	guest := func(profile, url, config string) string {
 		return "- schedulerName: " + profile + "\n  plugins: {multiPoint: {enabled: [{name: W}]}}\n" +

@@ -16,7 +16,7 @@ const wasmProfile = `profiles:
   pluginConfig: [{name: Wasm, args: {guestURL: "%"}}]
 `
 
-// closedPort is an address that nobody listens on: a port that was free a moment ago may
+// closedPort is an address without a listener: a port that was free a moment ago may
 // be another program's by now.
 const closedPort = "127.0.0.1:1"
 

@@ -18,7 +18,7 @@ import (
 // baseline is what Reset goes back to. It does not change once the simulator
 // has started.
 type baseline struct {
-	// config is that of the scheduler.
+	// config is the scheduler's.
 	config []byte
 	// snapshots are imported, one after the other.
 	snapshots [][]byte
@@ -47,7 +47,7 @@ func (s *Simulator) ImportFirst(ctx context.Context, in *snapshot.Snapshot, prog
 }
 
 // Source is the cluster that this one began as a copy of. Nil: of none, or of one
-// that nobody knows.
+// that is unknown.
 func (s *Simulator) Source() *snapshot.Source { return s.baseline.source }
 
 // remember takes what a kept cluster has as what Reset goes back to.
@@ -142,7 +142,7 @@ func (s *Simulator) checkFinished(cfg Config) error {
 	return nil
 }
 
-// wasRefused is true of the error of an import that is complete but for what the API
+// wasRefused reports whether an error is that an import is complete but for what the API
 // server rejected.
 func wasRefused(err error) bool {
 	var refused snapshot.NotImported

@@ -112,7 +112,7 @@ func makeUnavailableAPI(t *testing.T, s *Simulator) {
 		return discovery.IsGroupDiscoveryFailedError(last), nil
 	})
 	if err != nil {
-		t.Fatalf("the API is there, though nobody serves it: %v: %v", err, last)
+		t.Fatalf("the API is there, though no one serves it: %v: %v", err, last)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestResetGoesBackToWhatADataDirectoryAndAnImportHeld(t *testing.T) {
 	dir := t.TempDir()
 	before := startIn(t, Config{Variant: "native", DataDir: dir})
 	in := load(t)
-	in.SchedulerConfig, in.Pods[1].Spec.SchedulerName = nil, "nobody"
+	in.SchedulerConfig, in.Pods[1].Spec.SchedulerName = nil, "absent"
 	if err := before.Import(t.Context(), in, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // An extender of a real cluster's configuration may have the rights to bind there.
-func TestExtenderIsSentNoBindUnlessTheSimulatorIsToldTo(t *testing.T) {
+func TestExtenderIsSentABindOnlyWithExtenderBind(t *testing.T) {
 	use(t, "native")
 	extender := extenders.Start(t, "filter", "prioritize", "preempt")
 	listen()

@@ -33,7 +33,7 @@ jobs:
 - metadata: {name: once, namespace: team, uid: job-uid}
   spec:
     selector: {matchLabels: {batch.kubernetes.io/controller-uid: job-uid}}
-    template: {metadata: {labels: {batch.kubernetes.io/controller-uid: job-uid}}, spec: {restartPolicy: Never, schedulerName: nobody, containers: [{name: c, image: c}]}}
+    template: {metadata: {labels: {batch.kubernetes.io/controller-uid: job-uid}}, spec: {restartPolicy: Never, schedulerName: absent, containers: [{name: c, image: c}]}}
 podDisruptionBudgets:
 - metadata: {name: web, namespace: team}
   spec: {minAvailable: 1, selector: {matchLabels: {app: web}}}
@@ -114,7 +114,7 @@ func TestACopyIsAsTheClusterWas(t *testing.T) {
 	if err != nil || len(node.Status.Images) != 1 {
 		t.Errorf("the node is %+v, %v", node, err)
 	}
-	kit.Succeeds(t, "the claim is that of the pod", func(ctx context.Context) error { return reservedFor(ctx, "web-gpu-x", web.UID) })
+	kit.Succeeds(t, "the claim is the pod's", func(ctx context.Context) error { return reservedFor(ctx, "web-gpu-x", web.UID) })
 	waitPhase(t, "web", v1.PodRunning)
 	waitPhase(t, "done", v1.PodSucceeded)
 	kit.Succeeds(t, "the device is taken", func(context.Context) error {

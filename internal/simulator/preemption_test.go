@@ -98,7 +98,7 @@ func postFilters(pod string) (all string) {
 	return all
 }
 
-// However many full nodes there are, a pod preempts on those that its regex matches, and only
+// However many full nodes there are, a pod preempts on the nodes that its regex matches, and only
 // there: no victim on another node would make room for it, and it would preempt without end.
 func TestPreemptionIsOnNodesThatTheRegexMatchesOnly(t *testing.T) {
 	var queue func() string

@@ -13,7 +13,7 @@ func TestEverySubscriberIsNotifiedWithoutWaiting(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	first, second := s.subscribe(ctx), s.subscribe(t.Context())
 	s.send()
-	s.send() // nobody has read yet
+	s.send() // nothing has been read yet
 	kit.Receives(t, "a value for the first subscriber", first)
 	kit.Receives(t, "a value for the second subscriber", second)
 	select {

@@ -12,7 +12,7 @@ import (
 	poll "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
-// A hostlist is a valid regex of other nodes than were meant. Whoever reads it, one event
+// A hostlist is a valid regex of other nodes than were meant. To its reader, one event
 // of the pod says so, and the pod is scheduled as its regex says.
 func TestAHostlistCausesAWarningEvent(t *testing.T) {
 	for _, variant := range Variants {

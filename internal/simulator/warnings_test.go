@@ -48,7 +48,7 @@ func TestWarningsAreFew(t *testing.T) {
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", &out, want)
 	}
-	(&warnings{now: time.Now}).say("to nobody")
+	(&warnings{now: time.Now}).say("to no one")
 }
 
 // TestWarningsOfTheKubeletsArePrinted forbids what they do to a node.

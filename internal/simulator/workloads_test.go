@@ -148,7 +148,7 @@ spec:
 	if err != nil {
 		t.Fatal(err)
 	}
-	cron.Status.LastScheduleTime = &metav1.Time{Time: time.Now().Add(-2 * time.Minute)} // so that nobody waits a minute
+	cron.Status.LastScheduleTime = &metav1.Time{Time: time.Now().Add(-2 * time.Minute)} // so that the test does not wait a minute
 	if cron, err = crons.UpdateStatus(t.Context(), cron, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ spec: {template: {metadata: {labels: {app: waits}}, spec: {restartPolicy: Never,
 }
 
 // TestWorkloadsThatAreExportedAreThereOnceAfterAnImport: the pods that the file
-// has are those that the workloads have, and none is made beside them.
+// has are the pods that the workloads have, and none is made beside them.
 func TestWorkloadsThatAreExportedAreThereOnceAfterAnImport(t *testing.T) {
 	use(t, "native")
 	addNodes(t, "kubecon-1", "kubecon-2")

@@ -162,7 +162,7 @@ func TestAManifestWithoutANamespaceIsOfTheDefaultOne(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNoSnapshotIsToldOfInALine(t *testing.T) {
+func TestSnapshotThatIsNoneIsAnErrorOfOneLine(t *testing.T) {
 	for _, tt := range []struct{ name, file, want string }{
 		{"nothing", " \n", "it is empty"},
 		{"two outputs of kubectl", "apiVersion: v1\nitems: []\nkind: List\napiVersion: v1\nitems: []\nkind: List\n", `key "apiVersion" already set in map`},

@@ -190,7 +190,7 @@ func TestAServerThatIsNotThereStopsTheStartWithOneLine(t *testing.T) {
 	wantRefusal(t, wasmhost.New(wasmhost.Options{}), fetching(t, guestURL), "plugin WasmRegexScheduling: guest "+guestURL+": dial tcp 127.0.0.1:1: connect: connection refused")
 }
 
-func TestAHostThatNobodyKnowsStopsTheStartWithOneLine(t *testing.T) {
+func TestUnknownHostStopsTheStartWithOneLine(t *testing.T) {
 	const guestURL = "http://guests.invalid/guest.wasm"
 	noDNS := func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no name server") }
 	dialer := net.Dialer{Resolver: &net.Resolver{PreferGo: true, Dial: noDNS}}

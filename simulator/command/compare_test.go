@@ -137,7 +137,7 @@ func TestCompareWithoutAResultHasExitStatusTwo(t *testing.T) {
   spec: {schedulingGates: [{name: example.com/later}], containers: [{name: c, image: c}]}
 `)
 	refused(t, "compare --a none --b v2", map[string][]string{
-		"simulator: nothing to compare: no pod of the cluster is pending; --pods all reschedules those that have a node": {"--cluster", healthy},
+		"simulator: nothing to compare: no pod of the cluster is pending; --pods all reschedules pods that have a node, too": {"--cluster", healthy},
 	})
 	refused(t, "compare -q --a none --b v2", map[string][]string{
 		"simulator: nothing to compare: the scheduler tried no pod; pod default/gated: it has scheduling gates; --pods all": {"--cluster", gated},

@@ -84,7 +84,7 @@ func TestFitReadsAFolderAsACluster(t *testing.T) {
 	}
 }
 
-func TestAClusterIsReadFromStandardInput(t *testing.T) {
+func TestReadingAClusterFromStandardInput(t *testing.T) {
 	var size maxSize
 	size.add(pflag.NewFlagSet("", pflag.PanicOnError))
 	const text = "nodes:\n- metadata: {name: a}\n"

@@ -160,7 +160,7 @@ func TestRunHasNoPodsThatWait(t *testing.T) {
 	}
 }
 
-func TestBadGuestsAreToldAsTheSchedulerTellsThem(t *testing.T) {
+func TestBadGuestsAreReportedAsByTheScheduler(t *testing.T) {
 	for guest, want := range map[string]string{
 		guests + "nope.wasm":            "no such file or directory",
 		guests + "empty_filter.wat":     "not a Wasm module",
@@ -174,7 +174,7 @@ func TestBadGuestsAreToldAsTheSchedulerTellsThem(t *testing.T) {
 	}
 }
 
-func TestInspectTellsWhatTheHostMakesOfAGuest(t *testing.T) {
+func TestInspectShowsWhatTheHostMakesOfAGuest(t *testing.T) {
 	for guest, want := range map[string][]string{
 		"../../static/regex_v2.wasm":         {`decides by +pod\.metadata\.annotations.*node\.metadata\.name\n`, `remembered +yes`, `imports .*k8s\.io/scheduler currentPod`, `memory +[1-9]\.`},
 		guests + "error_filter.wasm":         {`remembered +the guest does not declare what it decides by`, `decides by +it does not say`},

@@ -55,7 +55,7 @@ func TestTheExtremesOfLuck(t *testing.T) {
 	}
 }
 
-// answers are those to three requests for each verb, as text.
+// answers are the responses to three requests for each verb, as text.
 func answers(t *testing.T, seed uint64) (all string) {
 	t.Helper()
 	l := New(Config{Pass: 0.5, Seed: seed})

@@ -152,7 +152,7 @@ var calls = []call{
 	{"no pattern", "POST", base + "regex/preview", `{}`, 400, nil},
 	{"a preview that is no JSON", "POST", base + "regex/preview", `pattern`, 400, nil},
 	{"a huge pattern", "POST", base + "regex/preview", "", 413, oversized},
-	{"no such pod", "GET", base + "pods/default/nobody/attempts", "", 404, nil},
+	{"no such pod", "GET", base + "pods/default/absent/attempts", "", 404, nil},
 	{"the description", "GET", base + "openapi.yaml", "", 200, nil},
 	{"the end", "POST", base + "stop", "", 202, nil},
 	{"a reset", "PUT", base + "reset", "", 202, nil},

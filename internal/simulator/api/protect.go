@@ -16,10 +16,10 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // Protect puts checks and headers before a handler, so that another web page
 // can't drive a simulator that runs here: a request must be addressed to this
-// machine by a name that nobody else can point at it, and must not be sent by a
+// machine by a name that no one else can point at it, and must not be sent by a
 // page of another origin.
 //
-// Loopback's names and addresses are always good, and so are those in hosts. A
+// Loopback's names and addresses are always good, and so are the ones in hosts. A
 // wildcard address in hosts, or an empty one, stands for every IP address.
 func Protect(next http.Handler, hosts ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -85,8 +85,8 @@ func hostname(host string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"), ".")
 }
 
-// isOurs is true of names that lead here, and false of names that someone else can
-// point here: whoever owns a name decides, moment by moment, where it leads.
+// isOurs reports whether a name leads here. It is false for a name that someone else can
+// point here: the owner of a name decides, moment by moment, where it leads.
 func isOurs(name string, hosts []string) bool {
 	same := func(host string) bool { return name != "" && strings.EqualFold(name, host) }
 	if isLoopback(name) || slices.ContainsFunc(hosts, same) {

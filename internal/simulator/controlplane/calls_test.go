@@ -77,7 +77,7 @@ func dynamicClient(t *testing.T) dynamic.Interface {
 }
 
 // makeReal makes objects that a copy of a real cluster has: a node, a pod that runs
-// on it, and a service with an endpoint. 192.0.2.1 is nobody's address.
+// on it, and a service with an endpoint. 192.0.2.1 is a documentation address.
 func makeReal(t *testing.T, client kubernetes.Interface, kubelet int32) {
 	t.Helper()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "localhost"}}
@@ -156,7 +156,7 @@ func TestRequestsToPodsNodesAndServicesAnswerThatTheyAreSimulated(t *testing.T) 
 			}
 		})
 	}
-	if err := get("namespaces/default/pods/nobody/log")(t.Context()); !apierrors.IsNotFound(err) {
+	if err := get("namespaces/default/pods/absent/log")(t.Context()); !apierrors.IsNotFound(err) {
 		t.Errorf("the log of no pod: %v", err)
 	}
 }
@@ -354,7 +354,7 @@ func TestOtherProcessesOfThisMachineAreNotAskedHowTheyAre(t *testing.T) {
 	}
 }
 
-// TestTheNetworkIsTakenFromWhatCallsNodesAndPods looks below the words that whoever
+// TestTheNetworkIsTakenFromWhatCallsNodesAndPods looks below the message for a client that
 // asks is answered with.
 func TestTheNetworkIsTakenFromWhatCallsNodesAndPods(t *testing.T) {
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")

@@ -43,7 +43,7 @@ var cleaners = []controller{
 	}},
 }
 
-// keepers are the controllers that delete or free what nobody needs any more: pods
+// keepers are the controllers that delete or free what is not needed any more: pods
 // whose node is gone, which no kubelet answers for, or has a taint that evicts them; the
 // devices of pods that are gone; and jobs some time after their end. The last counts how many pods of a
 // PodDisruptionBudget may go, which preemption asks for.

@@ -26,7 +26,7 @@ type controller struct {
 	// account is its service account in kube-system, to which the API server
 	// binds the rights that it needs.
 	account string
-	// make adds its loops to those that run.
+	// make adds its loops to the running ones.
 	make func(ctx context.Context, r *controllers, as identity) error
 }
 
@@ -122,7 +122,7 @@ type manager struct {
 	identities map[string]identity // by user, so that controllers that start again keep their connections
 
 	mu      sync.Mutex
-	cleaner *controllers // those that always run
+	cleaner *controllers // which always run
 	others  *controllers // nil while they are paused
 	stopped bool
 }

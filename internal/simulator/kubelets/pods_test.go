@@ -241,7 +241,7 @@ func TestPodsKeepTheirAddressesOverARestart(t *testing.T) {
 	before := addressesOf(t, old, pods)
 	restart(t, admin, func() {
 		inParallel(pods, func(i int) { makePod(t, "kubecon-restart", young(i)) })
-		deletePod(t, "leaves", nil) // which nobody sees
+		deletePod(t, "leaves", nil) // unnoticed
 	})
 	after := addressesOf(t, young, pods)
 	for i := range pods {

@@ -114,7 +114,7 @@ func byRegex(t *testing.T, s *snapshot.Snapshot, pod int) (matches []int) {
 	return matches
 }
 
-// bySelector are those that its selector, its affinity and its tolerations allow.
+// bySelector are the nodes that its selector, its affinity and its tolerations allow.
 func bySelector(t *testing.T, s *snapshot.Snapshot, pod int) (matches []int) {
 	t.Helper()
 	required := nodeaffinity.GetRequiredNodeAffinity(&s.Pods[pod])

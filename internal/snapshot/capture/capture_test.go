@@ -200,7 +200,7 @@ func versions(t *testing.T) map[string]string {
 	return found
 }
 
-// names are those of a kind, in order.
+// names are the names of a kind, in order.
 func names(s *snapshot.Snapshot, kindName string) string {
 	var all []string
 	for o := range snapshot.KindNamed(kindName).All(s) {

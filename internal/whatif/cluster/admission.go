@@ -44,7 +44,7 @@ import (
 )
 
 // admitting are the admission plugins that decide on what scheduling depends on, in an API
-// server's order. Those that need controllers that nobody has here, such as service
+// server's order. The ones that need controllers that are not here, such as service
 // accounts, are not among them.
 var admitting = []struct {
 	name     string
@@ -92,7 +92,7 @@ var strategies = map[string]rest.RESTCreateStrategy{
 	"PriorityClass": priorityclass.Strategy, "StorageClass": storageclass.Strategy,
 }
 
-// Create makes an object as an API server does, and returns it as it is then. Nobody else
+// Create makes an object as an API server does, and returns it as it is then. No one else
 // may have it.
 func (c *Cluster) Create(ctx context.Context, o Object) (Object, error) {
 	k := c.of(o)

@@ -39,7 +39,7 @@ func (c *Cluster) recount(e event) {
 	}
 }
 
-// budgetsOf are those whose selector matches a pod.
+// budgetsOf are the budgets whose selector matches a pod.
 func (c *Cluster) budgetsOf(pod *v1.Pod) (all []*policyv1.PodDisruptionBudget) {
 	for _, budget := range in[*policyv1.PodDisruptionBudget](c, pod.Namespace) {
 		selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
@@ -121,7 +121,7 @@ func (c *Cluster) podsOf(namespace string, selector labels.Selector) (pods []*v1
 	return pods
 }
 
-// scale is how many pods their controllers want. One that is not known wants those that it
+// scale is how many pods their controllers want. An unknown controller wants the pods that it
 // has; of Jobs and DaemonSets Kubernetes does not say it.
 func (c *Cluster) scale(pods []*v1.Pod) (expected int32, err error) {
 	seen := map[types.UID]bool{}

@@ -4,7 +4,6 @@
 //
 // What an API server does to an object is done by Kubernetes' own functions: defaults,
 // admission, validation. What is not served fails, and is noted in [Cluster.NotModelled].
-// It is no API.
 package cluster
 
 import (
@@ -184,7 +183,7 @@ func Get[T Object](c *Cluster, namespace, name string) (none T) {
 	return none
 }
 
-// put writes an object that is nobody else's, as it is, in place of the old one if there is one.
+// put writes an object of which there is no other user, as it is, in place of the old one if there is one.
 func (c *Cluster) put(o Object) {
 	k := c.of(o)
 	c.write(event{k, k.get(o.GetNamespace(), o.GetName()), o})
@@ -248,7 +247,7 @@ func (c *Cluster) tell(e event) {
 	}
 }
 
-// handle calls a handler. If it panics, so that nobody knows what it has not done, the write goes on.
+// handle calls a handler. If it panics, the write goes on, though the handler may not have done all.
 func (c *Cluster) handle(call func()) {
 	var err error
 	func() {

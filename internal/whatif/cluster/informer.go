@@ -20,7 +20,7 @@ import (
 
 // informer is a table of the cluster, seen as an informer: its store is the table itself,
 // and each write calls its handlers. What it does not
-// override is that of an informer that never runs.
+// override is the lister of an informer that never runs.
 type informer struct {
 	minor.Synced
 	idle

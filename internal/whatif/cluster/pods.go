@@ -28,7 +28,7 @@ func (c *Cluster) Bind(namespace, name, node string) error {
 	return nil
 }
 
-// start makes a pod that is nobody else's one that runs and is ready.
+// start makes a pod, of which there is no other user, running and ready.
 func (c *Cluster) start(pod *v1.Pod) {
 	now := metav1.NewTime(c.now())
 	pod.Status.Phase, pod.Status.StartTime, pod.Status.NominatedNodeName = v1.PodRunning, &now, ""
@@ -94,7 +94,7 @@ func (e event) object() Object {
 	return e.old
 }
 
-// owned is true of an object that a pod owns.
+// owned reports whether a pod owns an object.
 func owned(o Object, pod *v1.Pod) bool {
 	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.Kind == "Pod" && r.UID == pod.UID })
 }

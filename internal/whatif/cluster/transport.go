@@ -100,7 +100,7 @@ func (t transport) answer(r *http.Request) (runtime.Object, error) {
 	}
 	if gvr.Resource == "events" && info.Verb == "create" {
 		o, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
-		return o, err // nobody reads it
+		return o, err // it is not read
 	}
 	k := t.cluster.byName[gvr]
 	what := strings.Trim(gvr.GroupVersion().String()+" "+gvr.Resource, " ")
@@ -182,7 +182,7 @@ func (k *kind) list(namespace, labelled, fielded string) (runtime.Object, error)
 	return list, meta.SetList(list, items)
 }
 
-// fieldsOf are those by which something that schedules may select.
+// fieldsOf are the fields by which something that schedules may select.
 func fieldsOf(o Object) fields.Set {
 	set := fields.Set{"metadata.name": o.GetName(), "metadata.namespace": o.GetNamespace()}
 	if pod, ok := o.(*v1.Pod); ok {

@@ -14,7 +14,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
-// setupsOf are those of a scheduler in which each plugin filters and scores.
+// setupsOf are the setups of a scheduler in which each plugin filters and scores.
 func setupsOf(t *testing.T, text string) map[string]side.Setup {
 	t.Helper()
 	config, err := scheduler.Read([]byte(text))

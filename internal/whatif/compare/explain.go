@@ -114,7 +114,7 @@ func (d *Difference) explainScores(changed changes) bool {
 // total stands for all plugins where scores are by plugin.
 const total = ""
 
-// scoresOf are those of two nodes, weighted, by plugin. They are nil unless the
+// scoresOf are the scores of two nodes, weighted, by plugin. They are nil unless the
 // attempt has scored both.
 func scoresOf(attempt *recorder.Attempt, nodes [2]string) map[string][2]int64 {
 	if attempt == nil {

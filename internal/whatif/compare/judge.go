@@ -282,7 +282,7 @@ type placement struct {
 	attempt uint64
 }
 
-// placements are those on each node.
+// placements are by node.
 func placements(r *side.Result) map[string][]placement {
 	all := map[string][]placement{}
 	for _, o := range r.Pods {

@@ -26,7 +26,7 @@ type Amount struct {
 	CPU      int64            `json:"milliCPU"`
 	Memory   int64            `json:"memoryBytes"`
 	Pods     int64            `json:"pods"`
-	Movable  int64            `json:"movablePods,omitempty"` // those that are neither a DaemonSet's nor static
+	Movable  int64            `json:"movablePods,omitempty"` // neither a DaemonSet's nor static
 	Extended map[string]int64 `json:"extended,omitempty"`
 }
 
@@ -85,7 +85,7 @@ type Load struct {
 	Empty int `json:"nodesEmpty"`
 }
 
-// Loads are those of the cluster as it was in the file, and on each side at the end.
+// Loads are of the cluster as it was in the file, and on each side at the end.
 type Loads struct {
 	Has    Amount     `json:"allocatable"`
 	Before Load       `json:"before"`

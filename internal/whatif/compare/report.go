@@ -57,7 +57,7 @@ func several(results []*Result, details bool) report.Report {
 	}
 }
 
-// sections are those behind the summary.
+// sections are what follows the summary.
 func (r *Result) sections(details bool) []report.Section {
 	all := []report.Section{r.unplaced(), r.workloads(), r.groups()}
 	if details {
@@ -120,11 +120,9 @@ func counts(results ...*Result) report.Section {
 
 // scheduled says which pods were scheduled.
 func (r *Result) scheduled() string {
-	what := report.Plural(r.Asked, "pod") + " on " + report.Plural(r.Nodes, "node")
+	what := report.Plural(r.Asked, "pending pod") + " on " + report.Plural(r.Nodes, "node")
 	if r.Pods == side.All {
-		what += ", all rescheduled from scratch"
-	} else {
-		what += ", those that are pending"
+		what = report.Plural(r.Asked, "pod") + " on " + report.Plural(r.Nodes, "node") + ", all rescheduled from scratch"
 	}
 	if r.Steps > 0 {
 		what += ", then " + report.Plural(r.Steps, "step")
@@ -150,7 +148,7 @@ func (r *Result) unplaced() report.Section {
 	return s
 }
 
-// workloads are those with pods whose result differs.
+// workloads lists workloads with pods whose result differs.
 func (r *Result) workloads() report.Section {
 	var rows [][]string
 	for _, w := range r.Workloads {

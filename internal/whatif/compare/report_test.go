@@ -79,7 +79,7 @@ func lacks(t *testing.T, text string, patterns ...string) {
 
 func TestReportHasDetailsOnDemandOnly(t *testing.T) {
 	both := []string{
-		`^If the scheduler had the configuration <after>.yaml \(B\) in place of before.yaml \(A\), 1 pod would lose its node, .*\.\n\n4 pods on 2 nodes, those that are pending\.\n\n`,
+		`^If the scheduler had the configuration <after>.yaml \(B\) in place of before.yaml \(A\), 1 pod would lose its node, .*\.\n\n4 pending pods on 2 nodes\.\n\n`,
 		`\n +TODAY +A: before.yaml +B: <after>.yaml\nverdict +1 pod loses its node under B, with 1 knock-on effect\npods that lose their node +1: default/picky\n` +
 			`nodes used, empty +0, 2 +1, 1 +0, 2\nimbalance, CPU +0.0 % +18.8 % +0.0 %\n`,
 		"\ndefault/Deployment/w`e\\|b +4 of 27 replicas moved, 1 of 27 replicas only under A \\(1 as a knock-on effect\\); zone 9/9/9 → 12/8/7\n",

@@ -14,13 +14,13 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 )
 
-// Result is that of a comparison.
+// Result is the result of a comparison.
 type Result struct {
 	A string `json:"a"`
 	B string `json:"b"`
 	// Summary is the answer in about ten lines, which every format begins with.
 	Summary []Line `json:"summary"`
-	// Workloads are all there are: first those that lose pods, then those with direct differences.
+	// Workloads are all there are: first workloads that lose pods, then workloads with direct differences.
 	Workloads []*Workload `json:"workloads"`
 	Groups    []Group     `json:"groups"` // of nodes, by zone
 	// Pods says which pods were scheduled, Steps how many steps there were after.
@@ -169,7 +169,7 @@ type count struct {
 	one, many string
 }
 
-// counted are those of which there are any.
+// counted are the counts that are not 0, in words.
 func counted(all ...count) (parts []string) {
 	for _, one := range all {
 		if one.n == 1 {

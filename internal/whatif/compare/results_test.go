@@ -82,8 +82,6 @@ func TestResultIsReadAsItWasWritten(t *testing.T) {
 func TestResultHasWhatAReportNeeds(t *testing.T) {
 	s := clusterOf(2, 1)
 	s.Nodes[0].Labels["group"] = "gpu"
-	s.Nodes[1].Spec.Unschedulable = true
-	s.Nodes[1].Spec.Taints = []v1.Taint{{Key: "example.com/old", Effect: v1.TaintEffectPreferNoSchedule}}
 	s.Nodes[0].Status.Allocatable["example.com/gpu"] = resource.MustParse("4")
 	s.Nodes[0].Status.Capacity = s.Nodes[0].Status.Allocatable
 	web := ownedByAReplicaSet(s, on(podOf("web", "1"), "node-000"))
@@ -98,10 +96,7 @@ func TestResultHasWhatAReportNeeds(t *testing.T) {
 	if n := r.Nodes[0]; n.Name != "node-000" || n.Labels["group"] != "gpu" || !n.Today || n.Allocatable.Name("example.com/gpu", "").Value() != 4 {
 		t.Errorf("%+v", n)
 	}
-	if n := r.Nodes[1]; !n.Unschedulable || len(n.Taints) == 0 {
-		t.Errorf("%+v", n)
-	}
-	if p := r.Pod(side.KeyOf("default/web")); p.Owner != (cluster.Workload{Kind: "Deployment", Name: "above"}) || p.Today != "node-000" || p.Stays || p.Requests.Cpu().Value() != 1 || p.Labels["app"] != "web" {
+	if p := r.Pod(side.KeyOf("default/web")); p.Owner != (cluster.Workload{Kind: "Deployment", Name: "above"}) || p.Today != "node-000" || p.Requests.Cpu().Value() != 1 {
 		t.Errorf("%+v", p)
 	}
 	if p := r.Pod(side.KeyOf("default/hashed")); p.Owner != (cluster.Workload{Kind: "Deployment", Name: "shop"}) || p.Today != "" || p.Requests.Name("example.com/gpu", "").Value() != 1 || p.Node != "node-000" {

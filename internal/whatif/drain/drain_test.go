@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
@@ -178,36 +179,81 @@ func TestShrinkFindsWhatADrainOfAFreshCopyDoes(t *testing.T) {
 	}
 }
 
+// withDevices has three nodes with a device each and one without. Claims of two pods are in the
+// file, and that of the third is made from a template; a fourth pod is pending for lack of a device.
+func withDevices() string {
+	nodes, slices, claims, pods := nodeWith("none", "x", "9"), "", "", ""
+	for _, node := range []string{"a", "b", "d"} {
+		nodes += nodeWith(node, "x", "4")
+		slices += fmt.Sprintf(`- {metadata: {name: %s}, spec: {driver: gpu.example.com, nodeName: %[1]s, pool: {name: %[1]s, generation: 1, resourceSliceCount: 1}, devices: [{name: gpu}]}}
+`, node)
+	}
+	for _, node := range []string{"a", "b"} {
+		claims += fmt.Sprintf(`- metadata: {name: of-%s, namespace: default, finalizers: [resource.kubernetes.io/delete-protection]}
+  spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}
+  status:
+    allocation:
+      devices: {results: [{request: gpu, driver: gpu.example.com, pool: %[1]s, device: gpu}]}
+      nodeSelector: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [%[1]s]}]}]}
+`, node)
+		pods += ownedBy("ReplicaSet", "gpu", "gpu-"+node, node, "1", "", ", resourceClaims: [{name: gpu, resourceClaimName: of-"+node+"}]")
+	}
+	for _, name := range []string{"made", "waits"} {
+		pods += ownedBy("ReplicaSet", "gpu", name, "", "1", "", ", resourceClaims: [{name: gpu, resourceClaimTemplateName: gpu}]")
+	}
+	return "nodes:\n" + nodes + "deviceClasses:\n- metadata: {name: gpu}\nresourceSlices:\n" + slices + "resourceClaims:\n" + claims + `resourceClaimTemplates:
+- {metadata: {name: gpu, namespace: default}, spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}}}
+pods:
+` + pods
+}
+
+// state is all that a batch may change: pods, nodes and who has which devices.
+func (d *draining) state() (all []string) {
+	for _, pod := range cluster.All[*v1.Pod](d.Cluster) {
+		all = append(all, fmt.Sprint(pod.Name, pod.Spec.NodeName, pod.Labels, len(pod.OwnerReferences), pod.Spec.Containers, pod.Status.Phase, pod.UID))
+	}
+	for _, node := range cluster.All[*v1.Node](d.Cluster) {
+		all = append(all, fmt.Sprint(node.Name, node.Spec))
+	}
+	for _, claim := range cluster.All[*resourcev1.ResourceClaim](d.Cluster) {
+		line := "claim " + claim.Name
+		for _, pod := range claim.Status.ReservedFor {
+			line += " for " + pod.Name
+		}
+		if claim.Status.Allocation != nil {
+			line += " is of " + claim.Status.Allocation.Devices.Results[0].Pool
+		}
+		all = append(all, line)
+	}
+	slices.Sort(all)
+	return all
+}
+
 func TestFailedBatchLeavesEverythingAsItWas(t *testing.T) {
-	o := removing(t, unmodified, shrinking)
-	_, err := o.once(t.Context(), o.Options, func(string, int, int) {}, func(d *draining) error {
-		d.Spare = true
-		look := func() (all []string) {
-			for _, pod := range cluster.All[*v1.Pod](d.Cluster) {
-				all = append(all, fmt.Sprint(pod.Name, pod.Spec.NodeName, pod.Labels, len(pod.OwnerReferences), pod.Spec.Containers, pod.Status.Phase, pod.UID))
+	for text, nodes := range map[string][]string{shrinking: {"a", "b", "c"}, withDevices(): {"a", "b", "d"}} {
+		o := removing(t, unmodified, text)
+		_, err := o.once(t.Context(), o.Options, func(string, int, int) {}, func(d *draining) error {
+			d.Spare = true
+			before := d.state()
+			if text != shrinking && !slices.Contains(before, "claim of-a for gpu-a is of a") {
+				t.Errorf("it begins with %q", before)
 			}
-			for _, node := range cluster.All[*v1.Node](d.Cluster) {
-				all = append(all, fmt.Sprint(node.Name, node.Spec))
+			for range 2 {
+				stuck, err := d.drain(t.Context(), nodes)
+				if err != nil || len(stuck) == 0 {
+					t.Errorf("%v %v", stuck, err)
+				}
+				alike(t, "afterwards", d.state(), before...)
 			}
-			slices.Sort(all)
-			return all
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		before := look()
-		for range 2 {
-			stuck, err := d.drain(t.Context(), []string{"a", "b", "c"})
-			if err != nil || len(stuck) == 0 {
-				t.Errorf("%v %v", stuck, err)
-			}
-			alike(t, "afterwards", look(), before...)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
-// TestDrainLosesPodsThatCannotBeRecreated: and costs no other one its answer.
+// A pod that cannot be recreated costs no other one its answer.
 func TestDrainLosesPodsThatCannotBeRecreated(t *testing.T) {
 	limits := "limitRanges:\n- {metadata: {name: limits, namespace: default}, spec: {limits: [{type: Container, min: {cpu: 1}}]}}\n"
 	text := limits + "nodes:\n" + nodeWith("gone", "a", "8") + nodeWith("large", "b", "16") + "pods:\n" +
@@ -219,7 +265,7 @@ func TestDrainLosesPodsThatCannotBeRecreated(t *testing.T) {
 	alike(t, "moves", described(removed.Moves), "small-1 gone→: it cannot be recreated: pods \"small-1\" is forbidden: minimum cpu usage per Container is 1", "web-1 gone→large")
 }
 
-// TestShrinkFindsRoomForPodsOfANodeThatIsNotReady: another node cannot go, where their room is.
+// Another node cannot go, where their room is.
 func TestShrinkFindsRoomForPodsOfANodeThatIsNotReady(t *testing.T) {
 	const taints = "  spec: {taints: [{key: node.kubernetes.io/not-ready, effect: NoSchedule}, {key: node.kubernetes.io/not-ready, effect: NoExecute}]}\n"
 	const tolerated = ", tolerations: [{key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 300}]"
@@ -233,7 +279,7 @@ func TestShrinkFindsRoomForPodsOfANodeThatIsNotReady(t *testing.T) {
 	alike(t, "what is not modelled", removed.Basis.NotModelled, "wait for tolerationSeconds")
 }
 
-// TestDrainEvictsPodsInPlaceOfNodes: one may come back, what a budget keeps stays, and what is not chosen is left alone.
+// One may come back, what a budget keeps stays, and what is not chosen is left alone.
 func TestDrainEvictsPodsInPlaceOfNodes(t *testing.T) {
 	text := "nodes:\n" + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + "podDisruptionBudgets:\n" + budget("kept", 1) + "pods:\n" +
 		ownedBy("ReplicaSet", "web", "web-a", "a", "1", ", annotations: {scheduler.wasmkwokwizardry.io/regex: ^b$}") +

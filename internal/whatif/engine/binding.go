@@ -17,7 +17,7 @@ import (
 
 // binding is a binding cycle, which kube-scheduler runs on a goroutine of its own. The
 // engine holds it back at its beginning, lets one after the other go on, and awaits its
-// end, which is that of its context.
+// end, which is its context's.
 type binding struct {
 	pod      *v1.Pod
 	of       framework.Framework
@@ -64,7 +64,7 @@ func (e *Engine) hold(ctx context.Context, pod *v1.Pod) {
 	<-b.released
 }
 
-// finishBindings runs the binding cycles that need wait for nobody, in the order in which
+// finishBindings runs the binding cycles that need not wait, in the order in which
 // their pods got nodes. One can let another go on.
 func (e *Engine) finishBindings() {
 	for {

@@ -59,7 +59,7 @@ func over(t testing.TB, s *snapshot.Snapshot, change func(*Options)) *Engine {
 // ofEachMinor takes out what only some minors say.
 var ofEachMinor = strings.NewReplacer("no new claims to deallocate, ", "", "still not schedulable, ", "")
 
-// outcomes are those of all pods, a line each.
+// outcomes are the outcomes of all pods, a line each.
 func outcomes(t testing.TB, e *Engine) string {
 	t.Helper()
 	if err := e.Run(t.Context()); err != nil {
@@ -97,7 +97,7 @@ func pod(name, on, cpu, more string) string {
 }
 
 // With volumes and devices: whatif/testdata/scenarios.
-func TestWhatBecomesOfPods(t *testing.T) {
+func TestOutcomesOfPods(t *testing.T) {
 	const classes = "priorityClasses:\n- {metadata: {name: high}, value: 1000}\n"
 	for name, tt := range map[string]struct{ cluster, want string }{
 		"one fits and one does not": {
@@ -360,7 +360,7 @@ func TestAPluginThatMisbehavesCostsThePodAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestARecorderIsToldOfEveryAttempt(t *testing.T) {
+func TestRecorderGetsEveryAttempt(t *testing.T) {
 	r := recorder.New(func() {})
 	e := over(t, made(t, 30, 90, true), func(o *Options) { o.Recorder = r })
 	outcomes(t, e)
@@ -426,7 +426,7 @@ func sorted(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-func BenchmarkAllPodsAnew(b *testing.B) {
+func BenchmarkAllPodsRescheduled(b *testing.B) {
 	for b.Loop() {
 		e := over(b, made(b, 1000, 3000, true), nil)
 		if err := e.Run(b.Context()); err != nil {

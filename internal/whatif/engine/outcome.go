@@ -26,13 +26,13 @@ const (
 	NotAsked = "NotAsked"
 )
 
-// Outcome is that of a pod.
+// Outcome is the outcome of a pod.
 type Outcome struct {
 	Node     string
 	State    string
 	Message  string // that of the last attempt, if the pod has no node
 	Attempts int    // how often the scheduler tried
-	// Feasible is how many nodes the scheduler found feasible, of those that it looked at, when
+	// Feasible is how many nodes the scheduler found feasible, of the ones that it looked at, when
 	// it gave the pod its node: it had no choice if this is 1. It is 0 if it did not give it
 	// one, or by preemption.
 	Feasible    int
@@ -49,7 +49,7 @@ func (e *Engine) outcome(pod types.NamespacedName) *Outcome {
 	return o
 }
 
-// Outcome is that of a pod by now.
+// Outcome is a pod's outcome by now.
 func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 	o := Outcome{State: NotAsked}
 	known := e.outcomes[name]
@@ -103,7 +103,7 @@ func (e *Engine) notAsked(pod *v1.Pod) string {
 	if profile == nil {
 		return "no profile is called " + pod.Spec.SchedulerName + ": what its own scheduler does is not known"
 	}
-	for _, plugin := range profile.PreEnqueuePlugins() { // which the queue asks, and tells nobody
+	for _, plugin := range profile.PreEnqueuePlugins() { // which the queue asks without a report
 		status := plugin.PreEnqueue(context.Background(), pod)
 		if !status.IsSuccess() {
 			return plugin.Name() + " keeps it out of the queue: " + status.Message()

@@ -76,7 +76,7 @@ func (w writer) Filter(ctx context.Context, _ fwk.CycleState, pod *v1.Pod, _ fwk
 			return fwk.NewStatus(fwk.Error, "there are leases")
 		}
 	}
-	w.handle.EventRecorder().Eventf(pod, nil, v1.EventTypeNormal, "Written", "Write", "to nobody")
+	w.handle.EventRecorder().Eventf(pod, nil, v1.EventTypeNormal, "Written", "Write", "unread")
 	return nil
 }
 

@@ -79,7 +79,7 @@ func (o Outcome) Reason() string {
 	return strings.Join(strings.Fields(cmp.Or(o.Message, o.State)), " ")
 }
 
-// Recreatable is true of a pod that a controller recreates.
+// Recreatable reports whether a controller recreates a pod.
 func Recreatable(pod *v1.Pod) bool { return metav1.GetControllerOf(pod) != nil }
 
 // Residents are the pods that have a node, by name. Take them before a change, to see later
@@ -94,7 +94,7 @@ func (e *Engine) Residents() map[types.NamespacedName]*v1.Pod {
 	return all
 }
 
-// Restore recreates the pods that were preempted, until nobody is any more, and says by
+// Restore recreates the pods that were preempted, until no more are, and says by
 // whom each was first.
 func (e *Engine) Restore(ctx context.Context, residents map[types.NamespacedName]*v1.Pod) (by map[types.NamespacedName]types.NamespacedName, err error) {
 	by = map[types.NamespacedName]types.NamespacedName{}

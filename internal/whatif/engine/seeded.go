@@ -68,7 +68,7 @@ func (s *seeded) begin(of framework.Framework, pod *v1.Pod) {
 	}
 }
 
-// Until has nodes answer one after the other. Those that PreFilter has named come from a
+// Until has nodes answer one after the other. The nodes that PreFilter has named come from a
 // set, whose order is another each time: they are put into that of the list.
 func (s *seeded) Until(ctx context.Context, pieces int, ask workqueue.DoWorkPieceFunc, _ string) {
 	for _, piece := range s.inOrder(pieces, ask) {

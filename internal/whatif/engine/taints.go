@@ -27,7 +27,7 @@ func noExecute(node *v1.Node) []v1.Taint {
 }
 
 // evictTainted does what Kubernetes' controllers do with the pods of nodes that have such a
-// taint, or are gone, and then the owners of these pods. No budget keeps a pod from that. Those that tolerate a taint for some seconds go
+// taint, or are gone, and then the owners of these pods. No budget keeps a pod from that. Pods that tolerate a taint for some seconds go
 // at once: a what-if is about the result.
 func (e *Engine) evictTainted(ctx context.Context) error {
 	if len(e.tainted) == 0 {

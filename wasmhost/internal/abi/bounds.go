@@ -83,7 +83,7 @@ func (a *Account) event() {
 	}
 }
 
-// reason is Account.reason, without a lock if the reason is that of the last call.
+// reason is Account.reason, without a lock if it is the reason of the last call.
 func (i *Instance) reason(given []byte) []string {
 	given = given[:min(len(given), maxText+1)] // one byte more, so that Line cuts it visibly
 	account := i.In.Account

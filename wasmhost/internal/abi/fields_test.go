@@ -43,7 +43,7 @@ func TestAGuestMayDecideByNothing(t *testing.T) {
 	}
 }
 
-func TestAFieldThatDoesNotExistIsRefusedWithThoseThatDo(t *testing.T) {
+func TestUnknownFieldIsRefusedWithTheKnownOnes(t *testing.T) {
 	for declared, want := range map[string]string{
 		"pod.metadata.uid\x00":                                     `the field "pod.metadata.uid" does not exist: there are pod.metadata.namespace, `,
 		"node.metadata.name\x00pod.metadata.Name\x00":              `the field "pod.metadata.Name" does not exist`,

@@ -18,7 +18,7 @@ import (
 type Trap struct {
 	// Hook is the name of the export, or "instantiate" before any was called.
 	Hook string
-	// ExitCode is that of a guest that has ended by itself.
+	// ExitCode is the exit code of a guest that has ended by itself.
 	ExitCode uint32
 	text     string
 }

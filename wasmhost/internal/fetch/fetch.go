@@ -1,6 +1,6 @@
-// Package fetch gets guests: from web servers, registries and files. It is not an API.
+// Package fetch gets guests: from web servers, registries and files.
 //
-// Its errors quote nothing of what a server or a file has answered: whoever may name
+// Its errors quote nothing of what a server or a file has answered: a user who may name
 // a guest, as everybody who reaches a simulator may, is not thereby allowed to read
 // files or other servers.
 package fetch

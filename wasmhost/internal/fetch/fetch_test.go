@@ -139,7 +139,7 @@ func TestGuestsThatCannotBeFetched(t *testing.T) {
 	}
 }
 
-// secret is what must be in no error: whoever may name a guest may not read, by
+// secret is what must be in no error: a user who may name a guest may not read, by
 // its errors, what this process can reach.
 const secret = "SSH-2.0-secret"
 
@@ -195,7 +195,7 @@ func TestWhatAURLIsShownAs(t *testing.T) {
 	}
 }
 
-func TestATokenInAURLIsPrintedNowhere(t *testing.T) {
+func TestTokenInAURLIsNeverPrinted(t *testing.T) {
 	for _, guestURL := range []string{
 		serve(t, http.NotFound) + "?token=secret",
 		strings.Replace(serve(t, http.NotFound), "http://", "http://secret@", 1) + "#secret",
@@ -233,7 +233,7 @@ func TestAFileThatDoesNotEndIsGivenUp(t *testing.T) {
 	const endless = "/proc/kmsg"
 	f, err := os.Open(endless)
 	if err != nil {
-		t.Skipf("no file that blocks whoever reads it: %v", err)
+		t.Skipf("no file that blocks its reader: %v", err)
 	}
 	f.Close()
 	_, err = Fetcher{Timeout: 50 * time.Millisecond}.Fetch(t.Context(), Parse("file://"+endless), 1<<30)

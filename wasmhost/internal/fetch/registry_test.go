@@ -30,7 +30,7 @@ type images struct {
 	registry http.Handler
 }
 
-// newRegistry starts a registry in the process. nobody is logged in to it.
+// newRegistry starts a registry in the process. User "stranger" is not logged in to it.
 func newRegistry(t *testing.T, before func(registry http.Handler) http.Handler, options ...registry.Option) images {
 	t.Helper()
 	logInWith(t, "")
@@ -131,7 +131,7 @@ func TestImagesThatCannotBeUsed(t *testing.T) {
 	r.pushIndex(t, "index:v1")
 	const unknown = "@sha256:0000000000000000000000000000000000000000000000000000000000000000"
 	tests := []struct{ name, url, want string }{
-		{"a name that nobody has", "oci://" + r.host + "/nobody:v1", "the registry answered 404 Not Found"},
+		{"an unknown name", "oci://" + r.host + "/absent:v1", "the registry answered 404 Not Found"},
 		{"a tag that it does not have", "oci://" + r.host + "/guest:v2", "the registry answered 404 Not Found"},
 		{"a digest that it does not have", "oci://" + r.host + "/guest" + unknown, "the registry answered 404 Not Found"},
 		{"a container's image", "oci://" + r.host + "/alpine:3", "the image has 0 layers of type application/wasm, but must have one"},
@@ -347,7 +347,7 @@ func (n refusing) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, failure{text: req.URL.Host + " is not there"}
 }
 
-func TestARegistryElsewhereIsSpokenToEncrypted(t *testing.T) {
+func TestRegistryOnAnotherMachineIsAskedEncrypted(t *testing.T) {
 	logInWith(t, "")
 	for _, host := range []string{"registry.example.com", "10.0.0.1:5000"} {
 		var schemes []string

@@ -90,7 +90,7 @@ func TestSignaturesThatCannotBeUsed(t *testing.T) {
 		"moved:v1":    "the image has changed since the guest was fetched",
 		"two:v1":      "it has no signature",
 		"large:v1":    "a signature has more than 1048576 bytes",
-		"nobody:v1":   "the registry answered 404 Not Found",
+		"absent:v1":   "the registry answered 404 Not Found",
 	} {
 		bundles, _, err := readBundles(t, "oci://"+r.host+"/"+image)
 		if message(err) != want || len(bundles) > 0 {
@@ -99,7 +99,7 @@ func TestSignaturesThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// TestSignaturesInFrontHideNoOther: whoever may write to a repository can sign an image, too, and store
+// TestSignaturesInFrontHideNoOther: a user who may write to a repository can sign an image, too, and store
 // what looks like a signature.
 func TestSignaturesInFrontHideNoOther(t *testing.T) {
 	for name, support := range map[string]bool{"with the referrers API": true, "with the referrers tag": false} {
@@ -141,7 +141,7 @@ func TestSignaturesAreSoughtForALimitedTime(t *testing.T) {
 	}
 }
 
-func TestTheDigestOfABlobIsThatOfItsBytes(t *testing.T) {
+func TestDigestOfABlobIsItsBytesDigest(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(r.URL.Path))
 	}))

@@ -136,7 +136,7 @@ func (e *entry) Put(hook abi.Hook, verdicts map[Node]abi.Verdict) {
 	}
 }
 
-// place is that of a verdict, or 0 where there are too many. The entry must be locked.
+// place is a verdict's place, or 0 where there are too many. The entry must be locked.
 func (e *entry) place(v abi.Verdict) (place uint16, bytes int64) {
 	key := keyOf(v)
 	place, ok := e.places[key]

@@ -1,5 +1,5 @@
 // Package signature verifies signatures by cosign: Sigstore's bundles
-// (https://docs.sigstore.dev/about/bundle/) that are made with a key. It is not an API.
+// (https://docs.sigstore.dev/about/bundle/) that are made with a key.
 //
 // Sigstore's own library is not used: of its work (certificates, transparency logs, trusted
 // roots that are fetched) a signature with a key needs nothing.

@@ -93,5 +93,5 @@ func TestAnExportOfKubeSchedulerSimulatorIsImportedAndSkippedFieldsAreListed(t *
 		}
 	}
 	p.waitFor("the pod is on its node", "document.getElementById('on-default-web')")
-	p.waitFor("the scheduler is that of the file", "!document.querySelector('#summary').textContent.includes('regex_v1.wasm')")
+	p.waitFor("the scheduler is the file's", "!document.querySelector('#summary').textContent.includes('regex_v1.wasm')")
 }
