@@ -57,7 +57,7 @@ func openGuest(c *cluster, wasm []byte, args wasmhost.Args) (session, error) {
 		return nil, err
 	}
 	args.GuestURL = "file://" + file.Name()
-	g := &guest{host: &wasmhost.Host{}, name: fmt.Sprintf("Wasm%d", opened.Add(1))}
+	g := &guest{host: wasmhost.New(wasmhost.Options{}), name: fmt.Sprintf("Wasm%d", opened.Add(1))}
 	started, err := g.host.Start(background, g.name, args)
 	if err != nil {
 		return nil, err

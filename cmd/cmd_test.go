@@ -39,7 +39,8 @@ var programs = map[string]func(ctx context.Context, args []string) int{
 const asProgram = "TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if program := programs[os.Getenv(asProgram)]; program != nil {
+	program := programs[os.Getenv(asProgram)]
+	if program != nil {
 		os.Exit(program(context.Background(), os.Args[1:]))
 	}
 	os.Exit(m.Run())

@@ -68,20 +68,24 @@ func TestTheExtendersConfigurations(t *testing.T) {
 			if got := c.Filter; got != want.filter {
 				t.Errorf("filters with %s", got)
 			}
-			if got := c.Prioritize; got != want.prioritize {
+			got := c.Prioritize
+			if got != want.prioritize {
 				t.Errorf("prioritizes with %s", got)
 			}
 			spec := ofKind[appsv1.Deployment](t, rendered, "Deployment")[0].Spec.Template.Spec
-			if stop := c.Timeouts.Unready.Seconds() + c.Timeouts.Drain.Seconds(); float64(*spec.TerminationGracePeriodSeconds) <= stop {
+			stop := c.Timeouts.Unready.Seconds() + c.Timeouts.Drain.Seconds()
+			if float64(*spec.TerminationGracePeriodSeconds) <= stop {
 				t.Errorf("it is killed after %d s, but may take %.0f s to stop", *spec.TerminationGracePeriodSeconds, stop)
 			}
-			if limit := spec.Containers[0].Resources.Limits.Memory(); limit.Value() < c.Limits.Buffers.Value()+256<<20 {
+			limit := spec.Containers[0].Resources.Limits.Memory()
+			if limit.Value() < c.Limits.Buffers.Value()+256<<20 {
 				t.Errorf("the pod's memory, %s, is less than limits.buffers, %s, and 256Mi", limit, &c.Limits.Buffers)
 			}
 			if !strings.HasSuffix(c.Listen, ":8000") {
 				t.Errorf("listens on %s", c.Listen)
 			}
-			if probe := spec.Containers[0].ReadinessProbe.HTTPGet; (probe.Scheme == corev1.URISchemeHTTPS) != c.TLS.Enabled() {
+			probe := spec.Containers[0].ReadinessProbe.HTTPGet
+			if (probe.Scheme == corev1.URISchemeHTTPS) != c.TLS.Enabled() {
 				t.Errorf("probed over %q", probe.Scheme)
 			}
 			for _, file := range []string{c.TLS.CertFile, c.TLS.KeyFile, c.TLS.ClientCAFile} {
@@ -111,10 +115,12 @@ func TestTheSchedulersCallServicesThatAreThere(t *testing.T) {
 		{"wasm", "http://static-webserver/regex_v2.wasm", "static-webserver", "static-webserver:80"},
 	} {
 		s := ofKind[corev1.Service](t, mustRender(t, tt.folder), "Service")[0]
-		if got := fmt.Sprintf("%s:%d", s.Name, s.Spec.Ports[0].Port); got != tt.service {
+		got := fmt.Sprintf("%s:%d", s.Name, s.Spec.Ports[0].Port)
+		if got != tt.service {
 			t.Errorf("%s has the service %s, want %s", tt.folder, got, tt.service)
 		}
-		if text := configOf(t, mustRender(t, "scheduler/"+tt.variant)); !strings.Contains(text, tt.url) {
+		text := configOf(t, mustRender(t, "scheduler/"+tt.variant))
+		if !strings.Contains(text, tt.url) {
 			t.Errorf("%s does not call %s:\n%s", tt.variant, tt.url, text)
 		}
 	}

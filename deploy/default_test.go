@@ -32,7 +32,8 @@ func TestANamespaceHasADefault(t *testing.T) {
 	addNamespace(t, "with-default", "kubecon-.*")
 	addNamespace(t, "without-default", "")
 	eventually.Succeeds(t, "the policy works", func(ctx context.Context) error {
-		if got, err := admitted(ctx, "with-default", nil); err != nil || got[regex.Annotation] != "kubecon-.*" {
+		got, err := admitted(ctx, "with-default", nil)
+		if err != nil || got[regex.Annotation] != "kubecon-.*" {
 			return fmt.Errorf("the pod has %v: %w", got, err)
 		}
 		return nil
@@ -80,7 +81,8 @@ func TestABadDefaultIsRefused(t *testing.T) {
 		strings.Repeat("a", 2049):  "annotation " + key + ": the pattern is too long: at most 2048 bytes, not 2049",
 		"(?i)é":                    "annotation " + key + ": the pattern must not mix (?i)",
 	} {
-		if err := createNamespace(t.Context(), "new", pattern); (want == "") != (err == nil) || err != nil && !(strings.Contains(err.Error(), want) && namesItsAnnotation(err)) {
+		err := createNamespace(t.Context(), "new", pattern)
+		if (want == "") != (err == nil) || err != nil && !(strings.Contains(err.Error(), want) && namesItsAnnotation(err)) {
 			t.Errorf("%.20q: got %v, want %q", pattern, err, want)
 		}
 	}

@@ -16,7 +16,8 @@ func TestExtenderAllocatesNothingForLinesBelowItsVerbosity(t *testing.T) {
 		request:  &wire.Request{Args: algorithm.Args{Names: make([]string, 100)}},
 	}
 	scores, failures := make([]int64, 100), make([]*algorithm.Failure, 100)
-	if got := testing.AllocsPerRun(100, func() { c.logNodes(failures, scores) }); got != 0 {
+	got := testing.AllocsPerRun(100, func() { c.logNodes(failures, scores) })
+	if got != 0 {
 		t.Errorf("%v allocations", got)
 	}
 }

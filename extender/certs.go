@@ -26,7 +26,8 @@ type certificates struct {
 func (s *certificates) get(*tls.ClientHelloInfo) (*tls.Config, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if changed, err := s.load(); changed {
+	changed, err := s.load()
+	if changed {
 		s.reloaded(s.current.Certificates[0].Leaf.NotAfter, err)
 	}
 	return s.current, nil
@@ -50,7 +51,8 @@ func (s *certificates) use(pem contents) error {
 	if err != nil {
 		return fmt.Errorf("certificate %s with key %s: %w", s.files.CertFile, s.files.KeyFile, err)
 	}
-	if end := pair.Leaf.NotAfter; time.Now().After(end) {
+	end := pair.Leaf.NotAfter
+	if time.Now().After(end) {
 		return fmt.Errorf("certificate %s: expired on %s", s.files.CertFile, end.UTC().Format(time.RFC3339))
 	}
 	config := &tls.Config{

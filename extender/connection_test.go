@@ -18,7 +18,7 @@ import (
 )
 
 // TestExtenderKeepsAConnectionAfterARejectedRequest sends, over one connection, bodies
-// that nobody reads, each before a good request.
+// that are not read, each before a good request.
 func TestExtenderKeepsAConnectionAfterARejectedRequest(t *testing.T) {
 	e := start(t, loadConfig(t, ""))
 	c, err := net.Dial("tcp", e.Address)
@@ -37,7 +37,7 @@ func TestExtenderKeepsAConnectionWithoutACertificate(t *testing.T) {
 	alternate(t, c, map[string]int{"POST /filter HTTP/1.1": http.StatusUnauthorized}, "GET /readyz HTTP/1.1")
 }
 
-// alternate sends requests with a body over one connection: those that are
+// alternate sends requests with a body over one connection: the ones that are
 // refused, with the status that they get, and a good one, in turns.
 func alternate(t *testing.T, c net.Conn, refused map[string]int, good string) {
 	t.Helper()

@@ -41,7 +41,7 @@ type Extender struct {
 	working    sync.WaitGroup
 
 	memory *memory
-	// inFlight counts all requests, answering those that have arrived completely.
+	// inFlight counts all requests, answering the requests that have arrived completely.
 	inFlight, answering atomic.Int64
 	draining            atomic.Bool
 	unknownLog          rate.Sometimes // for requests to unknown paths

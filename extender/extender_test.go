@@ -31,7 +31,8 @@ func TestExtenderWarnsOfAReachableAddressWithoutTLS(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		must(t, e.Serve(ctx, l))
-		if got := strings.Contains(log.String(), "Warning: serving without TLS"); got != outside {
+		got := strings.Contains(log.String(), "Warning: serving without TLS")
+		if got != outside {
 			t.Errorf("outside %v: warned %v: %s", outside, got, &log)
 		}
 	}
@@ -39,7 +40,8 @@ func TestExtenderWarnsOfAReachableAddressWithoutTLS(t *testing.T) {
 
 func TestExtenderNamesAnAlgorithmThatCannotBeMade(t *testing.T) {
 	bad := configure(t, "algorithm: load\nalgorithms: {load: {config: {url: 'https://127.0.0.1:1', tls: {caFile: missing}}}}")
-	if _, err := extender.New(extender.Options{Config: bad, Logger: logr.Discard()}); err == nil || !strings.Contains(err.Error(), "algorithms.load.config: tls.caFile") {
+	_, err := extender.New(extender.Options{Config: bad, Logger: logr.Discard()})
+	if err == nil || !strings.Contains(err.Error(), "algorithms.load.config: tls.caFile") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -71,7 +71,8 @@ func TestExtenderRejectsTooManyRequests(t *testing.T) {
 		all.Add(1)
 		go func() {
 			defer all.Done()
-			if status, answer, err := e.send(http.DefaultClient, "/filter", body); status != http.StatusOK || err != nil {
+			status, answer, err := e.send(http.DefaultClient, "/filter", body)
+			if status != http.StatusOK || err != nil {
 				t.Errorf("a request within the limit: %d %s %v", status, answer, err)
 			}
 		}()

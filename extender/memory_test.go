@@ -46,7 +46,8 @@ func TestExtenderTakesMemoryForWhatHasArrived(t *testing.T) {
 		if !errors.Is(err, lost) {
 			t.Errorf("a body that is cut off: got %v", err)
 		}
-		if most := int64(8*sent + 32<<10); s.taken > most {
+		most := int64(8*sent + 32<<10)
+		if s.taken > most {
 			t.Errorf("%d bytes take %d, want at most %d", sent, s.taken, most)
 		}
 		released(t, s)

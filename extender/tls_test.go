@@ -75,7 +75,8 @@ func TestExtenderTakesClientsOfItsAuthority(t *testing.T) {
 		refused(t, path+" without a certificate", response.StatusCode, answer, response.Header.Get("Content-Type"), http.StatusUnauthorized, "needs a client certificate")
 	}
 	for _, path := range []string{"/healthz", "/readyz"} {
-		if response, answer, err := s.do(path, s.authority); err != nil || response.StatusCode != http.StatusOK {
+		response, answer, err := s.do(path, s.authority)
+		if err != nil || response.StatusCode != http.StatusOK {
 			t.Errorf("%s without a certificate: %v %s", path, err, answer)
 		}
 	}

@@ -32,7 +32,8 @@ func TestWhatEndsARunIsFoundByACheck(t *testing.T) {
 			continue
 		}
 		o.Kubeconfig = kubeconfigOfNobody(t)
-		if err := Run(t.Context(), o); err == nil || err.Error() != "scheduler: "+found.Error() {
+		err := Run(t.Context(), o)
+		if err == nil || err.Error() != "scheduler: "+found.Error() {
 			t.Errorf("%s:\n  a run ends with %v, and not with %v", config, err, found)
 		}
 	}
@@ -59,7 +60,8 @@ func TestACheckOfWhatIsGoodLeavesNothing(t *testing.T) {
 		}
 		return nil
 	})
-	if left, _ := os.ReadDir(tmp); len(left) > 0 {
+	left, _ := os.ReadDir(tmp)
+	if len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }

@@ -94,13 +94,14 @@ func start(t *testing.T, o Options) {
 	}
 }
 
-func TestRunTellsOfABadGuestWithoutAnAPIServer(t *testing.T) {
+func TestRunReportsABadGuestWithoutAnAPIServer(t *testing.T) {
 	err := Run(t.Context(), Options{
 		Kubeconfig: "no/such/file",
 		Config:     profileWith(t, "Wasm", "{guestURL: 'http://unknown/guest.wasm'}"),
 		Transport:  inProcess{},
 	})
-	if want := "scheduler: plugin Wasm: guest http://unknown/guest.wasm: lookup unknown: no such host"; err == nil || err.Error() != want {
+	want := "scheduler: plugin Wasm: guest http://unknown/guest.wasm: lookup unknown: no such host"
+	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -118,7 +119,8 @@ func TestRunLeavesNoFileBehind(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	if left, _ := os.ReadDir(tmp); len(left) > 0 {
+	left, _ := os.ReadDir(tmp)
+	if len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }

@@ -59,7 +59,7 @@ func start(tb testing.TB, binary []byte, config string, nodes *snapshot.Handle) 
 	if err := os.WriteFile(file, binary, 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	memory, host := &memory{}, &wasmhost.Host{}
+	memory, host := &memory{}, wasmhost.New(wasmhost.Options{})
 	tb.Cleanup(func() { _ = host.Close() })
 	// One instance, whose memory it is that is looked at.
 	args, err := json.Marshal(wasmhost.Args{GuestURL: "file://" + file, GuestConfig: config, Instances: 1})
@@ -67,7 +67,7 @@ func start(tb testing.TB, binary []byte, config string, nodes *snapshot.Handle) 
 		tb.Fatal(err)
 	}
 	ctx := experimental.WithMemoryAllocator(tb.Context(), memory)
-	plugin, err := host.Factory("WasmRegexScheduling")(ctx, &runtime.Unknown{Raw: args}, nodes)
+	plugin, err := host.PluginFactory("WasmRegexScheduling")(ctx, &runtime.Unknown{Raw: args}, nodes)
 	if err != nil {
 		return nil, err
 	}

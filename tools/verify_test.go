@@ -59,7 +59,8 @@ func TestVerifyGuestsComparesEveryByte(t *testing.T) {
 
 			out, err := exec.Command("./verify-guests.sh", append([]string{"compare"}, folders...)...).CombinedOutput()
 
-			if failed := err != nil; failed != (len(test.want) > 0) {
+			failed := err != nil
+			if failed != (len(test.want) > 0) {
 				t.Errorf("error %v, output:\n%s", err, out)
 			}
 			for _, want := range test.want {
@@ -138,7 +139,8 @@ func TestVerifyGuestsComparesWithTheRecord(t *testing.T) {
 
 			out, err := exec.Command(root+"/tools/verify-guests.sh", "recorded").CombinedOutput()
 
-			if failed := err != nil; failed != (len(test.want) > 0) {
+			failed := err != nil
+			if failed != (len(test.want) > 0) {
 				t.Errorf("error %v, output:\n%s", err, out)
 			}
 			for _, want := range test.want {
@@ -146,7 +148,8 @@ func TestVerifyGuestsComparesWithTheRecord(t *testing.T) {
 					t.Errorf("output lacks %q:\n%s", want, out)
 				}
 			}
-			if got := strings.Count(string(out), "\n  "); len(test.want) > 0 && got > len(test.want) {
+			got := strings.Count(string(out), "\n  ")
+			if len(test.want) > 0 && got > len(test.want) {
 				t.Errorf("%d files are named instead of %d:\n%s", got, len(test.want), out)
 			}
 		})
@@ -189,7 +192,8 @@ func TestVerifyGuestsWithoutTinyGo(t *testing.T) {
 
 			out, err := exec.Command(root + "/tools/verify-guests.sh").CombinedOutput()
 
-			if passes := err == nil; passes != test.passes || !strings.Contains(string(out), test.want) {
+			passes := err == nil
+			if passes != test.passes || !strings.Contains(string(out), test.want) {
 				t.Errorf("error %v, want %q in the output:\n%s", err, test.want, out)
 			}
 		})

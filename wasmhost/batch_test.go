@@ -53,7 +53,7 @@ func (b batch) place(t *testing.T) (nodes []string, used, unused int) {
 		objects = append(objects, p)
 	}
 	client := fake.NewClientset(objects...)
-	h := &Host{}
+	h := New(Options{})
 	defer h.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -100,7 +100,7 @@ func (b batch) scheduler(t *testing.T, ctx context.Context, h *Host, client *fak
 	args := fmt.Sprintf(`{"guestURL": "file://%s"}`, b.guest)
 	informers := informers.NewSharedInformerFactory(client, 0)
 	sched, err := scheduler.New(ctx, client, informers, nil, profile.NewRecorderFactory(events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})),
-		scheduler.WithFrameworkOutOfTreeRegistry(frameworkruntime.Registry{"Wasm": h.Factory("Wasm")}),
+		scheduler.WithFrameworkOutOfTreeRegistry(frameworkruntime.Registry{"Wasm": h.PluginFactory("Wasm")}),
 		scheduler.WithProfiles(config.KubeSchedulerProfile{
 			SchedulerName: t.Name(),
 			Plugins: &config.Plugins{
@@ -122,7 +122,8 @@ func (b batch) scheduler(t *testing.T, ctx context.Context, h *Host, client *fak
 	if err := sched.WaitForHandlersSync(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if queued, summary := sched.SchedulingQueue.PendingPods(); len(queued) != len(b.pods) {
+	queued, summary := sched.SchedulingQueue.PendingPods()
+	if len(queued) != len(b.pods) {
 		t.Fatalf("%d pods are queued, of %d: %s", len(queued), len(b.pods), summary)
 	}
 	return sched

@@ -17,7 +17,7 @@ import (
 var bindingCycle = []abi.Hook{abi.Reserve, abi.Unreserve, abi.Permit, abi.PreBind, abi.Bind, abi.PostBind}
 
 // bindingHooks are the hooks from Reserve on. A guest that exports any of them has all of
-// them, so that the host knows when a pod's pass is over; those that it does not export
+// them, so that the host knows when a pod's attempt is over; the ones that it does not export
 // answer Success or Skip. Such a guest must be enabled under multiPoint: at single points
 // it could miss PostBind, which gives the pod's instance back.
 type bindingHooks struct {
@@ -42,7 +42,8 @@ func (h bindingHooks) skipUnless(exported abi.Hook) *fwk.Status {
 
 // ask asks a hook about a pod and its node.
 func (h bindingHooks) ask(state fwk.CycleState, pod *v1.Pod, node string, hook abi.Hook) (abi.Verdict, *fwk.Status) {
-	return h.p.cycleFor(state, pod).decide(hook, abi.In{NodeName: node}, nil)
+	out, status := h.p.cycleFor(state, pod).ask(hook, abi.In{NodeName: node})
+	return out.Verdict, status
 }
 
 func (h bindingHooks) Reserve(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
@@ -53,9 +54,10 @@ func (h bindingHooks) Reserve(_ context.Context, state fwk.CycleState, pod *v1.P
 // Permit implements fwk.PermitPlugin. It is the last call of the scheduling
 // cycle. A pod for whose instance there is no room is tried again later.
 func (h bindingHooks) Permit(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) (*fwk.Status, time.Duration) {
-	if held := h.p.pool.boundMemory.Load(); held >= maxBoundMemory {
+	held := h.p.pool.ownedMemory.Load()
+	if held >= maxOwnedMemory {
 		return fwk.AsStatus(fmt.Errorf("wasm: pods between permit and binding hold %d bytes in instances of the guest, and at most %d are taken: "+
-			"the pod is tried again when some are bound", held, maxBoundMemory)), 0
+			"the pod is tried again when some are bound", held, maxOwnedMemory)), 0
 	}
 	v, status := h.ask(state, pod, node, abi.Permit)
 	h.bind(state, pod)
@@ -69,7 +71,8 @@ func (h bindingHooks) PreBind(_ context.Context, state fwk.CycleState, pod *v1.P
 }
 
 func (h bindingHooks) Bind(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
-	if skip := h.skipUnless(abi.Bind); skip != nil {
+	skip := h.skipUnless(abi.Bind)
+	if skip != nil {
 		return skip
 	}
 	guest := h.p.guest
@@ -85,12 +88,12 @@ func (h bindingHooks) Bind(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 var errBindsNothing = errors.New("wasm: bind only answers Success, and so binds no pod: enable a plugin that binds, such as DefaultBinder, before this one, " +
 	"or have bind return Skip")
 
-// Unreserve implements fwk.ReservePlugin. It ends the pod's pass.
+// Unreserve implements fwk.ReservePlugin. It ends the pod's attempt.
 func (h bindingHooks) Unreserve(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) {
 	h.end(state, pod, node, abi.Unreserve)
 }
 
-// PostBind implements fwk.PostBindPlugin. It ends the pod's pass.
+// PostBind implements fwk.PostBindPlugin. It ends the pod's attempt.
 func (h bindingHooks) PostBind(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) {
 	h.end(state, pod, node, abi.PostBind)
 }
@@ -102,18 +105,24 @@ func (h bindingHooks) bind(state fwk.CycleState, pod *v1.Pod) {
 	if h.p.sharing != perPod {
 		return
 	}
-	s := c.slot()
-	defer h.p.pool.unlock(s)
-	if err := c.enter(s, abi.Permit); err != nil {
+	pool := h.p.pool
+	s := pool.acquire(pod.UID)
+	defer pool.release(s)
+	err := c.mayCall()
+	if err == nil {
+		err = c.prepare(s, c.history)
+	}
+	if err != nil {
 		c.fail(err)
 		return // the pod's next call returns it
 	}
-	h.p.pool.bind(pod.UID, s)
+	s.instance.history = c.history
+	pool.give(pod.UID, s)
 }
 
-// end makes the last call for a pod, which can fail nothing: lose logs a trap.
+// end makes the last call for a pod, which can fail nothing: run logs a trap.
 func (h bindingHooks) end(state fwk.CycleState, pod *v1.Pod, node string, hook abi.Hook) {
 	h.p.cycleFor(state, pod).binding.Store(true)
 	_, _ = h.ask(state, pod, node, hook)
-	h.p.pool.release(pod.UID)
+	h.p.pool.takeBack(pod.UID)
 }

@@ -1,36 +1,39 @@
 package wasmhost
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 )
 
-// pass is one pod's way through the scheduler. All instances share it.
-type pass struct {
+// attempt is an attempt to schedule a pod: its scheduling cycle and its binding cycle.
+type attempt struct {
 	plugin  *plugin
 	pod     *v1.Pod
 	account abi.Account
 	// measured is true where the framework measures plugins.
 	measured bool
-	trapped  atomic.Pointer[error] // what all further calls return after a trap
+	failed   atomic.Pointer[error] // what all further calls return after one that failed
 	time     callTime
 	binding  atomic.Bool // the scheduling cycle is over
 
 	// known is what is remembered about pods like this one. It is nil for a guest of which
 	// nothing is remembered.
-	known *answers.About
+	known *memory.About
 	// excluded says why nodes were not named to the scheduler, where some were.
 	excluded string
-	// rejected is true of a pod that PreFilter has rejected for all nodes.
+	// rejected is set where PreFilter has rejected the pod for all nodes.
 	rejected bool
-	// hint is true of a pass that only finds out whether an event helps the pod.
+	// hint is set where the guest is only asked whether an event helps the pod.
 	hint bool
 
 	once      sync.Once // encodes the pod, for all instances that ask for it
@@ -39,18 +42,177 @@ type pass struct {
 }
 
 // Marshal implements abi.Message. It encodes what the guest may see of the pod.
-func (p *pass) Marshal() ([]byte, error) {
-	p.once.Do(func() {
-		pod := p.pod
-		if p.plugin.answers != nil {
-			pod = &v1.Pod{ObjectMeta: declaredMeta(p.plugin.decidesBy.Pod, &pod.ObjectMeta)}
+func (a *attempt) Marshal() ([]byte, error) {
+	a.once.Do(func() {
+		pod := a.pod
+		if a.plugin.answers != nil {
+			pod = &v1.Pod{ObjectMeta: declaredMeta(a.plugin.decidesBy.Pod, &pod.ObjectMeta)}
 		}
-		p.encoded, p.encodeErr = pod.Marshal()
+		a.encoded, a.encodeErr = pod.Marshal()
 	})
-	return p.encoded, p.encodeErr
+	return a.encoded, a.encodeErr
 }
 
-// callTime is how long all calls of a pass took: how often the watchdog looked meanwhile. To
+// cycle is what the plugin keeps in a CycleState: the attempt, and which calls have left
+// something in the guest's memory. A cloned CycleState has a history of its own.
+type cycle struct {
+	*attempt
+	state   fwk.CycleState // nil in a clone
+	history []*step
+}
+
+// step is a call that is repeated for an instance that has not seen it: PreFilter, AddPod,
+// RemovePod, PreScore.
+type step struct {
+	hook abi.Hook
+	in   abi.In
+}
+
+// afterPreFilter is the history of a guest that exports PreFilter, at the beginning.
+var afterPreFilter = []*step{{hook: abi.PreFilter}}
+
+func (c *cycle) Clone() fwk.StateData { return &cycle{attempt: c.attempt, history: c.history} }
+
+// Excluded implements naming.Excluder.
+func (c *cycle) Excluded() string { return c.excluded }
+
+// ask calls a hook whose answers are not remembered.
+func (c *cycle) ask(hook abi.Hook, in abi.In) (out abi.Out, status *fwk.Status) {
+	if c.measured {
+		defer c.measure(hook, time.Now(), &status)
+	}
+	out, err := c.call(hook, in)
+	return out, c.status(hook, out.Verdict, err)
+}
+
+// askAbout is what Filter or Score answers about a node: it is remembered, or the guest is asked.
+func (c *cycle) askAbout(hook abi.Hook, node fwk.NodeInfo) (v abi.Verdict, status *fwk.Status) {
+	if c.measured {
+		defer c.measure(hook, time.Now(), &status)
+	}
+	if c.known == nil || !c.plugin.guest.Active.Has(hook) {
+		out, err := c.call(hook, onNode(node.Node()))
+		return out.Verdict, c.status(hook, out.Verdict, err)
+	}
+	number := c.known.Number(node)
+	v, ok := c.known.Get(hook, number)
+	if ok {
+		c.plugin.metrics.recalled.Add(1)
+		return v, statusOf(hook, v)
+	}
+	v, err := c.learn(hook, node.Node(), number)
+	return v, c.status(hook, v, err)
+}
+
+// leaves notes a call that leaves something in the guest's memory, before it is made.
+func (c *cycle) leaves(hook abi.Hook, in abi.In) {
+	if c.plugin.guest.Active.Has(hook) {
+		c.history = append(slices.Clip(c.history), &step{hook, in})
+	}
+}
+
+// call calls a hook of the guest: every call in a cycle comes here. in has what the guest may
+// ask beside the pod. The hook of a step is called when the step is the last of the history.
+//
+// An error ends the guest's part in the attempt: all further calls return it.
+func (c *cycle) call(hook abi.Hook, in abi.In) (out abi.Out, err error) {
+	p := c.plugin
+	if !p.guest.Active.Has(hook) {
+		return abi.Out{Verdict: p.guest.Constants[hook]}, nil
+	}
+	past := c.history
+	switch hook {
+	case abi.PreFilter, abi.AddPod, abi.RemovePod, abi.PreScore:
+		past = past[:len(past)-1]
+	}
+	s := p.pool.acquire(c.pod.UID)
+	defer p.pool.release(s)
+	if err = c.mayCall(); err == nil { // perhaps no more, while this call waited
+		if err = c.prepare(s, past); err == nil {
+			out, err = c.run(s, hook, in)
+		}
+	}
+	if err != nil {
+		c.fail(err) // before a call that waits for the slot has it
+		return abi.Out{}, err
+	}
+	s.instance.history = c.history
+	return out, nil
+}
+
+// cycleWithin is how many times as long as one call all calls of a scheduling cycle may
+// take.
+const cycleWithin = 10
+
+// mayCall returns an error where a guest is not to be called any more in an attempt.
+func (c *cycle) mayCall() error {
+	if err := c.failed.Load(); err != nil {
+		return *err
+	}
+	if c.time.exceeds(cycleWithin) && !c.binding.Load() {
+		return fmt.Errorf("wasm: all calls of one scheduling cycle took longer than ten times callTimeout, %s", c.plugin.args.callTimeout())
+	}
+	return nil
+}
+
+// prepare provides an acquired slot with an instance that has seen the past. It drops what
+// the guest answers, logs and sends meanwhile: that was taken where the call was made first.
+func (c *cycle) prepare(s *slot, past []*step) error {
+	if err := s.provide(); err != nil {
+		return err
+	}
+	i := s.instance
+	seen := len(i.history)
+	if i.attempt != c.attempt || seen > len(past) || !slices.Equal(i.history, past[:seen]) {
+		i.attempt = c.attempt
+		i.history = nil // PreFilter makes the guest forget the rest
+		seen = 0
+	}
+	for _, step := range past[seen:] {
+		i.Quiet = true
+		_, err := c.run(s, step.hook, step.in)
+		i.Quiet = false
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run calls a hook of the instance in a prepared slot. The slot is without an instance after
+// an error.
+func (c *cycle) run(s *slot, hook abi.Hook, in abi.In) (abi.Out, error) {
+	i, watchdog := s.instance, &c.plugin.pool.watchdog
+	c.show(&in, i)
+	i.In = in
+	before := watchdog.looks.Load()
+	out, err := i.Call(hook)
+	c.time.add(before, watchdog.looks.Load())
+	i.In = abi.In{} // so that it keeps no node alive
+	i.shown.node = nil
+	if err != nil {
+		s.drop()
+		s.lost = true
+		traps.WithLabelValues(c.plugin.name).Inc()
+		klog.FromContext(c.plugin.ctx).Error(err, "Wasm guest trapped: another takes its place", "plugin", c.plugin.name, "guest", c.plugin.url,
+			"pod", klog.KObj(c.pod), "export", hook.String())
+		return abi.Out{}, err
+	}
+	s.pool.countMemory(i)
+	return *out, nil
+}
+
+// fail notes that a call has failed, and under FailurePolicyIgnore that the attempt goes on
+// without the guest. A question for a queueing hint is no attempt.
+func (c *cycle) fail(err error) {
+	if !c.failed.CompareAndSwap(nil, &err) || c.plugin.args.FailurePolicy != FailurePolicyIgnore || c.hint {
+		return
+	}
+	skipped.WithLabelValues(c.plugin.name).Inc()
+	klog.FromContext(c.plugin.ctx).Error(err, "Wasm guest failed: the pod is scheduled without it", "plugin", c.plugin.name, "guest", c.plugin.url, "pod", klog.KObj(c.pod))
+}
+
+// callTime is how long all calls of a cycle took: how often the watchdog looked meanwhile. To
 // take the time of each call is dear.
 type callTime struct {
 	mu    sync.Mutex
@@ -65,7 +227,8 @@ func (t *callTime) add(before, after int64) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if before = max(before, t.until); before < after {
+	before = max(before, t.until)
+	if before < after {
 		t.looks.Add(after - before)
 		t.until = after
 	}
@@ -73,89 +236,3 @@ func (t *callTime) add(before, after int64) {
 
 // exceeds reports whether the calls took longer than so many may.
 func (t *callTime) exceeds(calls int64) bool { return t.looks.Load() >= calls*looksEach }
-
-// cycle is what the plugin keeps in a CycleState: a pass, the pods that were added to nodes
-// or removed from them to try something out, and what PreScore was about. A cloned
-// CycleState has a cycle of its own, with other changes and another PreScore.
-type cycle struct {
-	*pass
-	changes []*change
-	// scored is nil until PreScore has been called, and then holds its nodes.
-	scored atomic.Pointer[[]fwk.NodeInfo]
-}
-
-// change is a pod added or removed.
-type change struct {
-	hook   abi.Hook
-	target *v1.Pod
-	node   string
-}
-
-func (c *cycle) Clone() fwk.StateData {
-	clone := &cycle{pass: c.pass, changes: slices.Clip(c.changes)}
-	clone.scored.Store(c.scored.Load())
-	return clone
-}
-
-// Excluded implements naming.Excluder.
-func (c *cycle) Excluded() string { return c.excluded }
-
-// seen is what an instance has seen.
-type seen struct {
-	pass    *pass
-	changes []*change
-	scored  *[]fwk.NodeInfo // as the cycle's
-}
-
-// missing are the changes that a cycle has beyond what was seen. ok is false
-// where more was seen than that: changes and PreScore cannot be taken back.
-func (s *seen) missing(c *cycle) (missing []*change, ok bool) {
-	n := len(s.changes)
-	if s.pass != c.pass || s.otherScored(c) || n > len(c.changes) || !slices.Equal(s.changes, c.changes[:n]) {
-		return nil, false
-	}
-	return c.changes[n:], true
-}
-
-// otherScored reports whether PreScore was seen that is not the cycle's.
-func (s *seen) otherScored(c *cycle) bool { return s.scored != nil && s.scored != c.scored.Load() }
-
-// begun is the cycle that was begun last. Nearly every call is for it, and to
-// compare is cheaper than to look it up.
-type begun struct {
-	state fwk.CycleState
-	cycle *cycle
-}
-
-// begin makes a new cycle.
-func (p *plugin) begin(state fwk.CycleState, pod *v1.Pod) *cycle {
-	c := &cycle{pass: &pass{plugin: p, pod: pod, measured: state.ShouldRecordPluginMetrics()}}
-	state.Write(p.key, c)
-	p.last.Store(&begun{state, c})
-	return c
-}
-
-// cycleOf finds the cycle of a state, or nil if it has none.
-func (p *plugin) cycleOf(state fwk.CycleState) *cycle {
-	if last := p.last.Load(); last != nil && last.state == state {
-		return last.cycle
-	}
-	if data, err := state.Read(p.key); err == nil {
-		return data.(*cycle)
-	}
-	return nil
-}
-
-// cycleFor finds the cycle of a state. If PreFilter was not called for it, which
-// is so where the plugin is enabled at single extension points, it begins here.
-func (p *plugin) cycleFor(state fwk.CycleState, pod *v1.Pod) *cycle {
-	if c := p.cycleOf(state); c != nil {
-		return c
-	}
-	p.beginning.Lock()
-	defer p.beginning.Unlock()
-	if c := p.cycleOf(state); c != nil {
-		return c // another goroutine has begun it
-	}
-	return p.begin(state, pod)
-}

@@ -11,8 +11,8 @@ import (
 
 // inAnother makes calls in another instance than those outside of it.
 func inAnother(p *plugin, call func()) {
-	s := p.pool.lock()
-	defer p.pool.unlock(s)
+	s := p.pool.acquire("")
+	defer p.pool.release(s)
 	call()
 }
 
@@ -36,7 +36,8 @@ func TestAnInstanceThatHasNotSeenTheCycleGetsPreFilterFirst(t *testing.T) {
 			t.Errorf("one instance remembers %q, want %q", got, name)
 		}
 		inAnother(p, func() {
-			if got := ask(); got != name {
+			got := ask()
+			if got != name {
 				t.Errorf("the other remembers %q, want %q", got, name)
 			}
 		})
@@ -53,7 +54,8 @@ func TestAClonedStateIsACycleOfItsOwn(t *testing.T) {
 	tell := func(state fwk.CycleState) string {
 		here := pl.(fwk.FilterPlugin).Filter(t.Context(), state, p, node("n")).Message()
 		inAnother(inside(pl), func() {
-			if there := pl.(fwk.FilterPlugin).Filter(t.Context(), state, p, node("n")).Message(); there != here {
+			there := pl.(fwk.FilterPlugin).Filter(t.Context(), state, p, node("n")).Message()
+			if there != here {
 				t.Errorf("instances disagree: %q and %q", here, there)
 			}
 		})
@@ -61,7 +63,8 @@ func TestAClonedStateIsACycleOfItsOwn(t *testing.T) {
 	}
 	extensions := pl.(fwk.PreFilterPlugin).PreFilterExtensions()
 	change := func(state fwk.CycleState, hook func(string) *fwk.Status, other string) {
-		if status := hook(other); !status.IsSuccess() {
+		status := hook(other)
+		if !status.IsSuccess() {
 			t.Error(status)
 		}
 	}
@@ -88,7 +91,8 @@ func TestAClonedStateIsACycleOfItsOwn(t *testing.T) {
 		"what was cloned": {base, "target"}, "one clone": {one, "target-x+z"},
 		"another": {two, "target+y"}, "a clone of a clone": {three, "target-x+z-w"},
 	} {
-		if got := tell(tt.state); got != tt.want {
+		got := tell(tt.state)
+		if got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
@@ -113,7 +117,8 @@ func TestScoreHasItsPreScoreInEveryInstance(t *testing.T) {
 		t.Errorf("got %d, want %d", got, want)
 	}
 	inAnother(inside(pl), func() {
-		if got := score(); got != want {
+		got := score()
+		if got != want {
 			t.Errorf("in the other instance: got %d, want %d", got, want)
 		}
 	})
@@ -127,7 +132,8 @@ func TestAClonedStateHasAPreScoreOfItsOwn(t *testing.T) {
 	preFilter(t.Context(), pl, state, p)
 	clone := state.Clone()
 	preScore := func(state fwk.CycleState, nodes ...fwk.NodeInfo) {
-		if status := pl.(fwk.PreScorePlugin).PreScore(t.Context(), state, p, nodes); !status.IsSuccess() {
+		status := pl.(fwk.PreScorePlugin).PreScore(t.Context(), state, p, nodes)
+		if !status.IsSuccess() {
 			t.Fatal(status)
 		}
 	}
@@ -157,7 +163,8 @@ func TestEveryCallIsOfItsOwnCycle(t *testing.T) {
 		for range 16 {
 			group.Go(func() {
 				for range 5 {
-					if got := pl.Filter(t.Context(), state, p, node("n")).Message(); got != p.Name {
+					got := pl.Filter(t.Context(), state, p, node("n")).Message()
+					if got != p.Name {
 						t.Errorf("%s sees %q", p.Name, got)
 					}
 				}
@@ -169,7 +176,8 @@ func TestEveryCallIsOfItsOwnCycle(t *testing.T) {
 
 func TestACycleThatPreFilterSkipsIsKeptForTheHooksThatFollow(t *testing.T) {
 	pl, state := open(t, "skip_score"), framework.NewCycleState()
-	if _, status := preFilter(t.Context(), pl, state, pod("web")); !status.IsSkip() {
+	_, status := preFilter(t.Context(), pl, state, pod("web"))
+	if !status.IsSkip() {
 		t.Error(status)
 	}
 	if _, err := state.Read(inside(pl).key); err != nil {
@@ -178,18 +186,20 @@ func TestACycleThatPreFilterSkipsIsKeptForTheHooksThatFollow(t *testing.T) {
 }
 
 func TestThePodIsMarshalledOnceForAllThatAskInACycle(t *testing.T) {
-	p := &pass{plugin: &plugin{}, pod: pod("web")}
+	p := &attempt{plugin: &plugin{}, pod: pod("web")}
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			if got := marshalled(p); got != marshalled(pod("web")) {
+			got := marshalled(p)
+			if got != marshalled(pod("web")) {
 				t.Errorf("%q", got)
 			}
 		})
 	}
 	group.Wait()
 	p.pod.Name = "a change would be seen"
-	if got := marshalled(p); got != marshalled(pod("web")) {
+	got := marshalled(p)
+	if got != marshalled(pod("web")) {
 		t.Errorf("%q", got)
 	}
 }

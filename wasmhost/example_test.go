@@ -3,7 +3,6 @@ package wasmhost_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
 	"time"
 
@@ -18,10 +17,12 @@ import (
 )
 
 // The out-of-tree registry of kube-scheduler has the plugin under its name.
-func ExamplePluginFactory() {
+func ExampleHost_PluginFactory() {
 	const name = "WasmRegexScheduling"
+	host := wasmhost.New(wasmhost.Options{})
+	defer host.Close()
 	registry := frameworkruntime.Registry{}
-	if err := registry.Register(name, wasmhost.PluginFactory(name)); err != nil {
+	if err := registry.Register(name, host.PluginFactory(name)); err != nil {
 		log.Fatal(err)
 	}
 	args := &runtime.Unknown{Raw: []byte(`{"guestURL": "file://../static/regex_v2.wasm"}`)}
@@ -36,12 +37,13 @@ func ExamplePluginFactory() {
 // A guest is asked as any other plugin of the framework is.
 func ExampleNew() {
 	ctx := context.Background()
+	host := wasmhost.New(wasmhost.Options{})
+	defer host.Close()
 	args := &runtime.Unknown{Raw: []byte(`{"guestURL": "file://../static/regex_v2.wasm"}`)}
-	plugin, err := wasmhost.New(ctx, "WasmRegexScheduling", args, nil)
+	plugin, err := host.PluginFactory("WasmRegexScheduling")(ctx, args, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer plugin.(io.Closer).Close()
 
 	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"scheduler.wasmkwokwizardry.io/regex": "kubecon-.*"}}}
 	state := framework.NewCycleState()
@@ -61,7 +63,7 @@ func ExampleNew() {
 
 // Start tells before there is a scheduler whether a guest can be used.
 func ExampleHost_Start() {
-	host := &wasmhost.Host{Timeout: time.Minute}
+	host := wasmhost.New(wasmhost.Options{Timeout: time.Minute})
 	defer host.Close()
 	for _, guest := range []string{"regex_v2.wasm", "sources.txt"} {
 		started, err := host.Start(context.Background(), "Wasm", wasmhost.Args{GuestURL: "file://../static/" + guest})

@@ -47,8 +47,9 @@ func TestAStartThatFailsNamesPluginURLAndCause(t *testing.T) {
 		{says(builtForJS), "wasm: guest is built for JavaScript (GOOS=js): build it with GOOS=wasip1 and -buildmode=c-shared"},
 	} {
 		guestURL := serve(t, tt.handler)
-		_, err := new(Host).Start(t.Context(), "Wasm", Args{GuestURL: strings.Replace(guestURL, "://", "://me:secret@", 1)})
-		if want := "plugin Wasm: guest " + strings.Replace(guestURL, "://", "://me:xxxxx@", 1) + ": " + tt.want; message(err) != want {
+		_, err := New(Options{}).Start(t.Context(), "Wasm", Args{GuestURL: strings.Replace(guestURL, "://", "://me:secret@", 1)})
+		want := "plugin Wasm: guest " + strings.Replace(guestURL, "://", "://me:xxxxx@", 1) + ": " + tt.want
+		if message(err) != want {
 			t.Errorf("got\n%v\nwant\n%s", err, want)
 		}
 	}
@@ -64,21 +65,22 @@ func (hosts inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func TestATransportOfTheProcessResolvesTheGuest(t *testing.T) {
-	h := &Host{Transport: inProcess{"static-webserver": readGuest(t, "empty_filter")}}
+	h := New(Options{Transport: inProcess{"static-webserver": readGuest(t, "empty_filter")}})
 	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "http://static-webserver/guest.wasm"}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestALimitHoldsForWhatAnotherPluginFetched(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	defer h.Close()
 	guestURL := "file://" + guests + "empty_filter.wasm"
 	if _, err := h.Start(t.Context(), "First", Args{GuestURL: guestURL}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := h.Start(t.Context(), "Second", Args{GuestURL: guestURL, GuestSizeLimit: quantity(10)})
-	if want := "over guestSizeLimit, 10 bytes"; !strings.Contains(message(err), want) {
+	want := "over guestSizeLimit, 10 bytes"
+	if !strings.Contains(message(err), want) {
 		t.Errorf("got %v, want …%s…", err, want)
 	}
 }
@@ -89,7 +91,7 @@ func TestAGuestIsFetchedOnce(t *testing.T) {
 		fetches++
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(readGuest(t, "empty_filter")))
 	})
-	h := &Host{}
+	h := New(Options{})
 	defer h.Close()
 	for range 3 {
 		if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: guestURL}); err != nil {
@@ -105,7 +107,7 @@ func TestNoFileStaysBehind(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	for _, guest := range []string{"empty_filter", "start_trap", "no_memory"} {
-		_, _ = new(Host).Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + guest + ".wasm"})
+		_, _ = New(Options{}).Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + guest + ".wasm"})
 	}
 	left, err := os.ReadDir(tmp)
 	if err != nil || len(left) > 0 {
@@ -114,7 +116,7 @@ func TestNoFileStaysBehind(t *testing.T) {
 }
 
 func TestTheDigestOfAGuest(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	defer h.Close()
 	sum := sha256.Sum256(readGuest(t, "empty_filter"))
 	is, other := hex.EncodeToString(sum[:]), strings.Repeat("00", 32)
@@ -126,7 +128,8 @@ func TestTheDigestOfAGuest(t *testing.T) {
 	}
 	args.GuestSHA256 = other
 	_, err := h.Start(t.Context(), "Wasm", args)
-	if want := "its SHA-256 is " + is + ", but guestSHA256 asks for " + other; !strings.HasSuffix(message(err), want) {
+	want := "its SHA-256 is " + is + ", but guestSHA256 asks for " + other
+	if !strings.HasSuffix(message(err), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -37,7 +37,7 @@ func open(t *testing.T, guest string) fwk.Plugin { return openWith(t, guest, Arg
 // has run in this process before.
 func openCounted(t *testing.T, guest string, args Args) fwk.Plugin {
 	t.Helper()
-	for _, series := range []interface{ Reset() }{callSeconds, instances, memory, traps, replacements} {
+	for _, series := range []interface{ Reset() }{callSeconds, instances, guestMemory, traps, replacements} {
 		series.Reset()
 	}
 	return openWith(t, guest, args, nil)
@@ -47,7 +47,7 @@ func openCounted(t *testing.T, guest string, args Args) fwk.Plugin {
 // and a busy machine may take longer for a call than the default.
 func openWith(t *testing.T, guest string, args Args, handle fwk.Handle) fwk.Plugin {
 	t.Helper()
-	h := &Host{}
+	h := New(Options{})
 	t.Cleanup(func() { h.Close() })
 	args.CallTimeout.Duration = cmp.Or(args.CallTimeout.Duration, time.Minute)
 	args.GuestURL = "file://" + guests + guest + ".wasm"

@@ -8,29 +8,73 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 )
 
 func (p *plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
 	return p.events, nil
 }
 
+// begin makes a new cycle.
+func (p *plugin) begin(state fwk.CycleState, pod *v1.Pod) *cycle {
+	c := p.newCycle(pod)
+	c.state = state
+	c.measured = state.ShouldRecordPluginMetrics()
+	state.Write(p.key, c)
+	p.last.Store(c)
+	return c
+}
+
+func (p *plugin) newCycle(pod *v1.Pod) *cycle {
+	c := &cycle{attempt: &attempt{plugin: p, pod: pod}}
+	if p.guest.Active.Has(abi.PreFilter) {
+		c.history = afterPreFilter
+	}
+	return c
+}
+
+// cycleOf finds the cycle of a state, or nil if it has none. Nearly every call is for the
+// last one, and to compare is cheaper than to look it up.
+func (p *plugin) cycleOf(state fwk.CycleState) *cycle {
+	last := p.last.Load()
+	if last != nil && last.state == state {
+		return last
+	}
+	if data, err := state.Read(p.key); err == nil {
+		return data.(*cycle)
+	}
+	return nil
+}
+
+// cycleFor finds the cycle of a state. If PreFilter was not called for it, which
+// is so where the plugin is enabled at single extension points, it begins here.
+func (p *plugin) cycleFor(state fwk.CycleState, pod *v1.Pod) *cycle {
+	c := p.cycleOf(state)
+	if c != nil {
+		return c
+	}
+	p.beginning.Lock()
+	defer p.beginning.Unlock()
+	c = p.cycleOf(state)
+	if c != nil {
+		return c // another goroutine has begun it
+	}
+	return p.begin(state, pod)
+}
+
 // PreFilter implements fwk.PreFilterPlugin. It begins the cycle of a pod.
 func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
-	p.pool.release(pod.UID) // where its last cycle did not end as it should
+	p.pool.takeBack(pod.UID) // where its last cycle did not end as it should
 	c := p.begin(state, pod)
-	if c.known = p.answers.About(pod, nodes); c.known != nil {
+	c.known = p.answers.About(pod, nodes)
+	if c.known != nil {
 		p.metrics.flush()
 	}
-	var a answers.PreFilter
-	_, status := c.judge(abi.PreFilter, func() (_ abi.Verdict, err error) {
-		a, err = c.recallPreFilter()
-		return a.Verdict, err
-	})
+	result, status := c.askPreFilter()
 	if status.IsSuccess() {
-		return c.narrow(a.Result)
+		return c.narrow(result)
 	}
-	return a.Result, status
+	return result, status
 }
 
 func (p *plugin) PreFilterExtensions() fwk.PreFilterExtensions {
@@ -44,19 +88,17 @@ func (p *plugin) PreFilterExtensions() fwk.PreFilterExtensions {
 // on a node while the scheduler tries something out: preemption, or where nominated pods
 // would run.
 func (p *plugin) AddPod(_ context.Context, state fwk.CycleState, pod *v1.Pod, added fwk.PodInfo, node fwk.NodeInfo) *fwk.Status {
-	return p.change(state, pod, &change{abi.AddPod, added.GetPod(), node.Node().Name})
+	return p.cycleFor(state, pod).change(abi.AddPod, added, node)
 }
 
 func (p *plugin) RemovePod(_ context.Context, state fwk.CycleState, pod *v1.Pod, removed fwk.PodInfo, node fwk.NodeInfo) *fwk.Status {
-	return p.change(state, pod, &change{abi.RemovePod, removed.GetPod(), node.Node().Name})
+	return p.cycleFor(state, pod).change(abi.RemovePod, removed, node)
 }
 
-// change makes a change in a cycle, for one instance now and for others later.
-func (p *plugin) change(state fwk.CycleState, pod *v1.Pod, made *change) *fwk.Status {
-	c := p.cycleFor(state, pod)
-	_, status := c.decide(made.hook, abi.In{Target: made.target, NodeName: made.node}, func(i *instance, _ *abi.Out) {
-		c.changes, i.seen.changes = append(c.changes, made), append(i.seen.changes, made)
-	})
+func (c *cycle) change(hook abi.Hook, target fwk.PodInfo, node fwk.NodeInfo) *fwk.Status {
+	in := abi.In{Target: target.GetPod(), NodeName: node.Node().Name}
+	c.leaves(hook, in)
+	_, status := c.ask(hook, in)
 	return status
 }
 
@@ -66,8 +108,7 @@ type filterHooks struct{ p *plugin }
 // Filter implements fwk.FilterPlugin. It is the hot path: it allocates nothing but
 // the Status of a node that is rejected.
 func (f filterHooks) Filter(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
-	c := f.p.cycleFor(state, pod)
-	_, status := c.judge(abi.Filter, func() (abi.Verdict, error) { return c.recall(abi.Filter, node) })
+	_, status := f.p.cycleFor(state, pod).askAbout(abi.Filter, node)
 	return status
 }
 
@@ -89,9 +130,8 @@ func (f filterHooks) PostFilter(_ context.Context, state fwk.CycleState, pod *v1
 	if !f.p.guest.Exports.Has(abi.PostFilter) {
 		return nil, c.explain(fwk.NewStatus(fwk.Unschedulable))
 	}
-	nominated := ""
-	in := abi.In{Statuses: func() any { return codesOf(nodes) }}
-	v, status := c.decide(abi.PostFilter, in, func(_ *instance, out *abi.Out) { nominated = out.NominatedNode })
+	out, status := c.ask(abi.PostFilter, abi.In{Statuses: func() any { return codesOf(nodes) }})
+	nominated := out.NominatedNode
 	if nominated != "" && !f.p.hasNode(nominated) {
 		return nil, fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf("wasm: postfilter nominated the node %q, which does not exist", nominated))
 	}
@@ -102,7 +142,7 @@ func (f filterHooks) PostFilter(_ context.Context, state fwk.CycleState, pod *v1
 		status = c.explain(status)
 	}
 	return &fwk.PostFilterResult{NominatingInfo: &fwk.NominatingInfo{
-		NominatedNodeName: nominated, NominatingMode: fwk.NominatingMode(v.Number),
+		NominatedNodeName: nominated, NominatingMode: fwk.NominatingMode(out.Number),
 	}}, status
 }
 
@@ -124,34 +164,18 @@ func (c *cycle) explain(status *fwk.Status) *fwk.Status {
 	return fwk.NewStatus(status.Code(), c.excluded)
 }
 
-// codesOf are the codes of the nodes that have a status of their own. The interface does
-// not list them, but the framework's type does.
-func codesOf(nodes fwk.NodeToStatusReader) map[string]int {
-	codes := map[string]int{}
-	if explicit, ok := nodes.(interface {
-		ForEachExplicitNode(func(string, *fwk.Status))
-	}); ok {
-		explicit.ForEachExplicitNode(func(node string, status *fwk.Status) {
-			if status != nil {
-				codes[node] = int(status.Code())
-			}
-		})
-	}
-	return codes
-}
-
 // scoreHooks are the hooks of a guest that scores.
 type scoreHooks struct{ p *plugin }
 
 func (h scoreHooks) PreScore(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) *fwk.Status {
 	c := h.p.cycleFor(state, pod)
-	_, status := c.judge(abi.PreScore, func() (abi.Verdict, error) { return c.recallPreScore(nodes) })
-	return status
+	in := abi.In{FilteredNodes: func() any { return namesOf(nodes) }}
+	c.leaves(abi.PreScore, in)
+	return c.askPreScore(in)
 }
 
 func (h scoreHooks) Score(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (int64, *fwk.Status) {
-	c := h.p.cycleFor(state, pod)
-	v, status := c.judge(abi.Score, func() (abi.Verdict, error) { return c.recall(abi.Score, node) })
+	v, status := h.p.cycleFor(state, pod).askAbout(abi.Score, node)
 	return int64(v.Number), status
 }
 
@@ -169,9 +193,8 @@ func (h scoreHooks) NormalizeScore(_ context.Context, state fwk.CycleState, pod 
 	for _, score := range scores {
 		byName[score.Name] = score.Score
 	}
-	var changed map[string]int64
-	in := abi.In{Scores: func() any { return byName }}
-	_, status := h.p.cycleFor(state, pod).decide(abi.NormalizeScore, in, func(_ *instance, out *abi.Out) { changed = out.Scores })
+	out, status := h.p.cycleFor(state, pod).ask(abi.NormalizeScore, abi.In{Scores: func() any { return byName }})
+	changed := out.Scores
 	if !status.IsSuccess() || len(changed) == 0 {
 		return status // the guest has nothing to change
 	}
@@ -188,14 +211,6 @@ func (h scoreHooks) NormalizeScore(_ context.Context, state fwk.CycleState, pod 
 	return nil
 }
 
-func namesOf(nodes []fwk.NodeInfo) []string {
-	names := make([]string, len(nodes))
-	for i, node := range nodes {
-		names[i] = node.Node().Name
-	}
-	return names
-}
-
 // SignPod implements fwk.SignPlugin: pods that the guest cannot tell apart have the
 // same signature, and the scheduler may use for one pod what it found out for another.
 // A plugin that does not sign turns opportunistic batching off for all pods of its
@@ -207,7 +222,7 @@ func (p *plugin) SignPod(_ context.Context, pod *v1.Pod) ([]fwk.SignFragment, *f
 	var fragments []fwk.SignFragment
 	for _, field := range p.decidesBy.Pod {
 		var signed any // nil where the field is not there, which is not the empty one
-		if value, ok := answers.ValueOf(field, &pod.ObjectMeta); ok {
+		if value, ok := memory.ValueOf(field, &pod.ObjectMeta); ok {
 			signed = value
 		}
 		fragments = append(fragments, fwk.SignFragment{Key: field.String(), Value: signed})

@@ -58,7 +58,8 @@ func TestPostFilterNominatesOnlyANodeThatExists(t *testing.T) {
 func TestStatusCodeThatAHookMayNotReturnIsNamed(t *testing.T) {
 	for config, want := range map[string]string{"4": "wasm: filter returned the status code 4, Wait", "5": "wasm: filter returned the status code 5, Skip"} {
 		pl := openWith(t, "echo_result", Args{GuestConfig: config}, nil)
-		if status := schedule(t.Context(), pl, pod("web"), "n")[0]; status.Code() != fwk.Error || !strings.Contains(status.AsError().Error(), want) {
+		status := schedule(t.Context(), pl, pod("web"), "n")[0]
+		if status.Code() != fwk.Error || !strings.Contains(status.AsError().Error(), want) {
 			t.Errorf("code %s: %v", config, status)
 		}
 	}
@@ -77,7 +78,8 @@ func TestPostFilterDoesNotSpeakOfAnotherCycle(t *testing.T) {
 			t.Errorf("%s: %v %q", name, status.Code(), status.Message())
 		}
 	}
-	if _, status := pl.(fwk.PostFilterPlugin).PostFilter(t.Context(), before, first, nil); status.Message() != "I remember: secret" {
+	_, status := pl.(fwk.PostFilterPlugin).PostFilter(t.Context(), before, first, nil)
+	if status.Message() != "I remember: secret" {
 		t.Errorf("in its own cycle: %v %q", status.Code(), status.Message())
 	}
 }
@@ -89,11 +91,13 @@ func TestNormalizedScoresStayWithTheirNodes(t *testing.T) {
 		for i := range 10 {
 			scores = append(scores, fwk.NodeScore{Name: fmt.Sprint("n", (i*7)%10), Score: int64((i * 7) % 10)})
 		}
-		if status := pl.ScoreExtensions().NormalizeScore(t.Context(), framework.NewCycleState(), pod("p"), scores); !status.IsSuccess() {
+		status := pl.ScoreExtensions().NormalizeScore(t.Context(), framework.NewCycleState(), pod("p"), scores)
+		if !status.IsSuccess() {
 			t.Fatal(status)
 		}
 		for i, score := range scores {
-			if want := int64((i * 7) % 10); score.Name != fmt.Sprint("n", want) || score.Score != want {
+			want := int64((i * 7) % 10)
+			if score.Name != fmt.Sprint("n", want) || score.Score != want {
 				t.Fatalf("at %d: %+v, want n%d with %d in %v", i, score, want, want, scores)
 			}
 		}
@@ -103,7 +107,8 @@ func TestNormalizedScoresStayWithTheirNodes(t *testing.T) {
 func TestTheBindingCycleIsPassedOn(t *testing.T) {
 	pl := open(t, "every_hook")
 	ctx, state, p := t.Context(), framework.NewCycleState(), pod("p")
-	if got := schedule(ctx, pl, p, "a")[0]; !got.IsSuccess() {
+	got := schedule(ctx, pl, p, "a")[0]
+	if !got.IsSuccess() {
 		t.Fatal(got)
 	}
 	if status := pl.(fwk.ReservePlugin).Reserve(ctx, state, p, "a"); !status.IsSuccess() {
@@ -115,7 +120,8 @@ func TestTheBindingCycleIsPassedOn(t *testing.T) {
 	if status := pl.(fwk.PreBindPlugin).PreBind(ctx, state, p, "a"); !status.IsSuccess() {
 		t.Error(status)
 	}
-	if status := pl.(fwk.BindPlugin).Bind(ctx, state, p, "a"); status.Code() != fwk.Skip {
+	status := pl.(fwk.BindPlugin).Bind(ctx, state, p, "a")
+	if status.Code() != fwk.Skip {
 		t.Error(status)
 	}
 	pl.(fwk.PostBindPlugin).PostBind(ctx, state, p, "a")

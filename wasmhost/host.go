@@ -1,9 +1,10 @@
-// Package wasmhost puts Wasm guests into kube-scheduler: those that are made for
+// Package wasmhost puts Wasm guests into kube-scheduler: guests that are made for
 // sigs.k8s.io/kube-scheduler-wasm-extension, whose host it takes the place of.
 //
-//	app.NewSchedulerCommand(app.WithPlugin(name, wasmhost.PluginFactory(name)))
+//	host := wasmhost.New(wasmhost.Options{})
+//	app.NewSchedulerCommand(app.WithPlugin(name, host.PluginFactory(name)))
 //
-// [PluginFactory] makes what the scheduler's registry needs. [Host.Start] starts a
+// [Host.PluginFactory] makes what the scheduler's registry needs. [Host.Start] starts a
 // guest before there is a scheduler, to find out whether it can be used. [Args] are
 // what a configuration says of a guest.
 //
@@ -40,17 +41,14 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/fetch"
 )
 
-// The defaults of a [Host].
+// The defaults of [Options].
 const (
 	DefaultTimeout  = 10 * time.Second
 	DefaultMaxBytes = 64 << 20
 )
 
-// Host fetches guests and makes plugins of them. The zero value is ready to use.
-// A Host fetches and compiles a guest once for all open plugins with the same URL and the same
-// bounds of memory and time, so that all profiles run the same program. Use a new Host for each
-// start of a scheduler. Where guests are compiled, [CompileInChild] says.
-type Host struct {
+// Options say how a [Host] gets guests. The zero value is ready to use.
+type Options struct {
 	// Transport carries http and https. Nil is http.DefaultTransport.
 	Transport http.RoundTripper
 	// Timeout bounds each fetch from first to last byte. Zero is DefaultTimeout.
@@ -61,6 +59,14 @@ type Host struct {
 	// NoCache ignores [Args.CompilationCache], which names a directory to write
 	// to: for a process that anyone may configure.
 	NoCache bool
+}
+
+// Host fetches guests and makes plugins of them. It fetches and compiles a guest once for all
+// open plugins with the same URL and the same bounds of memory and time, so that all profiles
+// run the same program. Use a new Host for each start of a scheduler. Where guests are
+// compiled, [CompileInChild] says.
+type Host struct {
+	options Options
 
 	mu      sync.Mutex
 	guests  map[guestKey]*sharedGuest
@@ -68,19 +74,15 @@ type Host struct {
 	closed  bool
 }
 
-// PluginFactory returns what the scheduler's registry needs to make the plugin
-// of this name from its args, by a Host of its own.
-func PluginFactory(name string) frameworkruntime.PluginFactory { return new(Host).Factory(name) }
-
-// New makes a plugin of this name. Its args are a *runtime.Unknown that holds [Args]
-// in JSON or YAML. The plugin is an io.Closer too.
-func New(ctx context.Context, name string, args runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
-	return PluginFactory(name)(ctx, args, handle)
+// New makes a Host.
+func New(options Options) *Host {
+	return &Host{options: options, guests: map[guestKey]*sharedGuest{}, plugins: map[*plugin]struct{}{}}
 }
 
-// Factory returns what the scheduler's registry needs to make the plugin of
-// this name from its args.
-func (h *Host) Factory(name string) frameworkruntime.PluginFactory {
+// PluginFactory returns what the scheduler's registry needs to make the plugin of
+// this name. Its args are a *runtime.Unknown that holds [Args] in JSON or YAML. The plugin is
+// an io.Closer too.
+func (h *Host) PluginFactory(name string) frameworkruntime.PluginFactory {
 	return func(ctx context.Context, obj runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
 		args, err := DecodeArgs(obj)
 		if err != nil {
@@ -125,9 +127,6 @@ func (h *Host) start(ctx context.Context, name string, from fetch.Source, args A
 		go p.Close() // which locks the host
 		return nil, errHostClosed
 	}
-	if h.plugins == nil {
-		h.plugins = map[*plugin]struct{}{}
-	}
 	h.plugins[p] = struct{}{}
 	return p, nil
 }
@@ -142,7 +141,8 @@ func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
 		view := cycleView{handle, p.name}
 		p.handle, p.cycleView, p.bindingView = handle, view, bindingViewOf(view)
 	}
-	if why := p.notRemembered; why != "" {
+	why := p.notRemembered
+	if why != "" {
 		klog.FromContext(ctx).Info("Nothing is remembered of what the guest answers, and opportunistic batching is off for all pods of its profile: "+why, "plugin", p.name, "guest", p.url)
 	}
 	return mask(p)
@@ -168,8 +168,8 @@ func (s *Started) Describe() (d Description) {
 			d.DecidesBy = append(d.DecidesBy, field.String())
 		}
 	}
-	slot := p.pool.lock()
-	defer p.pool.unlock(slot)
+	slot := p.pool.acquire("")
+	defer p.pool.release(slot)
 	if slot.provide() == nil {
 		d.Memory = int64(slot.instance.memory)
 	}

@@ -23,7 +23,7 @@ import (
 )
 
 func TestAPluginGoesOnWithTheGuestThatWasStarted(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	defer h.Close()
 	args := Args{GuestURL: "file://" + guests + "remember.wasm"}
 	for range 2 { // two profiles have it
@@ -41,7 +41,7 @@ func TestAPluginGoesOnWithTheGuestThatWasStarted(t *testing.T) {
 }
 
 func TestAGuestThatDoesNotStartClosesNoOther(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	defer h.Close()
 	args := Args{GuestURL: fileURL("regex_v2")}
 	pl, err := h.open(t.Context(), "Wasm", args, nil)
@@ -52,13 +52,14 @@ func TestAGuestThatDoesNotStartClosesNoOther(t *testing.T) {
 	if _, err := h.Start(t.Context(), "Other", args); err == nil || !strings.Contains(err.Error(), "guestConfig: want a JSON object") {
 		t.Errorf("the other guest: %v", err)
 	}
-	if _, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web")); !status.IsSkip() {
+	_, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web"))
+	if !status.IsSkip() {
 		t.Errorf("the first: %v", status)
 	}
 }
 
 func TestNothingIsLeftOfAHostThatIsClosed(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURL("regex_v2")}); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func TestNothingIsLeftOfAHostThatIsClosed(t *testing.T) {
 }
 
 func TestATrapInEnqueueStopsTheStart(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	defer h.Close()
 	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "trap_enqueue.wasm"})
 	var trap *abi.Trap
@@ -80,13 +81,14 @@ func TestATrapInEnqueueStopsTheStart(t *testing.T) {
 	}
 }
 
-func TestOthersMakeAPluginWithNew(t *testing.T) {
+func TestPluginFactoryMakesAPlugin(t *testing.T) {
 	args := &runtime.Unknown{Raw: []byte(`{"guestURL": "file://` + guests + `error_filter.wasm"}`)}
-	pl, err := New(t.Context(), "Wasm", args, nil)
+	pl, err := New(Options{}).PluginFactory("Wasm")(t.Context(), args, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := schedule(t.Context(), pl, pod("web"), "a")[0]; got.Message() != "no such luck" {
+	got := schedule(t.Context(), pl, pod("web"), "a")[0]
+	if got.Message() != "no such luck" {
 		t.Errorf("got %v", got)
 	}
 	if err := inside(pl).Close(); err != nil {
@@ -94,7 +96,7 @@ func TestOthersMakeAPluginWithNew(t *testing.T) {
 	}
 }
 
-func TestTheMetricsTellOfAGuest(t *testing.T) {
+func TestMetricsOfAGuest(t *testing.T) {
 	pl := openCounted(t, "trap_filter", Args{Instances: 1})
 	state, p := framework.NewCycleState(), pod("web")
 	state.SetRecordPluginMetrics(true)
@@ -122,7 +124,8 @@ func TestTheMetricsTellOfAGuest(t *testing.T) {
 		t.Error(err)
 	}
 	for _, series := range []string{"scheduler_wasm_guest_instances", "scheduler_wasm_guest_memory_bytes"} {
-		if got := gathered(t)[series+labels]; got != "0" {
+		got := gathered(t)[series+labels]
+		if got != "0" {
 			t.Errorf("after the end %s is %q", series, got)
 		}
 	}
@@ -145,8 +148,8 @@ func gathered(t *testing.T) map[string]string {
 	return series
 }
 
-func TestArgsThatNobodyParsedAreValidatedAtTheStart(t *testing.T) {
-	h := &Host{}
+func TestArgsThatWereNotParsedAreValidatedAtTheStart(t *testing.T) {
+	h := New(Options{})
 	defer h.Close()
 	for field, args := range map[string]Args{
 		"memoryLimit":  {MemoryLimit: quantity(-1)},
@@ -174,7 +177,7 @@ func hanging(t *testing.T) (guestURL string, asked <-chan struct{}) {
 // A server that does not answer holds up neither other guests nor Close.
 func TestHostThatFetchesHoldsUpNoOtherGuest(t *testing.T) {
 	guestURL, asked := hanging(t)
-	h := &Host{Timeout: time.Hour}
+	h := New(Options{Timeout: time.Hour})
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := make(chan error, 1)
 	go func() {
@@ -210,7 +213,7 @@ func TestHostStartOutlivesTheFirstOne(t *testing.T) {
 		}
 		_, _ = w.Write(readGuest(t, "empty_filter"))
 	})
-	h := &Host{Timeout: time.Hour}
+	h := New(Options{Timeout: time.Hour})
 	defer h.Close()
 	start := func(ctx context.Context) <-chan error {
 		ended := make(chan error, 1)
@@ -256,7 +259,7 @@ func users(h *Host, want int) error {
 }
 
 func TestHostKeepsAGuestAsLongAsAPluginHasIt(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	defer h.Close()
 	var plugins []fwk.Plugin
 	for range 2 {
@@ -269,10 +272,12 @@ func TestHostKeepsAGuestAsLongAsAPluginHasIt(t *testing.T) {
 	if err := inside(plugins[0]).Close(); err != nil {
 		t.Error(err)
 	}
-	if _, status := preFilter(t.Context(), plugins[1], framework.NewCycleState(), pod("web")); !status.IsSkip() {
+	_, status := preFilter(t.Context(), plugins[1], framework.NewCycleState(), pod("web"))
+	if !status.IsSkip() {
 		t.Errorf("the other plugin: %v", status)
 	}
-	if err := errors.Join(users(h, 1), inside(plugins[1]).Close()); err != nil || len(h.guests) > 0 {
+	err := errors.Join(users(h, 1), inside(plugins[1]).Close())
+	if err != nil || len(h.guests) > 0 {
 		t.Errorf("%d guests, %v", len(h.guests), err)
 	}
 }
@@ -281,14 +286,15 @@ func TestHostKeepsAGuestAsLongAsAPluginHasIt(t *testing.T) {
 func TestHostDropsTheBytesOfAGuest(t *testing.T) {
 	const size = 32 << 20
 	guest := binary.AppendUvarint(append(readGuest(t, "empty_filter"), 0), size)
-	h := &Host{Transport: inProcess{"large": append(guest, make([]byte, size)...)}}
+	h := New(Options{Transport: inProcess{"large": append(guest, make([]byte, size)...)}})
 	defer h.Close()
 	before := heap.InUse()
 	started, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "http://large/guest.wasm"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if more := heap.InUse() - before; more > size/4 {
+	more := heap.InUse() - before
+	if more > size/4 {
 		t.Errorf("%d bytes are kept", more)
 	}
 	_ = started.Describe()

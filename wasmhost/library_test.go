@@ -17,7 +17,8 @@ import (
 )
 
 func TestAGuestThatIsALibraryIsInitialized(t *testing.T) {
-	if got := schedule(t.Context(), open(t, "initialize"), pod("web"), "a")[0]; !got.IsSuccess() {
+	got := schedule(t.Context(), open(t, "initialize"), pod("web"), "a")[0]
+	if !got.IsSuccess() {
 		t.Errorf("got %v: _initialize was not called", got)
 	}
 }
@@ -29,7 +30,7 @@ func TestAGuestThatCanDecideNothingDoesNotStart(t *testing.T) {
 		"main_not_run": "wasm: none of the guest's functions decides anything: it is built as a library, whose main is not run; " +
 			"register the plugin in init, or build it with -buildmode=wasi-legacy (TinyGo)",
 	} {
-		h := &Host{}
+		h := New(Options{})
 		t.Cleanup(func() { h.Close() })
 		args := Args{GuestURL: "file://" + guests + guest + ".wasm"}
 		_, err := h.Start(t.Context(), "Wasm", args)
@@ -53,17 +54,19 @@ func buildGo(t *testing.T, folder string) (file string) {
 }
 
 func TestAGuestInPlainGoDecides(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	t.Cleanup(func() { h.Close() })
 	pl, err := h.open(t.Context(), t.Name(), Args{GuestURL: "file://" + buildGo(t, guests+"plain_go")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := schedule(t.Context(), pl, pod("web"), "gpu-1", "web-1", "gpu", "gpu-")
-	if want := []fwk.Code{fwk.UnschedulableAndUnresolvable, fwk.Success, fwk.Success, fwk.UnschedulableAndUnresolvable}; !slices.Equal(codes(got), want) {
+	want := []fwk.Code{fwk.UnschedulableAndUnresolvable, fwk.Success, fwk.Success, fwk.UnschedulableAndUnresolvable}
+	if !slices.Equal(codes(got), want) {
 		t.Errorf("got %v, want %v", codes(got), want)
 	}
-	if reason := got[0].Message(); reason != "node(s) were for GPUs only" {
+	reason := got[0].Message()
+	if reason != "node(s) were for GPUs only" {
 		t.Errorf("the reason is %q", reason)
 	}
 }
@@ -71,7 +74,7 @@ func TestAGuestInPlainGoDecides(t *testing.T) {
 func TestAGuestReadsNodesByName(t *testing.T) {
 	fast := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"fast": ""}}}
 	h := snapshot.Of(append(nodesNamed("b", "c"), fast)...)
-	host := &Host{}
+	host := New(Options{})
 	t.Cleanup(func() { host.Close() })
 	pl, err := host.open(t.Context(), t.Name(), Args{GuestURL: "file://" + buildGo(t, guests+"by_label")}, h)
 	if err != nil {
@@ -82,7 +85,8 @@ func TestAGuestReadsNodesByName(t *testing.T) {
 		t.Fatal(status)
 	}
 	for n, skips := range map[int]bool{2: true, 3: false} {
-		if status := pl.(fwk.PreScorePlugin).PreScore(t.Context(), state, p, h.Nodes[:n]); status.IsSkip() != skips {
+		status := pl.(fwk.PreScorePlugin).PreScore(t.Context(), state, p, h.Nodes[:n])
+		if status.IsSkip() != skips {
 			t.Errorf("the first %d nodes passed: %v", n, status)
 		}
 	}
@@ -98,7 +102,7 @@ func TestAGuestReadsNodesByName(t *testing.T) {
 
 // What k8s.io/api brings with it, such as klog, wants to know what the program is called.
 func TestAGuestInGoDecodesTheWholePod(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	t.Cleanup(func() { h.Close() })
 	pl, err := h.open(t.Context(), t.Name(), Args{GuestURL: "file://" + buildGo(t, "../examples/go-pod")}, nil)
 	if err != nil {
@@ -106,10 +110,12 @@ func TestAGuestInGoDecodesTheWholePod(t *testing.T) {
 	}
 	asks := pod("asks")
 	asks.Spec.Containers = []v1.Container{{Resources: v1.ResourceRequirements{Limits: v1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}}}}
-	if got, want := codes(schedule(t.Context(), pl, asks, "gpu-1", "web-1")), []fwk.Code{fwk.Success, fwk.UnschedulableAndUnresolvable}; !slices.Equal(got, want) {
+	got, want := codes(schedule(t.Context(), pl, asks, "gpu-1", "web-1")), []fwk.Code{fwk.Success, fwk.UnschedulableAndUnresolvable}
+	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if _, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web")); !status.IsSkip() {
+	_, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web"))
+	if !status.IsSkip() {
 		t.Errorf("a pod without: %v", status)
 	}
 }

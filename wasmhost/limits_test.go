@@ -23,20 +23,22 @@ func TestAGuestThatWantsTooMuchMemoryIsReplaced(t *testing.T) {
 }
 
 func TestAGuestThatNeedsTooMuchMemoryAtOnceDoesNotStart(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	defer h.Close()
 	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "mirror.wasm", MemoryLimit: quantity(128 << 10)})
-	if want := "wasm: guest needs 262144 bytes of memory at once, but memoryLimit is 131072"; !strings.HasSuffix(message(err), want) {
+	want := "wasm: guest needs 262144 bytes of memory at once, but memoryLimit is 131072"
+	if !strings.HasSuffix(message(err), want) {
 		t.Errorf("got %v", err)
 	}
 }
 
 // Wazero would refuse it first, in words that name no arg.
 func TestAGuestThatDeclaresNoMostNeedsTooMuchMemoryAtOnce(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	defer h.Close()
 	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://../static/regex_v2.wasm", MemoryLimit: quantity(1 << 20)})
-	if want := "but memoryLimit is 1048576"; !strings.HasSuffix(message(err), want) {
+	want := "but memoryLimit is 1048576"
+	if !strings.HasSuffix(message(err), want) {
 		t.Errorf("got %v, want …%s", err, want)
 	}
 }
@@ -53,7 +55,7 @@ func TestACallThatTakesTooLongIsInterrupted(t *testing.T) {
 }
 
 func TestAtTheStartThereIsNothingToAskAbout(t *testing.T) {
-	h := &Host{}
+	h := New(Options{})
 	t.Cleanup(func() { h.Close() })
 	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "early_calls.wasm"}); err != nil {
 		t.Error(err)

@@ -39,7 +39,7 @@ type guestKey struct {
 	abi.Options
 }
 
-// load returns the guest of args. Whoever gets it releases it.
+// load returns the guest of args. The caller releases it.
 func (h *Host) load(ctx context.Context, from fetch.Source, args Args) (*sharedGuest, error) {
 	g := h.share(args)
 	err := h.fill(ctx, g, from, args)
@@ -56,7 +56,7 @@ func (h *Host) share(args Args) *sharedGuest {
 		Interruptible: args.callTimeout() > 0,
 		KeepIn:        args.CompilationCache,
 	}}
-	if h.NoCache {
+	if h.options.NoCache {
 		key.KeepIn = ""
 	}
 	h.mu.Lock()
@@ -64,9 +64,6 @@ func (h *Host) share(args Args) *sharedGuest {
 	g := h.guests[key]
 	if g == nil {
 		g = &sharedGuest{key: key, turn: make(chan struct{}, 1)}
-		if h.guests == nil {
-			h.guests = map[guestKey]*sharedGuest{}
-		}
 		h.guests[key] = g
 	}
 	g.users++
@@ -129,7 +126,8 @@ func (h *Host) admit(ctx context.Context, from fetch.Source, size int64, digest 
 	// The error may have the digest because fetch has found a Wasm module. The digest of
 	// anything else that a URL leads to is a secret.
 	is := fmt.Sprintf("%x", digest)
-	if want := args.GuestSHA256; want != "" && !strings.EqualFold(is, want) {
+	want := args.GuestSHA256
+	if want != "" && !strings.EqualFold(is, want) {
 		return &ArgsError{"guestSHA256", fmt.Errorf("its SHA-256 is %s, but guestSHA256 asks for %s", is, strings.ToLower(want))}
 	}
 	if err := h.verify(ctx, from, digest, args.Verify); err != nil {
@@ -157,11 +155,11 @@ func (h *Host) verify(ctx context.Context, from fetch.Source, guest fetch.Digest
 }
 
 func (h *Host) limit(args Args) int64 {
-	return cmp.Or(args.GuestSizeLimit.Value(), h.MaxBytes, DefaultMaxBytes)
+	return cmp.Or(args.GuestSizeLimit.Value(), h.options.MaxBytes, DefaultMaxBytes)
 }
 
 func (h *Host) fetcher() fetch.Fetcher {
-	return fetch.Fetcher{Transport: h.Transport, Timeout: cmp.Or(h.Timeout, DefaultTimeout)}
+	return fetch.Fetcher{Transport: h.options.Transport, Timeout: cmp.Or(h.options.Timeout, DefaultTimeout)}
 }
 
 // aboutSize names the field of an error about a guest that is too large.

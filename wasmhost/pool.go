@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
@@ -24,29 +25,53 @@ type pool struct {
 	free    []*slot // the one that was used last at the end: its instance has seen most of the cycle
 	waiting int     // goroutines that found no slot free
 
-	bound       sync.Map       // of pods in permit or binding, by UID: the *slot
-	boundMemory atomic.Int64   // of their instances, when they became the pods', in bytes
+	owned       sync.Map       // by pods in permit or binding, by UID: the *slot
+	ownedMemory atomic.Int64   // of their instances, when they became the pods', in bytes
 	spare       chan *instance // that such pods no longer need
 	watchdog    watchdog
 	closed      atomic.Bool
 }
 
-// maxBoundMemory bounds the memory of instances that are pods' own, from permit on.
-const maxBoundMemory = 1 << 30
+// slot is a place for an instance. The goroutine that has acquired it may call the
+// instance, make one if there is none, and drop it.
+type slot struct {
+	pool     *pool
+	instance *instance
+	lost     bool        // the last instance has trapped
+	owned    *sync.Mutex // of a pod's own slot; nil for one that is in the pool
+	counted  int64       // in the pool's ownedMemory
+}
+
+// instance is an instance of a guest, and what the host knows of it.
+type instance struct {
+	*abi.Instance
+	attempt *attempt     // that it was called for last
+	history []*step      // what it has seen of it
+	memory  uint32       // as the metrics have it, in bytes
+	shown   declaredNode // during a call
+}
+
+// maxOwnedMemory bounds the memory of instances that are pods' own, from permit on.
+const maxOwnedMemory = 1 << 30
 
 // maxSpare is how many instances are kept for pods to come.
 const maxSpare = 8
 
 // fill makes the slots for scheduling cycles.
 func (p *pool) fill(instances int) {
-	p.freed, p.free, p.spare = sync.NewCond(&p.mu), nil, make(chan *instance, maxSpare)
+	p.freed = sync.NewCond(&p.mu)
+	p.spare = make(chan *instance, maxSpare)
 	for range instances {
 		p.free = append(p.free, &slot{pool: p})
 	}
 }
 
-// lock waits for a slot.
-func (p *pool) lock() *slot {
+// acquire waits for the slot of a pod that has one, or for any.
+func (p *pool) acquire(pod types.UID) *slot {
+	own := p.acquireOwned(pod)
+	if own != nil {
+		return own
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.waiting++
@@ -54,20 +79,27 @@ func (p *pool) lock() *slot {
 		p.freed.Wait()
 	}
 	p.waiting--
-	return p.pop()
-}
-
-func (p *pool) pop() *slot {
 	last := len(p.free) - 1
 	s := p.free[last]
 	p.free = p.free[:last]
 	return s
 }
 
-// unlock gives a slot back.
-func (p *pool) unlock(s *slot) {
-	if s.bound != nil {
-		s.bound.Unlock()
+// acquireOwned waits for the slot that a pod has to itself. It returns nil if there is none.
+func (p *pool) acquireOwned(pod types.UID) *slot {
+	own, ok := p.owned.Load(pod)
+	if !ok {
+		return nil
+	}
+	s := own.(*slot)
+	s.owned.Lock() // not for long: the calls for a pod come one after another
+	return s
+}
+
+// release gives a slot back.
+func (p *pool) release(s *slot) {
+	if s.owned != nil {
+		s.owned.Unlock()
 		return
 	}
 	p.mu.Lock()
@@ -76,37 +108,28 @@ func (p *pool) unlock(s *slot) {
 	p.freed.Signal()
 }
 
-// boundTo locks the slot that a pod has to itself, if there is one.
-func (p *pool) boundTo(pod types.UID) *slot {
-	own, ok := p.bound.Load(pod)
-	if !ok {
-		return nil
-	}
-	s := own.(*slot)
-	s.bound.Lock() // nobody has it for long: the calls for a pod come one after another
-	return s
-}
-
-// bind makes the instance of a locked slot a pod's own.
-func (p *pool) bind(pod types.UID, s *slot) {
-	if _, ok := p.bound.Load(pod); ok || s.instance == nil {
+// give makes the instance of an acquired slot a pod's own.
+func (p *pool) give(pod types.UID, s *slot) {
+	_, ok := p.owned.Load(pod)
+	if ok || s.instance == nil {
 		return
 	}
-	p.bound.Store(pod, &slot{pool: p, instance: s.instance, bound: new(sync.Mutex), counted: int64(s.instance.memory)})
-	p.boundMemory.Add(int64(s.instance.memory))
+	size := int64(s.instance.memory)
+	p.owned.Store(pod, &slot{pool: p, instance: s.instance, owned: new(sync.Mutex), counted: size})
+	p.ownedMemory.Add(size)
 	s.instance = nil
 }
 
-// release takes back the instance that was a pod's own, if there is one, and ends it if there
+// takeBack takes back the instance that was a pod's own, if there is one, and ends it if there
 // are enough without it.
-func (p *pool) release(pod types.UID) {
-	s := p.boundTo(pod)
+func (p *pool) takeBack(pod types.UID) {
+	s := p.acquireOwned(pod)
 	if s == nil {
 		return
 	}
-	defer p.unlock(s)
-	p.bound.Delete(pod)
-	p.boundMemory.Add(-s.counted)
+	defer p.release(s)
+	p.owned.Delete(pod)
+	p.ownedMemory.Add(-s.counted)
 	if s.instance == nil {
 		return
 	}
@@ -116,6 +139,47 @@ func (p *pool) release(pod types.UID) {
 	default:
 		s.drop()
 	}
+}
+
+// provide sees to it that there is an instance.
+func (s *slot) provide() error {
+	p := s.pool
+	if s.instance != nil && !s.instance.Interrupted() { // as one can be whose long call has just ended
+		return nil
+	}
+	s.drop()
+	if p.closed.Load() {
+		return errClosed
+	}
+	s.instance = p.takeSpare()
+	if s.instance != nil {
+		return nil
+	}
+	began := time.Now()
+	started, err := p.guest.Start(p.ctx, p.settings)
+	if err != nil {
+		return err
+	}
+	s.instance = &instance{Instance: started}
+	p.watchdog.running.Store(s.instance, &seenCall{})
+	instances.WithLabelValues(p.name).Inc()
+	p.countMemory(s.instance)
+	if p.closed.Load() { // end may have looked before the instance was there
+		s.drop()
+		return errClosed
+	}
+	if s.lost {
+		s.lost = false
+		replacements.WithLabelValues(p.name).Inc()
+		klog.FromContext(p.ctx).Info("Replaced the Wasm guest", "plugin", p.name, "guest", p.url, "took", time.Since(began))
+	}
+	return nil
+}
+
+// drop closes the instance.
+func (s *slot) drop() {
+	s.pool.closeInstance(s.instance)
+	s.instance = nil
 }
 
 // takeSpare takes an instance that no pod needs any more, or nil.
@@ -136,13 +200,14 @@ func (p *pool) closeInstance(i *instance) {
 	_ = i.Close(context.Background())
 	p.watchdog.running.Delete(i)
 	instances.WithLabelValues(p.name).Dec()
-	memory.WithLabelValues(p.name).Add(-float64(i.memory))
+	guestMemory.WithLabelValues(p.name).Add(-float64(i.memory))
 }
 
 // countMemory tells the metrics how big an instance is.
 func (p *pool) countMemory(i *instance) {
-	if size := i.MemorySize(); size != i.memory {
-		memory.WithLabelValues(p.name).Add(float64(size) - float64(i.memory))
+	size := i.MemorySize()
+	if size != i.memory {
+		guestMemory.WithLabelValues(p.name).Add(float64(size) - float64(i.memory))
 		i.memory = size
 	}
 }
@@ -171,10 +236,11 @@ func (p *pool) endIdle() {
 		s.drop()
 	}
 	p.mu.Unlock()
-	for _, own := range p.bound.Range {
-		if s := own.(*slot); s.bound.TryLock() {
+	for _, own := range p.owned.Range {
+		s := own.(*slot)
+		if s.owned.TryLock() {
 			s.drop()
-			p.unlock(s)
+			p.release(s)
 		}
 	}
 	for range maxSpare {

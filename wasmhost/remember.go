@@ -1,101 +1,75 @@
 package wasmhost
 
 import (
+	"time"
+
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 )
 
-// whyForgotten says why the host remembers no answer of a guest, which then sees whole objects.
-// It is empty for a guest that declares what it decides by, and does nothing else. What other
-// hooks hand to a guest is declared by nobody, and later answers could depend on it.
-func whyForgotten(guest *abi.Guest) string {
-	switch active := guest.Active; {
-	case !guest.Declares:
-		return "the guest does not declare what it decides by"
-	case active.Has(bindingCycle...):
-		return "the guest takes part in reserve, permit or binding"
-	case active.Has(abi.AddPod, abi.RemovePod):
-		return "the guest keeps account of pods that are added and removed"
-	case active.Has(abi.PostFilter, abi.NormalizeScore):
-		return "the guest compares nodes in postfilter or normalizescore"
-	case active.Has(abi.PreScore) && guest.AsksWhoPassed:
-		return "the guest may ask in prescore which nodes passed"
-	case guest.UsesHandle:
-		return "the guest acts on the scheduler through its handle"
+// learn asks a guest about a node, and remembers the answer by the node's number.
+func (c *cycle) learn(hook abi.Hook, node *v1.Node, number memory.Node) (abi.Verdict, error) {
+	out, err := c.call(hook, onNode(node))
+	if err == nil && c.counted(hook, out.Verdict) {
+		c.known.Put(hook, map[memory.Node]abi.Verdict{number: out.Verdict})
 	}
-	return ""
+	return out.Verdict, err
 }
 
-// recallPreFilter remembers what a guest answers to PreFilter, or asks.
-func (c *cycle) recallPreFilter() (answers.PreFilter, error) {
+// askPreFilter is what PreFilter answers: it is remembered, or the guest is asked.
+func (c *cycle) askPreFilter() (result *fwk.PreFilterResult, status *fwk.Status) {
+	if c.measured {
+		defer c.measure(abi.PreFilter, time.Now(), &status)
+	}
+	a, err := c.preFilter()
+	return a.Result, c.status(abi.PreFilter, a.Verdict, err)
+}
+
+func (c *cycle) preFilter() (memory.PreFilter, error) {
 	if c.known != nil {
-		if known := c.known.PreFilter(); known != nil {
+		known := c.known.PreFilter()
+		if known != nil {
 			c.plugin.metrics.recalled.Add(1)
 			return *known, nil
 		}
 	}
-	var a answers.PreFilter
-	v, err := c.ask(abi.PreFilter, abi.In{}, func(_ *instance, out *abi.Out) {
-		if len(out.NodeNames) > 0 {
-			a.Result = &fwk.PreFilterResult{NodeNames: sets.New(out.NodeNames...)}
-		}
-	})
-	a.Verdict = v
-	if err == nil && c.counted(abi.PreFilter, v) {
+	out, err := c.call(abi.PreFilter, abi.In{})
+	a := memory.PreFilter{Verdict: out.Verdict}
+	if len(out.NodeNames) > 0 {
+		a.Result = &fwk.PreFilterResult{NodeNames: sets.New(out.NodeNames...)}
+	}
+	if err == nil && c.counted(abi.PreFilter, a.Verdict) {
 		c.known.PutPreFilter(&a)
 	}
 	return a, err
 }
 
-// recallPreScore remembers what a guest answers to PreScore, or asks.
-func (c *cycle) recallPreScore(nodes []fwk.NodeInfo) (abi.Verdict, error) {
+// askPreScore is what PreScore answers, whose step is the last: it is remembered, or the guest is asked.
+func (c *cycle) askPreScore(in abi.In) (status *fwk.Status) {
+	if c.measured {
+		defer c.measure(abi.PreScore, time.Now(), &status)
+	}
 	if c.known != nil {
-		if known := c.known.PreScore(); known != nil {
-			c.scored.Store(&nodes)
+		known := c.known.PreScore()
+		if known != nil {
 			c.plugin.metrics.recalled.Add(1)
-			return *known, nil
+			return statusOf(abi.PreScore, *known)
 		}
 	}
-	in := abi.In{FilteredNodes: func() any { return namesOf(nodes) }}
-	v, err := c.ask(abi.PreScore, in, func(i *instance, _ *abi.Out) {
-		i.seen.scored = &nodes
-		c.scored.Store(&nodes)
-	})
-	if err == nil && c.counted(abi.PreScore, v) {
-		c.known.PutPreScore(&v)
+	out, err := c.call(abi.PreScore, in)
+	if err == nil && c.counted(abi.PreScore, out.Verdict) {
+		c.known.PutPreScore(&out.Verdict)
 	}
-	return v, err
-}
-
-// recall remembers what a guest answers to Filter or Score about a node, or asks.
-func (c *cycle) recall(hook abi.Hook, node fwk.NodeInfo) (abi.Verdict, error) {
-	if c.known == nil {
-		return c.ask(hook, onNode(node.Node()), nil)
-	}
-	number := c.known.Number(node)
-	if v, known := c.known.Get(hook, number); known {
-		c.plugin.metrics.recalled.Add(1)
-		return v, nil
-	}
-	return c.learn(hook, node.Node(), number)
-}
-
-// learn asks a guest about a node, and remembers the answer by the node's number.
-func (c *cycle) learn(hook abi.Hook, node *v1.Node, number answers.Node) (abi.Verdict, error) {
-	v, err := c.ask(hook, onNode(node), nil)
-	if err == nil && c.counted(hook, v) {
-		c.known.Put(hook, map[answers.Node]abi.Verdict{number: v})
-	}
-	return v, err
+	return c.status(abi.PreScore, out.Verdict, err)
 }
 
 // counted counts an answer of the guest where answers are remembered, and reports whether it may be.
 func (c *cycle) counted(hook abi.Hook, v abi.Verdict) bool {
-	if c.known == nil {
+	if c.known == nil || !c.plugin.guest.Active.Has(hook) {
 		return false
 	}
 	c.plugin.metrics.asked.Inc()
@@ -113,4 +87,58 @@ func worthKeeping(hook abi.Hook, v abi.Verdict) bool {
 		return hook == abi.PreFilter || hook == abi.PreScore
 	}
 	return false
+}
+
+// narrow names to the scheduler the nodes that the guest lets the pod run on, if these
+// are known. result is what the guest itself has answered.
+func (c *cycle) narrow(result *fwk.PreFilterResult) (*fwk.PreFilterResult, *fwk.Status) {
+	if c.known == nil || !c.plugin.guest.Active.Has(abi.Filter) || c.known.Len() == 0 {
+		return result, nil
+	}
+	passing := c.known.Passing()
+	if passing == nil {
+		c.askAboutUnknown()
+		passing = c.known.Passing()
+	}
+	switch {
+	case passing == nil:
+		return result, nil
+	case passing.Nodes == 0:
+		c.rejected = true
+		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, passing.Rejected)
+	case passing.Result == nil:
+		return result, nil
+	}
+	c.excluded = passing.Rejected
+	if result.AllNodes() {
+		return passing.Result, nil
+	}
+	return result.Merge(passing.Result), nil
+}
+
+// PreFilter asks a guest about so many nodes that Filter may not come to, and about more for
+// as long as askedAhead: v2 answers about tens of thousands meanwhile.
+const (
+	leastAhead = 1000
+	askedAhead = 50 * time.Millisecond
+)
+
+// askAboutUnknown asks a guest about the nodes of a cycle on which it has given no verdict
+// yet. Filter asks about those for which there is no time.
+func (c *cycle) askAboutUnknown() {
+	began, verdicts := time.Now(), map[memory.Node]abi.Verdict{}
+	for asked, place := range c.known.Unknown() {
+		if asked >= leastAhead && time.Since(began) > askedAhead || c.time.exceeds(1) {
+			break
+		}
+		node, number := c.known.At(place)
+		out, err := c.call(abi.Filter, onNode(node))
+		if err != nil || fwk.Code(out.Code) == fwk.Error {
+			break
+		}
+		if c.counted(abi.Filter, out.Verdict) {
+			verdicts[number] = out.Verdict
+		}
+	}
+	c.known.Put(abi.Filter, verdicts)
 }

@@ -52,3 +52,24 @@ func (s sharing) instances() int {
 	}
 	return 1
 }
+
+// whyForgotten says why the host remembers no answer of a guest, which then sees whole objects.
+// It is empty for a guest that declares what it decides by, and does nothing else. What other
+// hooks hand to a guest is not declared, and later answers could depend on it.
+func whyForgotten(guest *abi.Guest) string {
+	switch active := guest.Active; {
+	case !guest.Declares:
+		return "the guest does not declare what it decides by"
+	case active.Has(bindingCycle...):
+		return "the guest takes part in reserve, permit or binding"
+	case active.Has(abi.AddPod, abi.RemovePod):
+		return "the guest keeps account of pods that are added and removed"
+	case active.Has(abi.PostFilter, abi.NormalizeScore):
+		return "the guest compares nodes in postfilter or normalizescore"
+	case active.Has(abi.PreScore) && guest.AsksWhoPassed:
+		return "the guest may ask in prescore which nodes passed"
+	case guest.UsesHandle:
+		return "the guest acts on the scheduler through its handle"
+	}
+	return ""
+}

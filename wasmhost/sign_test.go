@@ -26,7 +26,8 @@ func TestThePodsOfAGuestThatSaysWhatItDecidesByAreSigned(t *testing.T) {
 			var profile fwk.Handle
 			log := logged(t, func() { profile = newFramework(t, guest) })
 			signs := why == ""
-			if logged := strings.Contains(log, "opportunistic batching is off for all pods of its profile: "+why); logged == signs {
+			logged := strings.Contains(log, "opportunistic batching is off for all pods of its profile: "+why)
+			if logged == signs {
 				t.Errorf("the start says %q", log)
 			}
 			web, same, other := pod("web"), pod("same"), pod("other")
@@ -43,7 +44,8 @@ func TestThePodsOfAGuestThatSaysWhatItDecidesByAreSigned(t *testing.T) {
 			if got := string(minor.Sign(t.Context(), profile, same)); got != signature {
 				t.Errorf("the same declared annotation: %q and %q", got, signature)
 			}
-			if got := string(minor.Sign(t.Context(), profile, other)); got == signature {
+			got := string(minor.Sign(t.Context(), profile, other))
+			if got == signature {
 				t.Errorf("another one: %q too", got)
 			}
 		})
@@ -53,10 +55,10 @@ func TestThePodsOfAGuestThatSaysWhatItDecidesByAreSigned(t *testing.T) {
 // newFramework makes a profile of the framework's with a guest enabled.
 func newFramework(t *testing.T, guest string) fwk.Handle {
 	t.Helper()
-	h := &Host{}
+	h := New(Options{})
 	t.Cleanup(func() { h.Close() })
 	registry := frameworkruntime.Registry{
-		"Wasm": h.Factory("Wasm"), queuesort.Name: queuesort.New, defaultbinder.Name: defaultbinder.New,
+		"Wasm": h.PluginFactory("Wasm"), queuesort.Name: queuesort.New, defaultbinder.Name: defaultbinder.New,
 	}
 	one := func(name string) config.PluginSet { return config.PluginSet{Enabled: []config.Plugin{{Name: name}}} }
 	profile := &config.KubeSchedulerProfile{

@@ -19,7 +19,7 @@ import (
 // half of the nodes match.
 func openStatic(tb testing.TB, file string, args Args) (pl fwk.FilterPlugin, p *v1.Pod, nodes []fwk.NodeInfo) {
 	tb.Helper()
-	h := &Host{}
+	h := New(Options{})
 	tb.Cleanup(func() { h.Close() })
 	args.GuestURL = "file://../static/" + file
 	opened, err := h.open(tb.Context(), "Wasm", args, nil)
@@ -43,7 +43,8 @@ func TestFilterMakesNothingButTheStatusOfARejection(t *testing.T) {
 			if pl.Filter(t.Context(), state, p, nodes[i]).IsSuccess() != (i == 1) {
 				t.Fatalf("%s: node %d", file, i)
 			}
-			if n := testing.AllocsPerRun(1000, func() { pl.Filter(t.Context(), state, p, nodes[i]) }); n > most {
+			n := testing.AllocsPerRun(1000, func() { pl.Filter(t.Context(), state, p, nodes[i]) })
+			if n > most {
 				t.Errorf("%s: %v allocations for node %d, at most %v allowed", file, n, i, most)
 			}
 		}
@@ -129,7 +130,8 @@ func BenchmarkPreFilter(b *testing.B) {
 	b.SetBytes(int64(pods[0].Size()))
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		if _, status := preFilter(b.Context(), pl, framework.NewCycleState(), pods[i%len(pods)]); !status.IsSkip() {
+		_, status := preFilter(b.Context(), pl, framework.NewCycleState(), pods[i%len(pods)])
+		if !status.IsSkip() {
 			b.Fatal(status)
 		}
 	}

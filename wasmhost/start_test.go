@@ -33,7 +33,7 @@ func TestASecondStartTakesWhatTheFirstCompiled(t *testing.T) {
 	var before os.FileInfo
 	for start := range 2 {
 		var lines []string
-		h := &Host{}
+		h := New(Options{})
 		args := Args{GuestURL: fileURL("regex_v2"), CompilationCache: dir}
 		if _, err := h.Start(listening(t, &lines), "Wasm", args); err != nil {
 			t.Fatal(err)
@@ -56,14 +56,15 @@ func TestASecondStartTakesWhatTheFirstCompiled(t *testing.T) {
 	}
 }
 
-func TestAProcessThatAnyoneMayConfigureWritesNowhere(t *testing.T) {
+func TestNoCacheWritesNothing(t *testing.T) {
 	dir := t.TempDir()
-	h := &Host{NoCache: true}
+	h := New(Options{NoCache: true})
 	defer h.Close()
 	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURL("regex_v2"), CompilationCache: dir}); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
+	left, err := os.ReadDir(dir)
+	if len(left) > 0 || err != nil {
 		t.Errorf("kept %v, %v", left, err)
 	}
 }
@@ -86,7 +87,7 @@ func BenchmarkStart(b *testing.B) {
 }
 
 func startAndStop(b *testing.B, args Args) {
-	h := &Host{}
+	h := New(Options{})
 	if _, err := h.Start(context.Background(), "Wasm", args); err != nil {
 		b.Fatal(err)
 	}

@@ -106,7 +106,7 @@ func TestAGuestWithoutASignatureOfAKeyIsRefused(t *testing.T) {
 			if tt.bundle != "" {
 				write(t, guest+".sigstore.json", tt.bundle)
 			}
-			h := &Host{}
+			h := New(Options{})
 			defer h.Close()
 			_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guest, Verify: &Verify{Keys: tt.keys}})
 			if (err == nil) != (tt.want == "") || !strings.Contains(message(err), tt.want) {
@@ -122,14 +122,15 @@ func TestAGuestWithoutASignatureOfAKeyIsRefused(t *testing.T) {
 // TestAGuestOfAWebServerHasItsSignatureBesideIt: the query stays where it is, with its secrets.
 func TestAGuestOfAWebServerHasItsSignatureBesideIt(t *testing.T) {
 	ours, wasm := newSigner(t, "ours.pub"), readGuest(t, "empty_filter")
-	h := &Host{Transport: byPath{"/guest.wasm?token=1": string(wasm), "/guest.wasm.sigstore.json?token=1": ours.sign(t, wasm)}}
+	h := New(Options{Transport: byPath{"/guest.wasm?token=1": string(wasm), "/guest.wasm.sigstore.json?token=1": ours.sign(t, wasm)}})
 	defer h.Close()
 	args := Args{GuestURL: "http://guests/guest.wasm?token=1", Verify: &Verify{Keys: []string{ours.file}}}
 	if _, err := h.Start(t.Context(), "Wasm", args); err != nil {
 		t.Error(err)
 	}
 	args.GuestURL = "http://guests/guest.wasm?token=2"
-	if _, err := h.Start(t.Context(), "Wasm", args); err == nil || strings.Contains(err.Error(), "token=2") {
+	_, err := h.Start(t.Context(), "Wasm", args)
+	if err == nil || strings.Contains(err.Error(), "token=2") {
 		t.Errorf("got %v, want an error without the query", err)
 	}
 }

@@ -59,7 +59,8 @@ func (w *watchdog) look(timeout time.Duration) {
 	now := time.Now()
 	for key, value := range w.running.Range {
 		i, seen := key.(*instance), value.(*seenCall)
-		switch number, calling := i.InCall(); {
+		number, calling := i.InCall()
+		switch {
 		case !calling:
 		case number != seen.number:
 			*seen = seenCall{number, now}

@@ -22,7 +22,7 @@ var soon = metav1.Duration{Duration: 300 * time.Millisecond}
 
 func TestAGuestThatLoopsBeforeThereIsAPodStopsTheStart(t *testing.T) {
 	for config, export := range map[string]string{"s": "_start", "e": "enqueue", "d": "decides_by"} {
-		h := &Host{}
+		h := New(Options{})
 		_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless_hook"), GuestConfig: config, CallTimeout: soon})
 		if !strings.Contains(message(err), "wasm: "+export+" error: ") || !strings.Contains(message(err), "callTimeout, 300ms") {
 			t.Errorf("%s: %v", export, err)
@@ -60,7 +60,8 @@ func TestAGuestThatLoopsCostsItsPodAnError(t *testing.T) {
 		pl := openWith(t, "endless_hook", Args{GuestConfig: config, CallTimeout: soon}, nil)
 		state = framework.NewCycleState()
 		if config != "p" {
-			if _, status := preFilter(t.Context(), pl, state, p); !status.IsSuccess() {
+			_, status := preFilter(t.Context(), pl, state, p)
+			if !status.IsSuccess() {
 				t.Fatal(status)
 			}
 		}
@@ -112,7 +113,8 @@ func TestAGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {
 	var all sync.WaitGroup
 	for range 16 {
 		all.Go(func() {
-			if status := pl.(fwk.FilterPlugin).Filter(t.Context(), state, web, node("endless")); status.Code() != fwk.Error {
+			status := pl.(fwk.FilterPlugin).Filter(t.Context(), state, web, node("endless"))
+			if status.Code() != fwk.Error {
 				t.Errorf("got %v", status)
 			}
 		})
@@ -126,7 +128,8 @@ func TestAGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {
 	if err := eventually.Receives(t, "all calls end", done); err != nil {
 		t.Error(err)
 	}
-	if got := schedule(t.Context(), pl, pod("next"), "quick"); !got[0].IsSuccess() {
+	got := schedule(t.Context(), pl, pod("next"), "quick")
+	if !got[0].IsSuccess() {
 		t.Errorf("the next pod: %v", got)
 	}
 }
@@ -148,7 +151,8 @@ func TestAHostThatIsClosedWaitsForNoGuest(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
-	if status := eventually.Receives(t, "the call ends", answered); !strings.Contains(status.Message(), errClosed.Error()) {
+	status := eventually.Receives(t, "the call ends", answered)
+	if !strings.Contains(status.Message(), errClosed.Error()) {
 		t.Errorf("got %v", status)
 	}
 }
@@ -156,7 +160,8 @@ func TestAHostThatIsClosedWaitsForNoGuest(t *testing.T) {
 // calling is how many calls last.
 func (w *watchdog) calling() (n int) {
 	for i := range w.running.Range {
-		if _, lasts := i.(*instance).InCall(); lasts {
+		_, lasts := i.(*instance).InCall()
+		if lasts {
 			n++
 		}
 	}

@@ -32,7 +32,8 @@ func TestBadFilesEarnTheirMessage(t *testing.T) {
 				break
 			}
 			wanted++
-			if _, err := config.Load(path); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), path+": ") {
+			_, err := config.Load(path)
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), path+": ") {
 				t.Errorf("%s:\ngot  %v\nwant %s", filepath.Base(path), err, want)
 			}
 		}
@@ -53,7 +54,8 @@ func TestAFileOfNothingIsRefused(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := config.Load(path); err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), "write {}") {
+		_, err := config.Load(path)
+		if err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), "write {}") {
 			t.Errorf("%q: got %v", text, err)
 		}
 	}
@@ -65,7 +67,8 @@ func TestAFileOfNothingIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	given, _ := c.YAML()
-	if defaults, _ := load(t, "").YAML(); !bytes.Equal(given, defaults) {
+	defaults, _ := load(t, "").YAML()
+	if !bytes.Equal(given, defaults) {
 		t.Errorf("{} gives\n%s\nwant the defaults\n%s", given, defaults)
 	}
 }
@@ -95,7 +98,8 @@ func TestWhatIsPrintedGivesTheSameAgain(t *testing.T) {
 			t.Errorf("%s: what is printed is refused: %v\n%s", path, err, text)
 			continue
 		}
-		if other, _ := again.YAML(); !bytes.Equal(text, other) {
+		other, _ := again.YAML()
+		if !bytes.Equal(text, other) {
 			t.Errorf("%s: printed\n%s\nand then\n%s", path, text, other)
 		}
 	}
@@ -129,7 +133,8 @@ func TestFlagsWinOverTheFileWhichWinsOverDefaults(t *testing.T) {
 	if strings.Join(c.InUse(), ",") != "nop" || c.TLS != (config.TLS{CertFile: "a", KeyFile: "b", ClientCAFile: "c"}) || c.LogFormat != "json" {
 		t.Errorf("flags: %+v", c)
 	}
-	if c = load(t, "", "--filter=regex", "--filter=lucky", "--algorithm=nop"); c.Filter != "lucky" || c.Prioritize != "nop" {
+	c = load(t, "", "--filter=regex", "--filter=lucky", "--algorithm=nop")
+	if c.Filter != "lucky" || c.Prioritize != "nop" {
 		t.Errorf("flags given twice, and --filter with --algorithm: filter %v, prioritize %v", c.Filter, c.Prioritize)
 	}
 }

@@ -1,5 +1,4 @@
-// Package logging makes the extender's logger, in the formats of Kubernetes components. It
-// is no API.
+// Package logging makes the extender's logger, in the formats of Kubernetes components.
 package logging
 
 import (

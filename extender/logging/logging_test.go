@@ -29,7 +29,8 @@ func TestVerbosityHoldsInBothFormats(t *testing.T) {
 func TestLinesNameTheirCaller(t *testing.T) {
 	var out bytes.Buffer
 	logging.New(&out, logging.Text, 0).Info("Serving", "address", "127.0.0.1:1")
-	if got := out.String(); !strings.Contains(got, `logging_test.go:`) || !strings.Contains(got, `"Serving" address="127.0.0.1:1"`) {
+	got := out.String()
+	if !strings.Contains(got, `logging_test.go:`) || !strings.Contains(got, `"Serving" address="127.0.0.1:1"`) {
 		t.Errorf("text: %s", got)
 	}
 	out.Reset()

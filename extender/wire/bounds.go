@@ -26,7 +26,8 @@ func checkBounds(body []byte) error {
 	for i := 0; i < len(body); i++ {
 		switch body[i] {
 		case '{', '[':
-			if level++; level > deepest {
+			level++
+			if level > deepest {
 				return fmt.Errorf("byte %d: %w", i, ErrTooDeep)
 			}
 			isName = body[i] == '{'

@@ -27,7 +27,8 @@ func TestNamesAndDepthAreBounded(t *testing.T) {
 		{`{"Pod":{},"\u0078%s":1}`, wire.ErrLongName},
 		{`{"Pod":{"spec":"%s","metadata":{"annotations":{"a":"%[1]s"}}}}`, nil},
 	} {
-		if _, err := wire.Read(fmt.Appendf(nil, tt.body, long), free); !errors.Is(err, tt.want) || err != nil && len(err.Error()) > 1000 {
+		_, err := wire.Read(fmt.Appendf(nil, tt.body, long), free)
+		if !errors.Is(err, tt.want) || err != nil && len(err.Error()) > 1000 {
 			t.Errorf("%s: got %.1000v, want %v", tt.body, err, tt.want)
 		}
 	}

@@ -48,7 +48,7 @@ type metadata struct {
 	Annotations map[string]string `json:"annotations"`
 }
 
-// free is memory for whoever asks.
+// free is memory without a limit.
 func free(int64) error { return nil }
 
 // texts are places where readers of JSON go wrong.
@@ -86,7 +86,8 @@ func FuzzRead(f *testing.F) {
 		if errors.Is(err, wire.ErrLongName) || errors.Is(err, wire.ErrTooDeep) {
 			return
 		}
-		if valid := json.Valid(wrapped); valid != (err == nil) {
+		valid := json.Valid(wrapped)
+		if valid != (err == nil) {
 			t.Fatalf("json.Valid says %v, Read %v of %.1000q", valid, err, wrapped)
 		}
 		r, err := wire.Read(body, free)
@@ -160,7 +161,8 @@ func compareVictims(t *testing.T, victims map[string]victims, r *wire.Request) {
 		var got extenderv1.ExtenderPreemptionResult
 		answer := r.Preempted(failures)
 		_ = answer.Send(&text)
-		if err := json.Unmarshal(text.Bytes(), &got); err != nil || !reflect.DeepEqual(got, want) || answer.Passed != len(want.NodeNameToMetaVictims) {
+		err := json.Unmarshal(text.Bytes(), &got)
+		if err != nil || !reflect.DeepEqual(got, want) || answer.Passed != len(want.NodeNameToMetaVictims) {
 			t.Errorf("%v: got %s with %d nodes, want %+v", err, &text, answer.Passed, want)
 		}
 	}

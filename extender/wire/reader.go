@@ -111,7 +111,8 @@ func decode(body []byte, take func(bytes int64) error) (*extenderArgs, error) {
 // readNames decodes NodeNames, and takes their memory before. The decoder's own way takes four
 // times as long.
 func readNames(in *jsontext.Decoder, into *names, take func(bytes int64) error) error {
-	if kind := in.PeekKind(); kind != '[' && kind != 'n' && kind != 0 {
+	kind := in.PeekKind()
+	if kind != '[' && kind != 'n' && kind != 0 {
 		return errors.New("want an array")
 	}
 	array, err := in.ReadValue()
@@ -229,7 +230,8 @@ func readMap[T any](in *jsontext.Decoder, into *map[string]T, take func(bytes in
 
 // readString decodes a string, or null as the empty one, and takes its memory before.
 func readString(in *jsontext.Decoder, into *string, take func(bytes int64) error) error {
-	if kind := in.PeekKind(); kind != '"' && kind != 'n' && kind != 0 {
+	kind := in.PeekKind()
+	if kind != '"' && kind != 'n' && kind != 0 {
 		return errNoString
 	}
 	text, err := in.ReadValue()
@@ -244,7 +246,8 @@ func readString(in *jsontext.Decoder, into *string, take func(bytes int64) error
 }
 
 func decodeString(text jsontext.Value, take func(bytes int64) error) (string, error) {
-	if inside := text[1 : len(text)-1]; isPlain(inside) {
+	inside := text[1 : len(text)-1]
+	if isPlain(inside) {
 		if err := take(perNode + perByte*int64(len(inside))); err != nil {
 			return "", err
 		}

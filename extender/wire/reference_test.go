@@ -31,9 +31,9 @@ func failuresOf(n, which int) []*algorithm.Failure {
 	return failures
 }
 
-// TestAnswersAreThoseOfTheAPITypes compares with what decoding to the API's
+// TestAnswersEqualTheAPITypes compares with what decoding to the API's
 // types, filtering there and encoding again gives.
-func TestAnswersAreThoseOfTheAPITypes(t *testing.T) {
+func TestAnswersEqualTheAPITypes(t *testing.T) {
 	for name, body := range requests {
 		r, err := wire.Read(body, free)
 		if err != nil {
@@ -104,7 +104,7 @@ func reference(t *testing.T, body []byte, failures []*algorithm.Failure) (result
 	return result, passed
 }
 
-func TestPrioritiesAreThoseOfTheAPITypes(t *testing.T) {
+func TestPrioritiesEqualTheAPITypes(t *testing.T) {
 	for name, body := range requests {
 		r, err := wire.Read(body, free)
 		if err != nil {

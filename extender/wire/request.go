@@ -58,7 +58,7 @@ type node struct {
 type victim struct{ uid string }
 
 // Read decodes an ExtenderArgs or ExtenderPreemptionArgs. Before it uses memory, for the request, its answer and the
-// algorithms, it calls take. The error is that of take, or names the place in the body. The
+// algorithms, it calls take. The error is take's, or names the place in the body. The
 // Request keeps body.
 func Read(body []byte, take func(bytes int64) error) (*Request, error) {
 	if err := checkBounds(body); err != nil {

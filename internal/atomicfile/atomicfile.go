@@ -1,4 +1,4 @@
-// Package atomicfile writes files of which there is always all or nothing. It is no API.
+// Package atomicfile writes files of which there is always all or nothing.
 package atomicfile
 
 import (

@@ -23,7 +23,8 @@ func Field[T any](of any, name string) *T {
 
 // Wrap puts something around each element of a private list.
 func Wrap[E any](of any, list string, wrapped func(E) E) {
-	if elements := Field[[]E](of, list); elements != nil {
+	elements := Field[[]E](of, list)
+	if elements != nil {
 		for i, element := range *elements {
 			(*elements)[i] = wrapped(element)
 		}

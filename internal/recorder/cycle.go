@@ -83,7 +83,8 @@ func (s *session) failureHandler(next scheduler.FailureHandlerFn) scheduler.Fail
 				if rec.Node == "" { // else the binding failed, or the group does not fit
 					rec.Duration = time.Since(start)
 				}
-				if group := rec.PodGroup; group.Note() != "" && (untried || rec.Node != "") {
+				group := rec.PodGroup
+				if group.Note() != "" && (untried || rec.Node != "") {
 					rec.Fits, rec.Node, group.Reason = rec.Node, "", rec.Message
 				}
 			})

@@ -75,7 +75,8 @@ func (f *recordedFramework) exclude(c *cycle, state framework.CycleState, result
 func whyNotNamed(state framework.CycleState, limiting []string) string {
 	if len(limiting) == 1 {
 		data, _ := state.Read(naming.Key(limiting[0]))
-		if plugin, ok := data.(naming.Excluder); ok && plugin.Excluded() != "" {
+		plugin, ok := data.(naming.Excluder)
+		if ok && plugin.Excluded() != "" {
 			return plugin.Excluded()
 		}
 	}
@@ -107,7 +108,8 @@ func (f *recordedFramework) RunPostFilterPlugins(ctx context.Context, state fram
 func (f *recordedFramework) postFilter(status *framework.Status) *PluginVerdict {
 	v := &PluginVerdict{}
 	v.Verdict, v.Reason = verdictOf(status)
-	if enabled := f.ListPlugins().PostFilter.Enabled; len(enabled) == 1 {
+	enabled := f.ListPlugins().PostFilter.Enabled
+	if len(enabled) == 1 {
 		v.Plugin = enabled[0].Name
 	}
 	// Unschedulable has the reasons of all the plugins, under the name of the first.
@@ -119,7 +121,8 @@ func (f *recordedFramework) postFilter(status *framework.Status) *PluginVerdict 
 
 func (f *recordedFramework) RunScorePlugins(ctx context.Context, state framework.CycleState, pod *v1.Pod, nodes []framework.NodeInfo) ([]framework.NodePluginScores, *framework.Status) {
 	result, status := f.Framework.RunScorePlugins(ctx, state, pod, nodes)
-	if c := f.session.current.Load(); c != nil && status.IsSuccess() {
+	c := f.session.current.Load()
+	if c != nil && status.IsSuccess() {
 		c.scoring = f.session.newScoring(c, nodes, result)
 	}
 	return result, status

@@ -46,7 +46,8 @@ func (p places) all() iter.Seq2[int, int32] {
 // count is the length of the list.
 func (p places) count() (n int) {
 	for _, one := range p {
-		if n++; one < 0 {
+		n++
+		if one < 0 {
 			n -= int(one) + 1
 		}
 	}

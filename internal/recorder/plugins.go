@@ -27,7 +27,8 @@ func (s *session) wrapPlugins(fwk schedframework.Framework) {
 
 // record keeps the verdict of a plugin on a pod.
 func (s *session) record(p point, pod *v1.Pod, verdict PluginVerdict) {
-	if rec := s.of(pod); rec != nil {
+	rec := s.of(pod)
+	if rec != nil {
 		s.recorder.mu.Lock()
 		defer s.recorder.mu.Unlock()
 		rec.set(p, verdict)
@@ -70,7 +71,8 @@ type recordedScore struct {
 }
 
 func (r recordedScore) ScoreExtensions() framework.ScoreExtensions {
-	if next := r.ScorePlugin.ScoreExtensions(); next != nil {
+	next := r.ScorePlugin.ScoreExtensions()
+	if next != nil {
 		return recordedNormalize{next, r}
 	}
 	return nil
@@ -83,7 +85,8 @@ type recordedNormalize struct {
 
 // NormalizeScore runs on a goroutine for each plugin.
 func (r recordedNormalize) NormalizeScore(ctx context.Context, state framework.CycleState, pod *v1.Pod, list framework.NodeScoreList) *framework.Status {
-	if c := r.of.session.current.Load(); c != nil && !r.of.session.recorder.withoutRaw {
+	c := r.of.session.current.Load()
+	if c != nil && !r.of.session.recorder.withoutRaw {
 		raw := make([]int64, len(list))
 		for i, score := range list {
 			raw[i] = score.Score

@@ -46,7 +46,7 @@ func (r *Recorder) Preempted(namespace, name string) (Preempted, bool) {
 	return out.public(), true
 }
 
-// eviction is that of a pod with a UID, by another's attempt.
+// eviction is the eviction of a pod with a UID, by another's attempt.
 type eviction struct {
 	by   *record
 	node string
@@ -102,7 +102,8 @@ const preempted = "Preempted"
 // framework returns the node alone. It does so before events are queued: none is late or
 // lost. Without the private field no victim is known.
 func (s *session) wrapEvents(fwk schedframework.Framework) {
-	if recorder := private.Field[minor.EventRecorder](fwk, "eventRecorder"); recorder != nil {
+	recorder := private.Field[minor.EventRecorder](fwk, "eventRecorder")
+	if recorder != nil {
 		if logging, ok := any(*recorder).(events.EventRecorderLogger); ok { // not in every minor
 			*recorder = recordedEvents{logging, s.recorder}
 		}

@@ -3,7 +3,7 @@
 //
 // It stands between the scheduler, its frameworks and their plugins ([Recorder.Attach])
 // and does not change what they decide. It keeps a bounded number of attempts in memory
-// and writes nothing to the cluster. It is no API.
+// and writes nothing to the cluster.
 package recorder
 
 import (
@@ -104,7 +104,8 @@ func (r *Recorder) Attempt(namespace, name string, id uint64) (Attempt, bool) {
 // copy is an attempt, with the pod's later preemption.
 func (r *Recorder) copy(rec *record) Attempt {
 	a := rec.copy()
-	if out, ok := r.preempted[rec.pod()]; ok && string(out.uid) == rec.UID && rec.Result == Scheduled {
+	out, ok := r.preempted[rec.pod()]
+	if ok && string(out.uid) == rec.UID && rec.Result == Scheduled {
 		preempted := out.public()
 		a.Preempted = &preempted
 	}
@@ -128,7 +129,8 @@ func (r *Recorder) add(rec *record) {
 	rec.ID, rec.Number = r.lastID, 1
 	pod := rec.pod()
 	kept := r.pods[pod]
-	if n := len(kept); n > 0 && kept[n-1].UID == rec.UID {
+	n := len(kept)
+	if n > 0 && kept[n-1].UID == rec.UID {
 		rec.Number = kept[n-1].Number + 1
 	}
 	r.pods[pod] = append(kept, rec)
@@ -176,7 +178,8 @@ func (r *Recorder) forget(rec *record) {
 		maps.DeleteFunc(r.preempted, func(_ types.NamespacedName, e eviction) bool { return e.by == rec })
 	}
 	pod := rec.pod()
-	if kept := r.pods[pod]; len(kept) > 1 {
+	kept := r.pods[pod]
+	if len(kept) > 1 {
 		r.pods[pod] = append(kept[:0:0], kept[1:]...)
 	} else {
 		delete(r.pods, pod)
@@ -217,7 +220,8 @@ func (r *record) copy() Attempt {
 		a.Preemption = &Preemption{Node: r.nominated, Victims: append([]string{}, r.victims...)}
 	}
 	for _, v := range a.PreFilter {
-		if column := r.profile.columnOf(v.Plugin); column >= 0 {
+		column := r.profile.columnOf(v.Plugin)
+		if column >= 0 {
 			a.Columns[column].Skipped = v.Verdict == Skipped
 		}
 	}

@@ -73,7 +73,8 @@ func (s *session) take(pod *v1.Pod) *record {
 // of returns the attempt for a pod, but not in preemption's dry runs.
 func (s *session) of(pod *v1.Pod) *record {
 	found, _ := s.inFlight.Load(pod.UID)
-	if rec, _ := found.(*record); rec != nil && !rec.PodGroup.isTryOut() {
+	rec, _ := found.(*record)
+	if rec != nil && !rec.PodGroup.isTryOut() {
 		return rec
 	}
 	return nil
@@ -92,7 +93,7 @@ const (
 	points // their number
 )
 
-// verdicts are those of all plugins on a pod, by point, in the order in which they run.
+// verdicts are the verdicts of all plugins on a pod, by point, in the order in which they run.
 type verdicts [points][]PluginVerdict
 
 func (v verdicts) clone() verdicts {

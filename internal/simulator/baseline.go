@@ -18,7 +18,7 @@ import (
 // baseline is what Reset goes back to. It does not change once the simulator
 // has started.
 type baseline struct {
-	// config is that of the scheduler.
+	// config is the scheduler's.
 	config []byte
 	// snapshots are imported, one after the other.
 	snapshots [][]byte
@@ -36,7 +36,8 @@ func (s *Simulator) ImportFirst(ctx context.Context, in *snapshot.Snapshot, prog
 	if err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
-	if err = s.Import(ctx, in, progress); err != nil && !wasRefused(err) {
+	err = s.Import(ctx, in, progress)
+	if err != nil && !wasRefused(err) {
 		return err
 	}
 	s.baseline.snapshots = append(s.baseline.snapshots, raw)
@@ -46,7 +47,7 @@ func (s *Simulator) ImportFirst(ctx context.Context, in *snapshot.Snapshot, prog
 }
 
 // Source is the cluster that this one began as a copy of. Nil: of none, or of one
-// that nobody knows.
+// that is unknown.
 func (s *Simulator) Source() *snapshot.Source { return s.baseline.source }
 
 // remember takes what a kept cluster has as what Reset goes back to.
@@ -88,7 +89,8 @@ func (s *Simulator) goBack(ctx context.Context) error {
 		if err := json.Unmarshal(raw, objects); err != nil {
 			return err
 		}
-		if err := s.importer().Import(ctx, objects, nil); err != nil && !wasRefused(err) {
+		err := s.importer().Import(ctx, objects, nil)
+		if err != nil && !wasRefused(err) {
 			return err
 		}
 	}
@@ -108,7 +110,8 @@ func (s *Simulator) paused(do func() error) (err error) {
 		return err
 	}
 	defer func() {
-		if again := s.Resume(); again != nil {
+		again := s.Resume()
+		if again != nil {
 			err = errors.Join(err, fmt.Errorf("start the controllers again: %w", again))
 		}
 	}()
@@ -118,7 +121,8 @@ func (s *Simulator) paused(do func() error) (err error) {
 	if err := os.WriteFile(s.unfinished, nil, 0o600); err != nil {
 		return err
 	}
-	if err = do(); err == nil || wasRefused(err) {
+	err = do()
+	if err == nil || wasRefused(err) {
 		err = errors.Join(err, os.Remove(s.unfinished))
 	}
 	return err
@@ -130,14 +134,15 @@ func (s *Simulator) checkFinished(cfg Config) error {
 		return nil
 	}
 	s.unfinished = filepath.Join(cfg.DataDir, "unfinished")
-	if _, err := os.Stat(s.unfinished); err == nil && !cfg.Importing {
+	_, err := os.Stat(s.unfinished)
+	if err == nil && !cfg.Importing {
 		return fmt.Errorf("data directory %s: an import or a reset was not finished, and controllers would act on the half that is there: "+
 			"import the file again with --from, or remove %s to keep that half", cfg.DataDir, s.unfinished)
 	}
 	return nil
 }
 
-// wasRefused is true of the error of an import that is complete but for what the API
+// wasRefused reports whether an error is that an import is complete but for what the API
 // server rejected.
 func wasRefused(err error) bool {
 	var refused snapshot.NotImported

@@ -112,7 +112,7 @@ func makeUnavailableAPI(t *testing.T, s *Simulator) {
 		return discovery.IsGroupDiscoveryFailedError(last), nil
 	})
 	if err != nil {
-		t.Fatalf("the API is there, though nobody serves it: %v: %v", err, last)
+		t.Fatalf("the API is there, though no one serves it: %v: %v", err, last)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestResetGoesBackToWhatADataDirectoryAndAnImportHeld(t *testing.T) {
 	dir := t.TempDir()
 	before := startIn(t, Config{Variant: "native", DataDir: dir})
 	in := load(t)
-	in.SchedulerConfig, in.Pods[1].Spec.SchedulerName = nil, "nobody"
+	in.SchedulerConfig, in.Pods[1].Spec.SchedulerName = nil, "absent"
 	if err := before.Import(t.Context(), in, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -164,10 +164,12 @@ func TestResetGoesBackToWhatADataDirectoryAndAnImportHeld(t *testing.T) {
 		if err := s.Reset(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if now := state(t, s); !slices.Equal(now, start) {
+		now := state(t, s)
+		if !slices.Equal(now, start) {
 			t.Errorf("a reset gives\n%s\nwant\n%s", strings.Join(now, "\n"), strings.Join(start, "\n"))
 		}
-		if config := string(s.SchedulerConfig()); !strings.Contains(config, "imported") {
+		config := string(s.SchedulerConfig())
+		if !strings.Contains(config, "imported") {
 			t.Errorf("a reset gives the configuration %s", config)
 		}
 	}
@@ -228,7 +230,8 @@ func TestResetMakesANamespaceAgain(t *testing.T) {
 	if err := s.Reset(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if now := state(t, s); !slices.Equal(now, start) || len(now) != 1 {
+	now := state(t, s)
+	if !slices.Equal(now, start) || len(now) != 1 {
 		t.Errorf("a reset gives %q, want %q", now, start)
 	}
 }

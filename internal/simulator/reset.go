@@ -87,7 +87,7 @@ func (s *Simulator) Reset(ctx context.Context) error {
 	return nil
 }
 
-// deleteAll deletes what users have made: namespaces but those that the cluster needs
+// deleteAll deletes what users have made: namespaces but the ones that the cluster needs
 // or that were there at the start, and what is in any. In the cluster's own namespaces
 // only pods are the user's.
 func (s *Simulator) deleteAll(ctx context.Context) error {
@@ -127,7 +127,7 @@ func unlessGone(err error) error {
 	return err
 }
 
-// stays is true of namespaces that a reset leaves.
+// stays reports whether a reset leaves a namespace.
 func (s *Simulator) stays(ns *v1.Namespace) bool {
 	return snapshot.IsSystemNamespace(ns.Name) || s.baseline.stays[ns.UID]
 }
@@ -153,7 +153,7 @@ func (s *Simulator) clear(ctx context.Context, all metadata.Getter, kind schema.
 		group.Go(func() error {
 			client := all.Namespace(object.Namespace)
 			err := client.Delete(ctx, object.Name, now)
-			if err == nil && len(object.Finalizers) > 0 { // nobody else would take them away now
+			if err == nil && len(object.Finalizers) > 0 { // nothing else would take them away now
 				_, err = client.Patch(ctx, object.Name, types.MergePatchType, withoutFinalizers, metav1.PatchOptions{})
 			}
 			if unlessGone(err) != nil {
@@ -167,7 +167,7 @@ func (s *Simulator) clear(ctx context.Context, all metadata.Getter, kind schema.
 
 var withoutFinalizers = []byte(`{"metadata":{"finalizers":null}}`)
 
-// kinds are those of which users make objects, but for namespaces; pods come first.
+// kinds are the kinds of which users make objects, but for namespaces; pods come first.
 // An API that a pod would serve has none.
 func (s *Simulator) kinds() (metadata.Interface, []schema.GroupVersionResource, error) {
 	lists, err := s.client.Discovery().ServerPreferredNamespacedResources()

@@ -3,7 +3,7 @@
 // of the variants, whose configuration can be changed while everything else goes on.
 //
 // It wires what the packages below it do. It has no page and no HTTP API: those
-// stand on it. Nothing but its command imports it: it is no API.
+// stand on it. Nothing but its command imports it.
 package simulator
 
 import (

@@ -28,7 +28,8 @@ func warnOfPatterns(sched *scheduler.Scheduler, config *kubescheduler.Configurat
 		pod := hooks.PodOf(queued)
 		for _, policy := range policies[of.ProfileName()] {
 			note := dialect.EventNote(policy, pod.Annotations)
-			if _, refused := policy.Selector(pod.Annotations); note != "" && refused == nil {
+			_, refused := policy.Selector(pod.Annotations)
+			if note != "" && refused == nil {
 				of.EventRecorder().Eventf(pod, nil, v1.EventTypeWarning, dialect.EventReason, dialect.EventAction, "%s", note)
 			}
 		}

@@ -35,7 +35,8 @@ func (w *warnings) say(format string, args ...any) {
 	}
 	now := w.now()
 	if now.Sub(w.since) >= warningsWhile {
-		if more := w.written - warningsShown; more > 0 {
+		more := w.written - warningsShown
+		if more > 0 {
 			fmt.Fprintf(w.to, "warning: %d more warnings were omitted\n", more)
 		}
 		w.since, w.written = now, 0

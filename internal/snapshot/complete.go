@@ -64,14 +64,16 @@ func (s *Snapshot) missing() *Snapshot {
 	}
 	for _, kind := range Kinds {
 		for o := range kind.All(s) {
-			if name := o.GetNamespace(); !IsSystemNamespace(name) && lacks("Namespace", name) {
+			name := o.GetNamespace()
+			if !IsSystemNamespace(name) && lacks("Namespace", name) {
 				out.Namespaces = append(out.Namespaces, v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 			}
 		}
 	}
 	for i := range s.Pods {
 		spec := &s.Pods[i].Spec
-		if name := spec.PriorityClassName; spec.Priority != nil && !isSystemPriority(name) && lacks("PriorityClass", name) {
+		name := spec.PriorityClassName
+		if spec.Priority != nil && !isSystemPriority(name) && lacks("PriorityClass", name) {
 			out.PriorityClasses = append(out.PriorityClasses, schedulingv1.PriorityClass{
 				ObjectMeta: metav1.ObjectMeta{Name: name}, Value: *spec.Priority, PreemptionPolicy: spec.PreemptionPolicy,
 			})

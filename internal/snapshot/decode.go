@@ -81,7 +81,8 @@ func unmarshal(raw []byte, into any) error {
 		line := 1 + bytes.Count(raw[:min(int(syntax.Offset), len(raw))], []byte("\n"))
 		return fmt.Errorf("not JSON: line %d: %w", line, err)
 	}
-	if problems := yamlcheck.Decode(raw, reflect.New(reflect.TypeOf(into).Elem()).Interface()); len(problems) > 0 {
+	problems := yamlcheck.Decode(raw, reflect.New(reflect.TypeOf(into).Elem()).Interface())
+	if len(problems) > 0 {
 		return problems[:1]
 	}
 	return err
@@ -89,16 +90,19 @@ func unmarshal(raw []byte, into any) error {
 
 // isWhole rejects what was cut in two. YAML that ends early is YAML.
 func (in *reading) isWhole() error {
-	if has, says := in.Objects(), in.Source; says != nil && has < says.Objects {
+	has, says := in.Objects(), in.Source
+	if says != nil && has < says.Objects {
 		return fmt.Errorf("the file is cut off: it says that it has %d objects, and has %d; if you took some out, correct source.objects", says.Objects, has)
 	}
 	for _, kind := range Kinds {
 		at := 0
 		for o := range kind.All(&in.Snapshot) {
-			if at++; o.GetName() == "" && o.GetGenerateName() == "" {
+			at++
+			if o.GetName() == "" && o.GetGenerateName() == "" {
 				return fmt.Errorf("%s %d has no metadata.name: perhaps the file is cut off", kind.Title, at)
 			}
-			if pod, ok := o.(*v1.Pod); ok && len(pod.Spec.Containers) == 0 {
+			pod, ok := o.(*v1.Pod)
+			if ok && len(pod.Spec.Containers) == 0 {
 				return fmt.Errorf("pod %s has no spec.containers: perhaps the file is cut off", qualified(pod))
 			}
 		}
@@ -112,7 +116,8 @@ type grouped map[[2]string][]string
 
 func (g grouped) add(kind, common, object string) {
 	at := [2]string{kind, common}
-	if n := len(g[at]); n == 0 || g[at][n-1] != object {
+	n := len(g[at])
+	if n == 0 || g[at][n-1] != object {
 		g[at] = append(g[at], object)
 	}
 }

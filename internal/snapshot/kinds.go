@@ -26,8 +26,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Kinds are those of a Snapshot in the order in which they are made: each after
-// those that it refers to. No other kind is ever read from a cluster: no Secret, no
+// Kinds are the kinds of a Snapshot in the order in which they are made: each after
+// kinds that it refers to. No other kind is ever read from a cluster: no Secret, no
 // ConfigMap, no ServiceAccount, no Event and no custom resource.
 var Kinds = []Kind{
 	kindOf("namespace", &v1.Namespace{}),
@@ -112,7 +112,7 @@ func (k Kind) of(s *Snapshot) reflect.Value {
 	return reflect.ValueOf(s).Elem().FieldByIndex(k.field.Index)
 }
 
-// All are those of a snapshot, to be read and changed.
+// All are the lists of a snapshot, to be read and changed.
 func (k Kind) All(s *Snapshot) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
 		for i := range k.of(s).Len() {
@@ -152,7 +152,8 @@ func (k Kind) Drop(s *Snapshot, out func(Object) bool) {
 func (k Kind) List(ctx context.Context, from kubernetes.Interface, to *Snapshot, o metav1.ListOptions, page func(int)) error {
 	for {
 		list, err := k.request(client(from).Get(), "").VersionedParams(&o, scheme.ParameterCodec).Do(ctx).Get()
-		if status := apierrors.APIStatus(nil); apierrors.IsResourceExpired(err) && errors.As(err, &status) && status.Status().Continue != "" {
+		status := apierrors.APIStatus(nil)
+		if apierrors.IsResourceExpired(err) && errors.As(err, &status) && status.Status().Continue != "" {
 			// The pages took so long that the cluster has forgotten how it was at the
 			// first one: it goes on with how it is now.
 			o.Continue = status.Status().Continue
@@ -167,7 +168,8 @@ func (k Kind) List(ctx context.Context, from kubernetes.Interface, to *Snapshot,
 		}
 		k.of(to).Set(reflect.AppendSlice(k.of(to), items))
 		page(items.Len())
-		if o.Continue = list.(metav1.ListInterface).GetContinue(); o.Continue == "" {
+		o.Continue = list.(metav1.ListInterface).GetContinue()
+		if o.Continue == "" {
 			return nil
 		}
 	}

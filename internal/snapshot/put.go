@@ -37,7 +37,8 @@ func (i *importing) put(ctx context.Context, kind Kind, in *Snapshot, which func
 				}
 			}()
 			err := i.putOne(ctx, kind, obj)
-			if status := apierrors.APIStatus(nil); errors.As(err, &status) && ctx.Err() == nil {
+			status := apierrors.APIStatus(nil)
+			if errors.As(err, &status) && ctx.Err() == nil {
 				i.mu.Lock()
 				defer i.mu.Unlock()
 				reason := err.Error()
@@ -75,7 +76,8 @@ func (i *importing) putOne(ctx context.Context, kind Kind, in Object) error {
 	i.adapt(ctx, obj)
 	for tries := 0; ; tries++ {
 		err := i.create(ctx, kind, obj, in.GetUID())
-		if again := apierrors.IsForbidden(err) && time.Now().Before(i.until) || apierrors.IsConflict(err) && tries < maxConflicts; !again {
+		again := apierrors.IsForbidden(err) && time.Now().Before(i.until) || apierrors.IsConflict(err) && tries < maxConflicts
+		if !again {
 			return err
 		}
 		select {
@@ -117,7 +119,7 @@ func (i *importing) create(ctx context.Context, kind Kind, obj Object, was types
 	return kind.request(client(i.Client).Put(), obj.GetNamespace()).Name(obj.GetName()).SubResource("status").Body(created).Do(ctx).Error()
 }
 
-// restoreStatus gives an object the status that nobody here would bring about again,
+// restoreStatus gives an object the status that nothing here would bring about again,
 // if there is one: the room and the images of nodes, which volume and which device
 // belongs to which claim, how far jobs are, and that a pod has ended. The status of
 // other pods comes from the kubelets and the scheduler.
@@ -126,7 +128,7 @@ func restoreStatus(from, created Object) bool {
 	case *v1.Node:
 		status := from.(*v1.Node).Status
 		if len(status.Capacity) == 0 && len(status.Allocatable) == 0 {
-			return false // the file does not say how large it is: that stays with whoever knows
+			return false // the file does not say how large it is: that stays with the one who knows
 		}
 		to.Status.Capacity, to.Status.Allocatable = status.Capacity, status.Allocatable
 		to.Status.Images, to.Status.DeclaredFeatures = status.Images, status.DeclaredFeatures
@@ -152,7 +154,7 @@ func restoreStatus(from, created Object) bool {
 
 // adapt makes of an object what it has to be here.
 func (i *importing) adapt(ctx context.Context, obj Object) {
-	// Nobody here would take finalizers away, but for two.
+	// Nothing here would take finalizers away, but for two.
 	finalizers := obj.GetFinalizers()
 	keep := func(finalizer string) { obj.SetFinalizers([]string{finalizer}) }
 	obj.SetFinalizers(nil)
@@ -170,7 +172,7 @@ func (i *importing) adapt(ctx context.Context, obj Object) {
 		obj.Spec.HealthCheckNodePort = 0
 	case *v1.Pod:
 		// Its job, which is here, has yet to count its end: the controller takes the
-		// finalizer away from those that it has counted.
+		// finalizer away from the pods that it has counted.
 		owner := metav1.GetControllerOf(obj)
 		tracked := slices.Contains(finalizers, batchv1.JobTrackingFinalizer)
 		if owner != nil && owner.Kind == "Job" && (tracked || !podutil.IsPodTerminal(obj)) {

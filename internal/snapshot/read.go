@@ -32,7 +32,7 @@ func Read(r io.Reader) (*Snapshot, []Notice, error) {
 	return newReading(unbounded).read([]File{{Reader: r}})
 }
 
-// ReadSent is Read for what whoever reaches a simulator may send: it is bounded. Its
+// ReadSent is Read for what any client of a simulator may send: it is bounded. Its
 // error may be a [TooLarge].
 func ReadSent(r io.Reader) (*Snapshot, []Notice, error) {
 	return newReading(bounds{MaxSent, 4 << 20, 1 << 20, toBeSent, toBeSent}).read([]File{{Reader: r}})
@@ -180,7 +180,8 @@ type limited struct {
 
 func (l limited) Read(into []byte) (int, error) {
 	n, err := l.Reader.Read(into[:min(int64(len(into)), l.in.left+1)])
-	if l.in.left -= int64(n); l.in.left < 0 {
+	l.in.left -= int64(n)
+	if l.in.left < 0 {
 		return 0, tooLarge(inBytes(l.in.most.bytes), l.in.most.advice)
 	}
 	return n, err
@@ -190,7 +191,8 @@ func (l limited) Read(into []byte) (int, error) {
 func (in *reading) file(r io.Reader) error {
 	file := bufio.NewReader(r)
 	r = file
-	if magic, _ := file.Peek(2); string(magic) == "\x1f\x8b" {
+	magic, _ := file.Peek(2)
+	if string(magic) == "\x1f\x8b" {
 		compressed, err := gzip.NewReader(file)
 		if err != nil {
 			return fmt.Errorf("not gzip: %w", err)

@@ -94,7 +94,8 @@ func TestEveryMistakeIsReportedWithItsLine(t *testing.T) {
 		{"a container's field in the spec", pod, "spec:\n  image: web\n", "2 spec.image: unknown field"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := listed(check(tt.text, tt.as)); got != tt.want {
+			got := listed(check(tt.text, tt.as))
+			if got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
@@ -116,7 +117,8 @@ func TestValidTextHasNoMistake(t *testing.T) {
 		"a whole number":   "spec:\n  priority: 1.0\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := listed(check(text, pod)); got != "" {
+			got := listed(check(text, pod))
+			if got != "" {
 				t.Error(got)
 			}
 		})
@@ -125,7 +127,8 @@ func TestValidTextHasNoMistake(t *testing.T) {
 
 func TestAKeyThatIsNotTextIsReported(t *testing.T) {
 	got := Parse([]byte("metadata:\n  name: {{.Name}}\n")).Keys()
-	if want := "2 metadata.name: the name of a field must be text"; listed(got) != want {
+	want := "2 metadata.name: the name of a field must be text"
+	if listed(got) != want {
 		t.Errorf("got  %s\nwant %s", listed(got), want)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
-// Main is all that main of a scheduler does. The options add plugins to those that it
+// Main is all that main of a scheduler does. The options add plugins to the ones that it
 // has, as options of kube-scheduler's own command do:
 //
 //	command.Main(app.WithPlugin(mine.Name, mine.New))
@@ -27,7 +27,7 @@ import (
 // It does not return. Call it first: this program compiles guests in children of its own.
 func Main(options ...app.Option) {
 	wasmhost.CompileInChild()
-	os.Exit(run(&wasmhost.Host{}, os.Args[1:], os.Stdout, os.Stderr, options...))
+	os.Exit(run(wasmhost.New(wasmhost.Options{}), os.Args[1:], os.Stdout, os.Stderr, options...))
 }
 
 // run is the whole command. It returns the exit code.

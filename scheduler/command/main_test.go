@@ -100,7 +100,7 @@ func TestEveryBadConfigStopsTheStartWithOneLine(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			wantRefusal(t, &wasmhost.Host{}, file, badConfigs[filepath.Base(file)])
+			wantRefusal(t, wasmhost.New(wasmhost.Options{}), file, badConfigs[filepath.Base(file)])
 		})
 	}
 }
@@ -110,14 +110,16 @@ func TestEveryBadConfigStopsTheStartWithOneLine(t *testing.T) {
 func wantRefusal(t *testing.T, host *wasmhost.Host, file, want string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if code := run(host, []string{"--config", file}, &stdout, &stderr); code != 1 {
+	code := run(host, []string{"--config", file}, &stdout, &stderr)
+	if code != 1 {
 		t.Errorf("exit code %d", code)
 	}
 	if stdout.Len() > 0 {
 		t.Errorf("on standard output: %s", &stdout)
 	}
 	line, rest, ended := strings.Cut(stderr.String(), "\n")
-	if want = "kube-scheduler: config " + file + ": " + want; !strings.HasPrefix(line, want) || want == "" {
+	want = "kube-scheduler: config " + file + ": " + want
+	if !strings.HasPrefix(line, want) || want == "" {
 		t.Errorf("got\n%s\nwant\n%s", line, want)
 	}
 	if !ended || rest != "" {
@@ -163,11 +165,11 @@ func TestAGuestThatCannotBeFetchedStopsTheStartWithOneLine(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			server := httptest.NewServer(tt.handler)
 			defer server.Close()
-			host := &wasmhost.Host{Timeout: time.Minute}
+			timeout := time.Minute
 			if strings.Contains(tt.want, "not fetched within 2s") {
-				host.Timeout = 2 * time.Second
+				timeout = 2 * time.Second
 			}
-			wantRefusal(t, host, fetching(t, server.URL), "plugin WasmRegexScheduling: guest "+server.URL+": "+tt.want)
+			wantRefusal(t, wasmhost.New(wasmhost.Options{Timeout: timeout}), fetching(t, server.URL), "plugin WasmRegexScheduling: guest "+server.URL+": "+tt.want)
 		})
 	}
 }
@@ -185,14 +187,14 @@ func endless(w http.ResponseWriter, _ *http.Request) {
 
 func TestAServerThatIsNotThereStopsTheStartWithOneLine(t *testing.T) {
 	const guestURL = "http://127.0.0.1:1/guest.wasm"
-	wantRefusal(t, &wasmhost.Host{}, fetching(t, guestURL), "plugin WasmRegexScheduling: guest "+guestURL+": dial tcp 127.0.0.1:1: connect: connection refused")
+	wantRefusal(t, wasmhost.New(wasmhost.Options{}), fetching(t, guestURL), "plugin WasmRegexScheduling: guest "+guestURL+": dial tcp 127.0.0.1:1: connect: connection refused")
 }
 
-func TestAHostThatNobodyKnowsStopsTheStartWithOneLine(t *testing.T) {
+func TestUnknownHostStopsTheStartWithOneLine(t *testing.T) {
 	const guestURL = "http://guests.invalid/guest.wasm"
 	noDNS := func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no name server") }
 	dialer := net.Dialer{Resolver: &net.Resolver{PreferGo: true, Dial: noDNS}}
-	host := &wasmhost.Host{Transport: &http.Transport{DialContext: dialer.DialContext}}
+	host := wasmhost.New(wasmhost.Options{Transport: &http.Transport{DialContext: dialer.DialContext}})
 	wantRefusal(t, host, fetching(t, guestURL), "plugin WasmRegexScheduling: guest "+guestURL+": dial tcp: lookup guests.invalid")
 }
 

@@ -37,9 +37,9 @@ func chapter(t *testing.T, file, title string) (steps []step) {
 	return steps
 }
 
-// TestTheFirstChapterOnGuestsIsTrue does what docs/guests.md says to a new author,
+// TestGuideOnGuestsIsTrue does what docs/guests.md says to a new author,
 // from "guest new" to a pod that the guest places in the simulator.
-func TestTheFirstChapterOnGuestsIsTrue(t *testing.T) {
+func TestGuideOnGuestsIsTrue(t *testing.T) {
 	steps := chapter(t, "../../docs/guests.md", "In ten minutes, in Go")
 	t.Setenv("GOFLAGS", "-buildvcs=false")
 	t.Setenv("GOPROXY", "off")

@@ -38,7 +38,7 @@ func replicated(t *testing.T, pods int) (file string, names []string) {
 	return file, names
 }
 
-func TestAnImportThatWasInterruptedIsFinishedBeforeAControllerActs(t *testing.T) {
+func TestInterruptedImportIsFinishedBeforeAControllerActs(t *testing.T) {
 	file, want := replicated(t, 600)
 	dir := t.TempDir()
 	args := []string{"--headless", "--port", "0", "--api-port", "0", "--plugin", "native", "--data-dir", dir}
@@ -60,7 +60,7 @@ func TestAnImportThatWasInterruptedIsFinishedBeforeAControllerActs(t *testing.T)
 	}
 
 	session(t, append([]string{"--from", file}, args[7:]...), func(base string) {
-		eventually.Succeeds(t, "the pods are those of the file", func(context.Context) error {
+		eventually.Succeeds(t, "the simulator has the pods of the file", func(context.Context) error {
 			if got := slices.Sorted(maps.Keys(where(t, base))); !slices.Equal(got, want) {
 				return fmt.Errorf("%d pods, want %d: %.200s …", len(got), len(want), fmt.Sprint(got))
 			}

@@ -105,7 +105,7 @@ func get(t *testing.T, url string) (int, string) {
 	return response.StatusCode, string(body)
 }
 
-func TestASimulatorFromStartToStop(t *testing.T) {
+func TestSimulatorFromStartToStop(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "import.json")
 	if err := os.WriteFile(file, []byte(`{"nodes":[{"metadata":{"name":"kubecon-1"}}]}`), 0o600); err != nil {
@@ -174,7 +174,7 @@ func session(t *testing.T, args []string, do func(base string)) string {
 	return r.out.String()
 }
 
-func TestADataDirectoryKeepsTheConfiguration(t *testing.T) {
+func TestDataDirectoryKeepsTheConfiguration(t *testing.T) {
 	dir := t.TempDir()
 	file, former := filepath.Join(dir, "scheduler-config.yaml"), filepath.Join(dir, "scheduler-config.old.yaml")
 	with := func(args ...string) []string { return append([]string{"--data-dir", dir}, args...) }
@@ -213,7 +213,7 @@ func TestADataDirectoryKeepsTheConfiguration(t *testing.T) {
 	session(t, with(), expect("RegexScheduling"))
 }
 
-func TestASavedConfigurationThatIsInvalidDoesNotPreventAStart(t *testing.T) {
+func TestSimulatorStartsWithoutAnInvalidSavedConfiguration(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "scheduler-config.yaml")
 	for text, why := range map[string]string{
@@ -239,34 +239,14 @@ func TestASavedConfigurationThatIsInvalidDoesNotPreventAStart(t *testing.T) {
 	}
 }
 
-func TestAPublicAddressCausesAWarningAndWorksByTheMachinesName(t *testing.T) {
-	name, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := session(t, []string{"--plugin", "native", "--listen", "0.0.0.0"}, func(base string) {
-		for host, want := range map[string]int{name: 200, "evil.example": 403} {
-			request, err := http.NewRequest(http.MethodGet, base+"/api/v1/schedulerconfiguration", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			request.Host = host + base[strings.LastIndex(base, ":"):]
-			response, err := http.DefaultClient.Do(request)
-			if err != nil {
-				t.Fatal(err)
-			}
-			response.Body.Close()
-			if response.StatusCode != want {
-				t.Errorf("asked as %s it answers %d, want %d", request.Host, response.StatusCode, want)
-			}
-		}
-	})
+func TestSimulatorWarnsOfAPublicAddress(t *testing.T) {
+	out := session(t, []string{"--plugin", "native", "--listen", "0.0.0.0"}, func(string) {})
 	if !strings.Contains(out, "simulator: warning: --listen 0.0.0.0: there is no password: who reaches this address can do everything") {
 		t.Errorf("it does not warn: %s", out)
 	}
 }
 
-func TestTheAPIServersPortThatIsTakenIsNamedWithItsFlag(t *testing.T) {
+func TestErrorNamesTheFlagOfATakenPort(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -281,7 +261,7 @@ func TestTheAPIServersPortThatIsTakenIsNamedWithItsFlag(t *testing.T) {
 	}
 }
 
-func TestWithoutAHeadThereIsTheAPIOnly(t *testing.T) {
+func TestHeadlessSimulatorHasOnlyTheAPI(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out, done := newOutput(), make(chan int, 1)
 	go func() {
@@ -298,6 +278,19 @@ func TestWithoutAHeadThereIsTheAPIOnly(t *testing.T) {
 	cancel()
 	if code := <-done; code != 0 || strings.Contains(out.String(), "Open the page") {
 		t.Errorf("it ended with %d: %s", code, out)
+	}
+}
+
+func TestSimulatorWithoutKubelets(t *testing.T) {
+	printed := session(t, []string{"--kubelets", "none"}, func(base string) {
+		send(t, "POST", base+"/api/v1/import", `{"nodes":[{"metadata":{"name":"kubecon-1"}}]}`, 200)
+		_, nodes := get(t, base+"/api/v1/export")
+		if !strings.Contains(nodes, "kubecon-1") || strings.Contains(nodes, "KubeletReady") {
+			t.Error(nodes)
+		}
+	})
+	if strings.Contains(printed, "fake kubelets") {
+		t.Error(printed)
 	}
 }
 
@@ -364,6 +357,7 @@ func TestUsageErrorsStartNothing(t *testing.T) {
 		"reset now":       {2, `unknown command "now"`},
 		"completion bash": {0, "bash completion"},
 		"snapshot --no":   {2, "unknown flag: --no"},
+		"--kubelets kwok": {2, `invalid argument "kwok" for "--kubelets" flag: use simulated or none`},
 		"--plugin back":   {2, `invalid argument "back" for "--plugin" flag: use v1, v2, native, extender, extender-names or none`},
 		"--context prod":  {2, "there is none"},
 		"snapshot":        {2, "--kubeconfig is missing: give the kubeconfig"},

@@ -23,7 +23,7 @@ func TestProgressIsPrintedOncePerStep(t *testing.T) {
 	}
 }
 
-func TestALineOfProgressFitsTheTerminal(t *testing.T) {
+func TestProgressFitsTheTerminal(t *testing.T) {
 	sides := map[string]compare.Progress{
 		"A": {Side: "A", Step: "schedules", Done: 300, Of: 400}, "B": {Side: "B", Step: "schedules", Done: 100, Of: 400},
 	}

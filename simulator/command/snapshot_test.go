@@ -49,7 +49,7 @@ func where(t *testing.T, base string) map[string]string {
 	return on
 }
 
-func TestASimulatorStartsAsACopyOfAnother(t *testing.T) {
+func TestSimulatorStartsAsACopyOfAnother(t *testing.T) {
 	want := map[string]string{"team/p-0": "kubecon-1 Running", "team/p-1": "cncf-1 Running", "team/p-2": "cncf-1 Running", "team/p-3": " Pending"}
 	same := func(base string) {
 		t.Helper()

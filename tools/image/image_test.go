@@ -76,7 +76,8 @@ func archive(t *testing.T, binaries ...string) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "tiny.tar")
 	var stdout, stderr bytes.Buffer
-	if code := run(append([]string{"--name", imageName, "--out", file}, binaries...), &stdout, &stderr); code != 0 {
+	code := run(append([]string{"--name", imageName, "--out", file}, binaries...), &stdout, &stderr)
+	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, &stderr)
 	}
 	return file
@@ -205,7 +206,8 @@ func TestTheImageHasLicensesAndLabels(t *testing.T) {
 		"org.opencontainers.image.title": "image", "org.opencontainers.image.version": "v1",
 		"org.opencontainers.image.revision": "0123456789ab", "org.opencontainers.image.licenses": "Apache-2.0",
 	}
-	if got := config.Config.Labels; !maps.Equal(got, want) {
+	got := config.Config.Labels
+	if !maps.Equal(got, want) {
 		t.Errorf("the labels are %v", got)
 	}
 	content := mutate.Extract(img)
@@ -249,7 +251,8 @@ func TestTheImageHoldsNothingElse(t *testing.T) {
 		if h.Uid != 0 || h.Gid != 0 || !h.ModTime.Equal(epoch) {
 			t.Errorf("%s: owner %d:%d, time %s", h.Name, h.Uid, h.Gid, h.ModTime)
 		}
-		if want, _ := os.ReadFile(binary); h.Name == "tiny" && !bytes.Equal(data, want) {
+		want, _ := os.ReadFile(binary)
+		if h.Name == "tiny" && !bytes.Equal(data, want) {
 			t.Errorf("%s is not the binary", h.Name)
 		}
 	})
@@ -305,7 +308,8 @@ func TestTheArchiveNamesTheImageForEveryReader(t *testing.T) {
 		"org.opencontainers.image.ref.name": "v1",      // skopeo, podman
 		"io.containerd.image.name":          imageName, // ctr
 	} {
-		if got := descriptor.Annotations[annotation]; got != want {
+		got := descriptor.Annotations[annotation]
+		if got != want {
 			t.Errorf("%s is %q", annotation, got)
 		}
 	}
@@ -340,7 +344,8 @@ func TestWhatCannotRunIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			out := filepath.Join(t.TempDir(), "out.tar")
-			if code := run([]string{"--name", test.image, "--out", out, test.binary}, &stdout, &stderr); code != 1 || !strings.Contains(stderr.String(), test.want) {
+			code := run([]string{"--name", test.image, "--out", out, test.binary}, &stdout, &stderr)
+			if code != 1 || !strings.Contains(stderr.String(), test.want) {
 				t.Errorf("exit code %d: %s", code, &stderr)
 			}
 			if _, err := os.Stat(out); err == nil {
@@ -355,7 +360,8 @@ func TestWhatWouldNotRunInTheImageIsRefused(t *testing.T) {
 		"not for Linux":      {{Key: "GOOS", Value: "darwin"}, {Key: "CGO_ENABLED", Value: "0"}},
 		"dynamically linked": {{Key: "GOOS", Value: "linux"}, {Key: "CGO_ENABLED", Value: "1"}},
 	} {
-		if _, err := architectureOf(&debug.BuildInfo{Settings: settings}); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := architectureOf(&debug.BuildInfo{Settings: settings})
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}

@@ -42,7 +42,7 @@ func file(mode fs.FileMode, data []byte) *fstest.MapFile {
 
 func dir(mode fs.FileMode) *fstest.MapFile { return file(mode|fs.ModeDir, nil) }
 
-// authorities is Mozilla's list. Those that it trusts within limits only are
+// authorities is Mozilla's list. Authorities that it trusts within limits only are
 // excluded: a file of certificates cannot tell the limits.
 func authorities() []byte {
 	var list []byte

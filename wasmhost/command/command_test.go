@@ -120,7 +120,8 @@ func TestRunSaysWhichExportsItDidNotAsk(t *testing.T) {
 	wasm, err := filepath.Abs(guests + "reserve_count.wasm")
 	must(t, err)
 	inFolder(t, map[string]string{"nodes.yaml": nodes})
-	if _, out, errOut := try(t, "run", wasm, "--nodes", "nodes.yaml"); !strings.HasSuffix(out, "\nnot asked: reserve, unreserve\n") {
+	_, out, errOut := try(t, "run", wasm, "--nodes", "nodes.yaml")
+	if !strings.HasSuffix(out, "\nnot asked: reserve, unreserve\n") {
 		t.Errorf("%s%s", out, errOut)
 	}
 }
@@ -138,7 +139,8 @@ func TestRunSaysWhichDeclaredFieldsMadeNoDifference(t *testing.T) {
 		"web.yaml":  unused + prefix + "regex-exclude'], " + prefix + "regex-prefer']\n",
 		"none.yaml": unused + prefix + "regex'], " + prefix + "regex-exclude'], " + prefix + "regex-prefer'], node.metadata.name\n",
 	} {
-		if _, out, errOut := try(t, "run", filepath.Join(static, "regex_v2.wasm"), "--nodes", "nodes.yaml", "--pod", pod); !strings.HasSuffix(out, want) {
+		_, out, errOut := try(t, "run", filepath.Join(static, "regex_v2.wasm"), "--nodes", "nodes.yaml", "--pod", pod)
+		if !strings.HasSuffix(out, want) {
 			t.Errorf("%s: %s%s", pod, out, errOut)
 		}
 	}
@@ -158,7 +160,7 @@ func TestRunHasNoPodsThatWait(t *testing.T) {
 	}
 }
 
-func TestBadGuestsAreToldAsTheSchedulerTellsThem(t *testing.T) {
+func TestBadGuestsAreReportedAsByTheScheduler(t *testing.T) {
 	for guest, want := range map[string]string{
 		guests + "nope.wasm":            "no such file or directory",
 		guests + "empty_filter.wat":     "not a Wasm module",
@@ -172,7 +174,7 @@ func TestBadGuestsAreToldAsTheSchedulerTellsThem(t *testing.T) {
 	}
 }
 
-func TestInspectTellsWhatTheHostMakesOfAGuest(t *testing.T) {
+func TestInspectShowsWhatTheHostMakesOfAGuest(t *testing.T) {
 	for guest, want := range map[string][]string{
 		"../../static/regex_v2.wasm":         {`decides by +pod\.metadata\.annotations.*node\.metadata\.name\n`, `remembered +yes`, `imports .*k8s\.io/scheduler currentPod`, `memory +[1-9]\.`},
 		guests + "error_filter.wasm":         {`remembered +the guest does not declare what it decides by`, `decides by +it does not say`},

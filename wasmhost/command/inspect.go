@@ -35,11 +35,11 @@ func newInspect() *cobra.Command {
 }
 
 func inspect(ctx context.Context, out io.Writer, args wasmhost.Args) (err error) {
-	wasm, err := new(wasmhost.Host).Fetch(ctx, args)
+	wasm, err := wasmhost.New(wasmhost.Options{}).Fetch(ctx, args)
 	if err != nil {
 		return err
 	}
-	host := &wasmhost.Host{}
+	host := wasmhost.New(wasmhost.Options{})
 	defer func() { err = errors.Join(err, host.Close()) }()
 	began := time.Now()
 	started, err := host.Start(ctx, pluginName, args)

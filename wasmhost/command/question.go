@@ -151,7 +151,7 @@ func remove(field string, of *metav1.ObjectMeta, name string) {
 // schedulerOf is the scheduler's framework with the guest, and with what the framework
 // cannot be without.
 func schedulerOf(ctx context.Context, started *wasmhost.Started, q question, recorder events.EventRecorderLogger) (framework.Framework, error) {
-	client, err := kubernetes.NewForConfig(&rest.Config{}) // nobody answers, and nothing is asked
+	client, err := kubernetes.NewForConfig(&rest.Config{}) // no server is there, and nothing is asked
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func newRun() *cobra.Command {
 
 // ask asks the guest, prints what it says, and returns the nodes that are left.
 func ask(ctx context.Context, out, errOut io.Writer, q question) (left []string, err error) {
-	host := &wasmhost.Host{}
+	host := wasmhost.New(wasmhost.Options{})
 	defer func() { err = errors.Join(err, host.Close()) }()
 	started, err := host.Start(ctx, pluginName, q.args)
 	if err != nil {

@@ -152,7 +152,7 @@ var calls = []call{
 	{"no pattern", "POST", base + "regex/preview", `{}`, 400, nil},
 	{"a preview that is no JSON", "POST", base + "regex/preview", `pattern`, 400, nil},
 	{"a huge pattern", "POST", base + "regex/preview", "", 413, oversized},
-	{"no such pod", "GET", base + "pods/default/nobody/attempts", "", 404, nil},
+	{"no such pod", "GET", base + "pods/default/absent/attempts", "", 404, nil},
 	{"the description", "GET", base + "openapi.yaml", "", 200, nil},
 	{"the end", "POST", base + "stop", "", 202, nil},
 	{"a reset", "PUT", base + "reset", "", 202, nil},
@@ -188,7 +188,8 @@ func TestTheServerIsAsDescribed(t *testing.T) {
 func testAttempts(t *testing.T, c *contract, handler http.Handler) {
 	c.do(t, handler, call{"", "POST", base + "import", nodeAndPod, 200, nil})
 	eventually.Succeeds(t, "pod p is scheduled", func(ctx context.Context) error {
-		if attempts := sim.Recorder().Attempts("default", "p"); len(attempts) > 0 && attempts[0].Result == "Scheduled" {
+		attempts := sim.Recorder().Attempts("default", "p")
+		if len(attempts) > 0 && attempts[0].Result == "Scheduled" {
 			return nil
 		}
 		return unscheduled(ctx)

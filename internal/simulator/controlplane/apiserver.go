@@ -72,7 +72,8 @@ func buildAPIServer(ctx context.Context, dir *dataDir, ca *authority, etcd strin
 	if err != nil {
 		return nil, err
 	}
-	if errs := completed.Validate(); len(errs) != 0 {
+	errs := completed.Validate()
+	if len(errs) != 0 {
 		return nil, utilerrors.NewAggregate(errs)
 	}
 	config, err := newConfig(completed)

@@ -14,7 +14,7 @@
 // What it is not: it makes no volumes (package volumes does), and runs no service
 // accounts for pods, no node lifecycle (taints on silent nodes) and no kubelet.
 // Making nodes Ready and pods Running is package kubelets' work; placing pods is the
-// scheduler's. Nothing here is for production: one member, no backup, no audit. It is no API.
+// scheduler's. Nothing here is for production: one member, no backup, no audit.
 package controlplane
 
 import (

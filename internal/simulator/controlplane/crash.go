@@ -15,7 +15,7 @@ import (
 // word: a full disk is the most likely cause.
 type crash struct {
 	dir     *dataDir
-	running atomic.Bool // it is started: its own goroutines fail, which nobody can recover
+	running atomic.Bool // it is started: its own goroutines fail, which cannot be recovered
 }
 
 func (c *crash) options() []zap.Option {
@@ -26,7 +26,8 @@ func (c *crash) options() []zap.Option {
 func (c *crash) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
 	err := errors.New(entry.Message)
 	for _, field := range fields {
-		if cause, ok := field.Interface.(error); ok && field.Type == zapcore.ErrorType {
+		cause, ok := field.Interface.(error)
+		if ok && field.Type == zapcore.ErrorType {
 			err = fmt.Errorf("%s: %w", entry.Message, cause)
 		}
 	}

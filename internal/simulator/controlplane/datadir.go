@@ -68,7 +68,8 @@ func (d *dataDir) open() (err error) {
 	if d.sockets, err = os.MkdirTemp("", "etcd-"); err != nil {
 		return fmt.Errorf("directory for etcd's socket: %w", err)
 	}
-	if n := len(d.socket()); n > maxSocketPath {
+	n := len(d.socket())
+	if n > maxSocketPath {
 		return fmt.Errorf("etcd's socket path has %d bytes, at most %d are possible: set TMPDIR to a shorter directory", n, maxSocketPath)
 	}
 	return nil

@@ -24,7 +24,8 @@ type logWriter struct{}
 
 // Write never fails: a full disk must not turn a log line into a crash.
 func (logWriter) Write(p []byte) (int, error) {
-	if file := logFile.Load(); file != nil {
+	file := logFile.Load()
+	if file != nil {
 		_, _ = file.Write(p)
 	}
 	return len(p), nil

@@ -33,7 +33,8 @@ func deleteOrphans(client kubernetes.Interface, core coreinformers.Interface) fu
 			if _, err := nodes.Get(node); err == nil || node == "" {
 				continue
 			}
-			if _, asked := missing[node]; !asked { // the cache may be behind that of pods
+			_, asked := missing[node]
+			if !asked { // the cache may be behind that of pods
 				_, err := client.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{})
 				missing[node] = apierrors.IsNotFound(err)
 			}

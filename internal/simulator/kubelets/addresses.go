@@ -9,8 +9,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// addresses are those of pods. Which ones are taken is what the pods that are
-// there say, and what was given to those that do not say it yet: so nothing need
+// addresses are pods' addresses. Which ones are taken is what the pods that are
+// there say, and what was given to pods that do not say it yet: so nothing need
 // be remembered of pods that are gone, nor over a restart.
 type addresses struct {
 	pods cache.Indexer // by address
@@ -45,11 +45,13 @@ func (a *addresses) take(in netip.Prefix, pod *v1.Pod) (string, error) {
 		last = in.Addr() // names the range itself, so it comes last
 	}
 	for next := last; ; {
-		if next = next.Next(); !in.Contains(next) {
+		next = next.Next()
+		if !in.Contains(next) {
 			next = in.Addr()
 		}
 		ip := next.String()
-		if keys, err := a.pods.IndexKeys(byAddress, ip); err == nil && len(keys) == 0 && a.given[ip] == nil {
+		keys, err := a.pods.IndexKeys(byAddress, ip)
+		if err == nil && len(keys) == 0 && a.given[ip] == nil {
 			a.last[in], a.given[ip] = next, pod
 			return ip, nil
 		}

@@ -79,7 +79,8 @@ func (k *kubelets) endPod(ctx context.Context, pod *v1.Pod) error {
 	if err != nil || e == nil {
 		return err
 	}
-	if wait := e.wait(pod, time.Now()); wait > 0 {
+	wait := e.wait(pod, time.Now())
+	if wait > 0 {
 		k.later(pod, wait)
 		return nil
 	}
@@ -87,7 +88,7 @@ func (k *kubelets) endPod(ctx context.Context, pod *v1.Pod) error {
 }
 
 // removePod ends the wait for a kubelet that would stop the containers. Once that
-// is over, a pod that is still there is left to whoever put finalizers on it.
+// is over, a pod that is still there is left to the owner of its finalizers.
 func (k *kubelets) removePod(ctx context.Context, pod *v1.Pod) error {
 	if ptr.Deref(pod.DeletionGracePeriodSeconds, 1) == 0 {
 		return nil
@@ -141,7 +142,7 @@ type ending struct {
 	code  int32
 }
 
-// endingOf is that of pods that say when, and of those of jobs, which would
+// endingOf is the end of pods that say when, and of jobs' pods, which would
 // otherwise never be complete: they end at once. It is nil for all others.
 func endingOf(pod *v1.Pod) (*ending, error) {
 	text, says := pod.Annotations[runsFor]
@@ -152,7 +153,8 @@ func endingOf(pod *v1.Pod) (*ending, error) {
 	e := &ending{}
 	var err error
 	if says {
-		if e.after, err = time.ParseDuration(text); err != nil || e.after < 0 {
+		e.after, err = time.ParseDuration(text)
+		if err != nil || e.after < 0 {
 			return nil, fmt.Errorf("annotation %s: %q is not a valid duration: write it as 90s or 5m", runsFor, text)
 		}
 	}

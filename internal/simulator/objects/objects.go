@@ -1,4 +1,4 @@
-// Package objects finds where objects of any kind are sent to. It is no API.
+// Package objects finds where objects of any kind are sent to.
 package objects
 
 import (

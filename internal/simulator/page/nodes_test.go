@@ -74,7 +74,8 @@ func TestNodesAreFilteredByTheirFieldsAndSorted(t *testing.T) {
 		for _, n := range kept {
 			names = append(names, n.Name)
 		}
-		if got := strings.Join(names, " "); got != want {
+		got := strings.Join(names, " ")
+		if got != want {
 			t.Errorf("%q finds %q, want %q", filter, got, want)
 		}
 	}
@@ -117,7 +118,8 @@ func TestADrainIsShownUntilTheNodeIsUncordoned(t *testing.T) {
 		t.Errorf("it says %s", got)
 	}
 	n.Spec.Unschedulable = false
-	if got := said(); strings.Contains(got, "Drained a") || !strings.Contains(got, "Cordon") {
+	got := said()
+	if strings.Contains(got, "Drained a") || !strings.Contains(got, "Cordon") {
 		t.Errorf("once it is uncordoned it says %s", got)
 	}
 }

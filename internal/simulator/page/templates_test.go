@@ -30,7 +30,8 @@ func TestNoTemplateHasInlineScriptOrStyle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found := inline.Find(raw); found != nil {
+		found := inline.Find(raw)
+		if found != nil {
 			t.Errorf("%s: %q", name, found)
 		}
 	}
@@ -58,7 +59,8 @@ func TestScrollingRegionsHaveTheKeyboardFocus(t *testing.T) {
 	found := 0
 	for name, text := range texts {
 		for _, tag := range regexp.MustCompile(`<[^>]*class="scroll"[^>]*>`).FindAllString(text, -1) {
-			if found++; !regexp.MustCompile(`tabindex="0" role="region" aria-label="\w+`).MatchString(tag) {
+			found++
+			if !regexp.MustCompile(`tabindex="0" role="region" aria-label="\w+`).MatchString(tag) {
 				t.Errorf("%s: %s", name, tag)
 			}
 		}
@@ -91,7 +93,8 @@ func TestEveryManifestIsValid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, problems := edited.Read(text); len(problems) > 0 {
+		_, problems := edited.Read(text)
+		if len(problems) > 0 {
 			t.Errorf("%s: %v", k.Key(), problems)
 		}
 	}

@@ -8,7 +8,7 @@
 // anywhere.
 //
 // What it is not: it binds nothing, attaches nothing and keeps no data. That is
-// the binder's and the scheduler's work, and nobody's. It is no API.
+// the binder's and the scheduler's work, and no one else's.
 package volumes
 
 import (
@@ -40,7 +40,7 @@ type provisioner struct {
 	classes storagelisters.StorageClassLister
 }
 
-// Start makes volumes for claims, and deletes those that are released, now and
+// Start makes volumes for claims, and deletes released ones, now and
 // until ctx is done. The informers of claims, volumes and storage classes
 // in shared must run. What fails is tried again, and written to logs, one Write each.
 // After the end of ctx, wait until the last request has ended with the result.
@@ -95,7 +95,7 @@ func (p *provisioner) provision(ctx context.Context, name cache.ObjectName) erro
 	}
 	_, err = p.client.CoreV1().PersistentVolumes().Create(ctx, volume, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
-		return nil // the name is that of this claim alone
+		return nil // the name is this claim's alone
 	}
 	return err
 }

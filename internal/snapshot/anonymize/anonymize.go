@@ -9,7 +9,7 @@
 // another one of the snapshot, unless the snapshot has more than half of all words of
 // that length, as it may have of single letters.
 //
-// What a regex matches is compared before and after, node by node. It is not an API.
+// What a regex matches is compared before and after, node by node.
 package anonymize
 
 import (
@@ -132,14 +132,15 @@ func walk(v reflect.Value, text func(string) string) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if field := v.Type().Field(i); field.IsExported() && !asIs[field.Name] && !isDriver(v.Type(), field.Name) {
+			field := v.Type().Field(i)
+			if field.IsExported() && !asIs[field.Name] && !isDriver(v.Type(), field.Name) {
 				walk(v.Field(i), text)
 			}
 		}
 	}
 }
 
-// isDriver is true of names of drivers and of requests for devices.
+// isDriver reports whether a name is one of drivers and of requests for devices.
 func isDriver(t reflect.Type, field string) bool {
 	switch t {
 	case reflect.TypeFor[storagev1.CSINodeDriver](), reflect.TypeFor[resourcev1.DeviceRequest](), reflect.TypeFor[resourcev1.DeviceSubRequest]():
@@ -154,7 +155,8 @@ var naming = []string{"volume.kubernetes.io/selected-node", "volume.beta.kuberne
 // rewrite replaces what is in the annotations of an object, and of the pods it makes.
 func rewrite(o snapshot.Object, text, pattern func(string) string) {
 	all := []map[string]string{o.GetAnnotations()}
-	if template := snapshot.PodTemplate(o); template != nil {
+	template := snapshot.PodTemplate(o)
+	if template != nil {
 		all = append(all, template.Annotations)
 	}
 	for _, annotations := range all {

@@ -33,7 +33,8 @@ func (s secrets) inText(text string) string { return aWord.ReplaceAllStringFunc(
 func (s secrets) inPattern(pattern string) string { return replaceInPattern(pattern, s.add) }
 
 func (s secrets) add(word string) string {
-	if lower := strings.ToLower(word); !common[lower] {
+	lower := strings.ToLower(word)
+	if !common[lower] {
 		s[lower] = true
 	}
 	return word
@@ -152,7 +153,8 @@ func (p *patterns) translate(pattern string) string {
 	}
 	done, remark := p.words.pattern(pattern), ""
 	wanted, wrong := p.matches(pattern, p.nodes)
-	if is, alsoWrong := p.matches(done, p.after); wrong != alsoWrong || !slices.Equal(wanted, is) {
+	is, alsoWrong := p.matches(done, p.after)
+	if wrong != alsoWrong || !slices.Equal(wanted, is) {
 		done, remark = p.list(done, wanted, len(is))
 	}
 	p.done[pattern], p.remarks[done] = done, remark
@@ -180,7 +182,8 @@ func (p *patterns) list(pattern string, wanted []int, is int) (list, remark stri
 		names[i] = regexp.QuoteMeta(p.after[node])
 	}
 	listed := "^(?:" + strings.Join(names, "|") + ")$"
-	if now, wrong := p.matches(listed, p.after); !wrong && slices.Equal(now, wanted) {
+	now, wrong := p.matches(listed, p.after)
+	if !wrong && slices.Equal(now, wanted) {
 		return listed, fmt.Sprintf("its regex cuts through words, and became a list of the %d nodes that it matches", len(wanted))
 	}
 	return pattern, fmt.Sprintf("its regex is not kept: it matched %d nodes, and now matches %d", len(wanted), is)
@@ -190,7 +193,8 @@ func (p *patterns) list(pattern string, wanted []int, is int) (list, remark stri
 func (p *patterns) note(pod *v1.Pod) {
 	for _, key := range regex.Default.Keys() {
 		pattern, ok := pod.Annotations[key]
-		if remark := p.remarks[pattern]; ok && remark != "" {
+		remark := p.remarks[pattern]
+		if ok && remark != "" {
 			p.notices = append(p.notices, snapshot.Notice{About: "pod " + pod.Namespace + "/" + pod.Name, Reason: remark})
 		}
 	}
@@ -209,7 +213,7 @@ func replaceInPattern(pattern string, word func(string) string) string {
 	})
 }
 
-// isKubernetes is true of annotations by which Kubernetes keeps its books.
+// isKubernetes reports whether an annotation is one by which Kubernetes keeps its books.
 func isKubernetes(key string) bool {
 	domain, _, _ := strings.Cut(key, "/")
 	return domain == "kubernetes.io" || strings.HasSuffix(domain, ".kubernetes.io")

@@ -44,7 +44,7 @@ import (
 )
 
 // admitting are the admission plugins that decide on what scheduling depends on, in an API
-// server's order. Those that need controllers that nobody has here, such as service
+// server's order. The ones that need controllers that are not here, such as service
 // accounts, are not among them.
 var admitting = []struct {
 	name     string
@@ -92,14 +92,15 @@ var strategies = map[string]rest.RESTCreateStrategy{
 	"PriorityClass": priorityclass.Strategy, "StorageClass": storageclass.Strategy,
 }
 
-// Create makes an object as an API server does, and returns it as it is then. Nobody else
+// Create makes an object as an API server does, and returns it as it is then. No one else
 // may have it.
 func (c *Cluster) Create(ctx context.Context, o Object) (Object, error) {
 	k := c.of(o)
 	if k == nil {
 		return nil, c.errNotServed("create", fmt.Sprintf("%T", o))
 	}
-	if c.stamp(o); k.get(o.GetNamespace(), o.GetName()) != nil {
+	c.stamp(o)
+	if k.get(o.GetNamespace(), o.GetName()) != nil {
 		return nil, apierrors.NewAlreadyExists(k.resource.GroupResource(), o.GetName())
 	}
 	return c.putPrepared(ctx, o, "")
@@ -108,7 +109,8 @@ func (c *Cluster) Create(ctx context.Context, o Object) (Object, error) {
 // Replace takes an object in the place of the one of its name, prepared as a new one is.
 func (c *Cluster) Replace(ctx context.Context, o Object) (err error) {
 	var uid types.UID
-	if old := c.of(o).get(o.GetNamespace(), o.GetName()); old != nil {
+	old := c.of(o).get(o.GetNamespace(), o.GetName())
+	if old != nil {
 		uid = old.GetUID()
 	}
 	c.stamp(o)
@@ -179,14 +181,16 @@ func (c *Cluster) admit(ctx context.Context, k *kind, o Object, internal runtime
 	attributes := admission.NewAttributesRecord(internal, nil, k.kind, o.GetNamespace(), o.GetName(), k.resource, "",
 		admission.Create, &metav1.CreateOptions{}, false, &user.DefaultInfo{Name: "whatif"})
 	for _, plugin := range c.admission {
-		if changes, ok := plugin.(admission.MutationInterface); ok && plugin.Handles(admission.Create) {
+		changes, ok := plugin.(admission.MutationInterface)
+		if ok && plugin.Handles(admission.Create) {
 			if err := changes.Admit(ctx, attributes, nil); err != nil {
 				return err
 			}
 		}
 	}
 	for _, plugin := range c.admission {
-		if validates, ok := plugin.(admission.ValidationInterface); ok && plugin.Handles(admission.Create) {
+		validates, ok := plugin.(admission.ValidationInterface)
+		if ok && plugin.Handles(admission.Create) {
 			if err := validates.Validate(ctx, attributes, nil); err != nil {
 				return err
 			}
@@ -203,7 +207,8 @@ func (c *Cluster) Update(o Object) error {
 	if old == nil {
 		return k.notFound(o.GetName())
 	}
-	if version := o.GetResourceVersion(); version != "" && version != old.GetResourceVersion() {
+	version := o.GetResourceVersion()
+	if version != "" && version != old.GetResourceVersion() {
 		return apierrors.NewConflict(k.resource.GroupResource(), o.GetName(), fmt.Errorf("it has changed since version %s", version))
 	}
 	o.SetUID(old.GetUID())

@@ -4,7 +4,6 @@
 //
 // What an API server does to an object is done by Kubernetes' own functions: defaults,
 // admission, validation. What is not served fails, and is noted in [Cluster.NotModelled].
-// It is no API.
 package cluster
 
 import (
@@ -184,7 +183,7 @@ func Get[T Object](c *Cluster, namespace, name string) (none T) {
 	return none
 }
 
-// put writes an object that is nobody else's, as it is, in place of the old one if there is one.
+// put writes an object of which there is no other user, as it is, in place of the old one if there is one.
 func (c *Cluster) put(o Object) {
 	k := c.of(o)
 	c.write(event{k, k.get(o.GetNamespace(), o.GetName()), o})
@@ -248,7 +247,7 @@ func (c *Cluster) tell(e event) {
 	}
 }
 
-// handle calls a handler. If it panics, so that nobody knows what it has not done, the write goes on.
+// handle calls a handler. If it panics, the write goes on, though the handler may not have done all.
 func (c *Cluster) handle(call func()) {
 	var err error
 	func() {
@@ -279,7 +278,8 @@ func (c *Cluster) Try() (rollback, commit func()) {
 	commit = func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.recording--; c.recording == 0 {
+		c.recording--
+		if c.recording == 0 {
 			c.undo = nil
 		}
 	}
@@ -312,7 +312,8 @@ func (e event) inverse() []event {
 	}
 	now := e.kind.get(e.new.GetNamespace(), e.new.GetName())
 	pod, isPod := now.(*v1.Pod)
-	if was, ok := before.(*v1.Pod); ok && isPod && was.Spec.NodeName != pod.Spec.NodeName {
+	was, ok := before.(*v1.Pod)
+	if ok && isPod && was.Spec.NodeName != pod.Spec.NodeName {
 		return []event{{e.kind, now, nil}, {e.kind, nil, before}}
 	}
 	return []event{{e.kind, now, before}}
@@ -335,10 +336,12 @@ func (c *Cluster) stamp(o Object) {
 		o.SetName(o.GetGenerateName() + strconv.Itoa(c.version+1))
 	}
 	o.SetManagedFields(nil)
-	if created := o.GetCreationTimestamp(); created.IsZero() {
+	created := o.GetCreationTimestamp()
+	if created.IsZero() {
 		o.SetCreationTimestamp(metav1.NewTime(c.now()))
 	}
-	if node, ok := o.(*v1.Node); ok && node.Status.Allocatable == nil {
+	node, ok := o.(*v1.Node)
+	if ok && node.Status.Allocatable == nil {
 		node.Status.Allocatable = node.Status.Capacity
 	}
 }

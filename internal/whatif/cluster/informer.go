@@ -20,7 +20,7 @@ import (
 
 // informer is a table of the cluster, seen as an informer: its store is the table itself,
 // and each write calls its handlers. What it does not
-// override is that of an informer that never runs.
+// override is the lister of an informer that never runs.
 type informer struct {
 	minor.Synced
 	idle
@@ -131,7 +131,8 @@ func (c *Cluster) newFactory() informers.SharedInformerFactory {
 			continue
 		}
 		one := c.newInformer(example, func() { c.Unmodelled("list and watch " + gvk.GroupVersion().String() + " " + gvk.Kind) })
-		if served := c.kinds[reflect.TypeOf(example)]; served != nil {
+		served := c.kinds[reflect.TypeOf(example)]
+		if served != nil {
 			one = served.informer
 		}
 		factory.InformerFor(example, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer { return one })

@@ -28,7 +28,7 @@ func (c *Cluster) Bind(namespace, name, node string) error {
 	return nil
 }
 
-// start makes a pod that is nobody else's one that runs and is ready.
+// start makes a pod, of which there is no other user, running and ready.
 func (c *Cluster) start(pod *v1.Pod) {
 	now := metav1.NewTime(c.now())
 	pod.Status.Phase, pod.Status.StartTime, pod.Status.NominatedNodeName = v1.PodRunning, &now, ""
@@ -39,7 +39,8 @@ func (c *Cluster) start(pod *v1.Pod) {
 
 // Delete deletes an object at once, with what goes with it.
 func (c *Cluster) Delete(o Object) {
-	if now := c.of(o).get(o.GetNamespace(), o.GetName()); now != nil {
+	now := c.of(o).get(o.GetNamespace(), o.GetName())
+	if now != nil {
 		c.drop(now)
 	}
 }
@@ -73,10 +74,12 @@ func (c *Cluster) follow(e event) {
 			c.bindAtOnce(o)
 		}
 	case *v1.PersistentVolume:
-		if ref := o.Spec.ClaimRef; e.old == nil && ref == nil {
+		ref := o.Spec.ClaimRef
+		if e.old == nil && ref == nil {
 			c.bindAllAtOnce()
 		} else if e.old == nil {
-			if claim := Get[*v1.PersistentVolumeClaim](c, ref.Namespace, ref.Name); claim != nil {
+			claim := Get[*v1.PersistentVolumeClaim](c, ref.Namespace, ref.Name)
+			if claim != nil {
 				c.bindAtOnce(claim)
 			}
 		}
@@ -91,7 +94,7 @@ func (e event) object() Object {
 	return e.old
 }
 
-// owned is true of an object that a pod owns.
+// owned reports whether a pod owns an object.
 func owned(o Object, pod *v1.Pod) bool {
 	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.Kind == "Pod" && r.UID == pod.UID })
 }

@@ -14,7 +14,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
-// setupsOf are those of a scheduler in which each plugin filters and scores.
+// setupsOf are the setups of a scheduler in which each plugin filters and scores.
 func setupsOf(t *testing.T, text string) map[string]side.Setup {
 	t.Helper()
 	config, err := scheduler.Read([]byte(text))
@@ -33,7 +33,7 @@ func setupsOf(t *testing.T, text string) map[string]side.Setup {
 	return setups
 }
 
-func TestOnlyWhatIsDifferentIsAChange(t *testing.T) {
+func TestChangesAreWhatDiffers(t *testing.T) {
 	const wasm = "profiles: [{plugins: {multiPoint: {enabled: [{name: W}]}}, pluginConfig: [{name: W, args: %s}]}]"
 	args := func(args string) string { return fmt.Sprintf(wasm, args) }
 	for name, test := range map[string]struct{ a, b, verdicts, scores string }{
@@ -69,9 +69,9 @@ func TestOnlyWhatIsDifferentIsAChange(t *testing.T) {
 	}
 }
 
-// TestWhatTookPartMakesADifferenceDirect has a pod that is on node one under A and on two under B, and what
+// TestDifferencesAreDirectIfAChangeTookPart has a pod that is on node one under A and on two under B, and what
 // the attempts have of that.
-func TestWhatTookPartMakesADifferenceDirect(t *testing.T) {
+func TestDifferencesAreDirectIfAChangeTookPart(t *testing.T) {
 	refused := func(plugin string, nodes int) []recorder.Column {
 		return []recorder.Column{{Name: plugin, Failed: nodes}}
 	}
@@ -107,7 +107,7 @@ func TestWhatTookPartMakesADifferenceDirect(t *testing.T) {
 	}
 }
 
-func TestAPodThatIsNotAskedForOnOneSideDiffersDirectly(t *testing.T) {
+func TestPodsThatOneSideDoesNotTryDifferDirectly(t *testing.T) {
 	pod := side.KeyOf("default/pod")
 	a := resultOf(map[types.NamespacedName]side.Outcome{pod: {Node: "one", Attempt: &recorder.Attempt{Scheduler: "mine"}}})
 	b := resultOf(map[types.NamespacedName]side.Outcome{pod: {State: engine.NotAsked, Message: "no profile is called mine"}})
@@ -116,7 +116,7 @@ func TestAPodThatIsNotAskedForOnOneSideDiffersDirectly(t *testing.T) {
 	}
 }
 
-func TestThePluginThatIsNewIsNamedAndNotTheOneThatTurnsMore(t *testing.T) {
+func TestReasonNamesTheChangedPluginFirst(t *testing.T) {
 	c := changes{scores: sets.New("New")}
 	for want, turned := range map[string]map[string]int64{
 		"New": {"Old": 90, "New": 1}, "Old": {"Old": 5, "Older": 4}, "A": {"B": 3, "A": 3}, "": {},
@@ -127,7 +127,7 @@ func TestThePluginThatIsNewIsNamedAndNotTheOneThatTurnsMore(t *testing.T) {
 	}
 }
 
-func TestThePointsOfAPluginAreNoConfiguration(t *testing.T) {
+func TestExtensionPointsAreNoConfiguration(t *testing.T) {
 	setup := func(value string, points ...string) map[string]side.Setup {
 		return map[string]side.Setup{"p": {Verdicts: map[string]side.Settings{"P": {Points: points, Values: map[string]string{"a": value}}}}}
 	}

@@ -24,7 +24,7 @@ func preempted(victim, other string, priority int32, node string) *side.Result {
 	})
 }
 
-func TestVictimsOfTheSamePriorityAreATieAndSoIsWhatFollows(t *testing.T) {
+func TestVictimsOfTheSamePriorityAreATie(t *testing.T) {
 	v := judge(preempted("x", "y", 0, "two"), preempted("y", "x", 0, "three"))
 	if len(v.differences) != 0 || len(v.ties) != 3 {
 		t.Errorf("%d differ, %d ties: %+v", len(v.differences), len(v.ties), v.differences)
@@ -35,7 +35,7 @@ func TestVictimsOfTheSamePriorityAreATieAndSoIsWhatFollows(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyHasIsNotCounted(t *testing.T) {
+func TestPodsThatAreGoneAreNotCounted(t *testing.T) {
 	gone := func() *side.Result {
 		return resultOf(map[types.NamespacedName]side.Outcome{
 			side.KeyOf("default/deleted"): {State: engine.Gone}, side.KeyOf("default/stays"): {State: engine.Stayed, Node: "one"},
@@ -46,7 +46,7 @@ func TestWhatNobodyHasIsNotCounted(t *testing.T) {
 	}
 }
 
-func TestOnlyPodsThatRanAndThatNobodyPutAsideAreUnplaced(t *testing.T) {
+func TestUnplacedPodsRanAndWereNotPutAside(t *testing.T) {
 	waits := side.Outcome{State: "Unschedulable", Message: "no room"}
 	for name, test := range map[string]struct {
 		unplaced bool

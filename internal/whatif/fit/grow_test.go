@@ -32,7 +32,7 @@ func grown(t *testing.T, node string, manifests ...string) (*Fitting, error) {
 	return Fit(t.Context(), o)
 }
 
-func TestNodesAreAddedUntilEverythingFits(t *testing.T) {
+func TestGrowAddsNodesUntilEverythingFits(t *testing.T) {
 	seven := manifest("Deployment", "large", "replicas: 7, "+asks("3", ""))
 	for name, tt := range map[string]struct {
 		manifests []string
@@ -59,7 +59,7 @@ func TestNodesAreAddedUntilEverythingFits(t *testing.T) {
 	}
 }
 
-func TestANodeToGrowWithIsANodeWithRoom(t *testing.T) {
+func TestReadNodeReportsMistakes(t *testing.T) {
 	dir := t.TempDir()
 	for want, node := range map[string]string{
 		"there has to be one Node, and nothing else": another + "---" + another,

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestFilesThatAreNoResultsAreRefused(t *testing.T) {
+func TestReadRefusesFilesThatAreNoResults(t *testing.T) {
 	var packed bytes.Buffer
 	to := gzip.NewWriter(&packed)
 	_, _ = to.Write([]byte(`{"format":3,"pods":[]}`))

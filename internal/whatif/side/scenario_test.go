@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestScenariosThatAreWrongAreRefused(t *testing.T) {
+func TestReadScenarioReportsMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                          "no steps",
 		"steps: []":                 "no steps",
@@ -26,7 +26,7 @@ func TestScenariosThatAreWrongAreRefused(t *testing.T) {
 	}
 }
 
-func TestTheScenarioInTheDocsIsOne(t *testing.T) {
+func TestScenarioInTheDocsIsOne(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/compare.md")
 	if err != nil {
 		t.Fatal(err)

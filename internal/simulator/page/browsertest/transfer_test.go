@@ -64,7 +64,8 @@ func TestANameThatIsABooleanInYAMLIsExplained(t *testing.T) {
 	p := open(t, "/")
 	p.rejects("nodes.yaml", "nodes:\n- metadata:\n    name: n\n",
 		"nodes[0].metadata.name: cannot unmarshal JSON boolean into Go string: put it in quotes")
-	if said := p.text("#problems"); strings.Contains(said, "'false'") {
+	said := p.text("#problems")
+	if strings.Contains(said, "'false'") {
 		t.Errorf("the page says %s", said)
 	}
 }
@@ -92,5 +93,5 @@ func TestAnExportOfKubeSchedulerSimulatorIsImportedAndSkippedFieldsAreListed(t *
 		}
 	}
 	p.waitFor("the pod is on its node", "document.getElementById('on-default-web')")
-	p.waitFor("the scheduler is that of the file", "!document.querySelector('#summary').textContent.includes('regex_v1.wasm')")
+	p.waitFor("the scheduler is the file's", "!document.querySelector('#summary').textContent.includes('regex_v1.wasm')")
 }

@@ -97,7 +97,8 @@ func TestProblemsOfAConfigurationHaveTheirLines(t *testing.T) {
 			if err == nil {
 				err = scheduler.Run(t.Context(), scheduler.Options{Kubeconfig: os.DevNull, Config: config})
 			}
-			if got := listed(ConfigProblems(tt.text, err)); got != tt.want {
+			got := listed(ConfigProblems(tt.text, err))
+			if got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
@@ -121,7 +122,8 @@ func TestErrorsOfPluginsHaveTheirLines(t *testing.T) {
 			if err == nil {
 				err = scheduler.Run(t.Context(), scheduler.Options{Kubeconfig: kubeconfigOfNobody(t), Config: config})
 			}
-			if got := listed(ConfigProblems(tt.text, err)); got != tt.want {
+			got := listed(ConfigProblems(tt.text, err))
+			if got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})

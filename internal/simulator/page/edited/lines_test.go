@@ -39,7 +39,8 @@ func TestTextsAreReadObjectByObject(t *testing.T) {
 }
 
 func TestOtherErrorsAreShownUnchanged(t *testing.T) {
-	if got := (Document{}).Problems(errors.New("connection refused")); len(got) != 1 || got[0].Message != "connection refused" {
+	got := (Document{}).Problems(errors.New("connection refused"))
+	if len(got) != 1 || got[0].Message != "connection refused" {
 		t.Errorf("got %v", got)
 	}
 }

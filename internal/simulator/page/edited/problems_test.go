@@ -60,7 +60,8 @@ func TestProblemsOfAnObjectHaveTheirLines(t *testing.T) {
 		{"no YAML objects", "hello\n", "1 | not an object: it has no fields"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, problems := Read(tt.text); listed(problems) != tt.want {
+			_, problems := Read(tt.text)
+			if listed(problems) != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", listed(problems), tt.want)
 			}
 		})
@@ -137,7 +138,8 @@ func TestErrorsOfTheAPIServerAreShortAndHaveTheirLines(t *testing.T) {
 			if len(docs) != 1 {
 				t.Fatal(listed(problems))
 			}
-			if got := listed(docs[0].Problems(tt.err)); got != tt.want {
+			got := listed(docs[0].Problems(tt.err))
+			if got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
@@ -164,7 +166,8 @@ func TestARejectedEditIsReportedAtTheEditedFields(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	nameless, _ := Read(strings.Replace(pod, "metadata:\n  name: a\n", "", 1))
-	if got := listed(OtherObject(before, nameless)); got != "1 metadata.name | must stay a: use New for another object" {
+	got := listed(OtherObject(before, nameless))
+	if got != "1 metadata.name | must stay a: use New for another object" {
 		t.Errorf("without metadata: got %s", got)
 	}
 }

@@ -1,4 +1,4 @@
-package answers
+package memory
 
 import (
 	"fmt"
@@ -79,7 +79,8 @@ func TestWhatWasPutIsFoundByTheFieldsAlone(t *testing.T) {
 	if v, known := other.Get(abi.Score, other.NumberOf(inZone("other", "east"))); !known || v.Number != 7 {
 		t.Errorf("the score of a node that is in no list: %v, %v", v, known)
 	}
-	if _, known := c.About(pod("y"), list).Get(abi.Filter, a.Number(list[0])); known {
+	_, known := c.About(pod("y"), list).Get(abi.Filter, a.Number(list[0]))
+	if known {
 		t.Error("a pod with another value has the answer, too")
 	}
 }
@@ -129,7 +130,8 @@ func TestANodeThatChangesNothingDeclaredKeepsWhatPasses(t *testing.T) {
 		t.Errorf("another zone: %v", now)
 	}
 	other := listOf(inZone("n1", "east"), inZone("n3", "east"))
-	if now := c.About(pod("x"), other).Passing(); now == nil || now.Nodes != 2 {
+	now := c.About(pod("x"), other).Passing()
+	if now == nil || now.Nodes != 2 {
 		t.Errorf("another list: %v", now)
 	}
 }
@@ -157,7 +159,8 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	if sum != now.bytes || len(c.entries) != now.entries || c.used.Len() != now.entries {
 		t.Errorf("%d bytes are there in %d entries, %+v are counted", sum, c.used.Len(), *now)
 	}
-	if a := c.About(pod("199"), list); len(a.Unknown()) != 0 {
+	a := c.About(pod("199"), list)
+	if len(a.Unknown()) != 0 {
 		t.Error("the answers about the last pod are dropped")
 	}
 }
@@ -167,7 +170,8 @@ func TestNumbersOfNodesThatAreGoneAreDropped(t *testing.T) {
 	for i := range 3 * maxGone {
 		c.About(pod("x"), listOf(inZone(fmt.Sprint("n", i), "")))
 	}
-	if n := c.numbers.len(); n > 2*maxGone {
+	n := c.numbers.len()
+	if n > 2*maxGone {
 		t.Errorf("%d numbers for one node", n)
 	}
 }
@@ -209,7 +213,8 @@ func BenchmarkGet(b *testing.B) {
 				for b.Loop() {
 					a := c.About(p, list)
 					for _, info := range list {
-						if _, known := a.Get(abi.Filter, of(a, info)); !known {
+						_, known := a.Get(abi.Filter, of(a, info))
+						if !known {
 							b.Fatal("an answer is missing")
 						}
 					}

@@ -1,4 +1,4 @@
-package answers
+package memory
 
 import (
 	"cmp"
@@ -116,7 +116,8 @@ func (e *entry) Put(hook abi.Hook, verdicts map[Node]abi.Verdict) {
 	defer e.mu.Unlock()
 	all := e.of(hook)
 	var before []uint16
-	if known := all.Load(); known != nil {
+	known := all.Load()
+	if known != nil {
 		before = *known
 	}
 	after := make([]uint16, max(len(before), e.numbers.len()))
@@ -135,7 +136,7 @@ func (e *entry) Put(hook abi.Hook, verdicts map[Node]abi.Verdict) {
 	}
 }
 
-// place is that of a verdict, or 0 where there are too many. The entry must be locked.
+// place is a verdict's place, or 0 where there are too many. The entry must be locked.
 func (e *entry) place(v abi.Verdict) (place uint16, bytes int64) {
 	key := keyOf(v)
 	place, ok := e.places[key]
@@ -145,7 +146,8 @@ func (e *entry) place(v abi.Verdict) (place uint16, bytes int64) {
 	place = uint16(len(e.places) + 1)
 	e.places[key] = place
 	var verdicts []abi.Verdict
-	if known := e.verdicts.Load(); known != nil {
+	known := e.verdicts.Load()
+	if known != nil {
 		verdicts = *known
 	}
 	verdicts = append(verdicts, v) // who reads the list as it was does not see what is behind its end
@@ -158,7 +160,8 @@ func (e *entry) place(v abi.Verdict) (place uint16, bytes int64) {
 func (a *About) Unknown() (places []int) {
 	seen := map[Node]bool{}
 	for place, node := range a.nodes.numbers {
-		if _, known := a.Get(abi.Filter, node); !known && !seen[node] {
+		_, known := a.Get(abi.Filter, node)
+		if !known && !seen[node] {
 			seen[node] = true
 			places = append(places, place)
 		}

@@ -1,10 +1,10 @@
-// Package answers holds what a guest has answered that declares the fields it decides by.
+// Package memory holds what a guest has answered that declares the fields it decides by.
 // PreFilter's answers are kept by the values of the pod's fields, those of Filter and Score
-// by these and the values of the node's fields. It asks nobody, and does not know what an
-// answer means. It is no API.
+// by these and the values of the node's fields. It calls no guest, and does not know what an
+// answer means.
 //
 // No answer can be stale, as long as the guest is shown nothing else than those fields.
-package answers
+package memory
 
 import (
 	"container/list"

@@ -1,4 +1,4 @@
-package answers
+package memory
 
 import (
 	"encoding/binary"
