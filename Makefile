@@ -258,7 +258,7 @@ lint: ## golangci-lint (.golangci.yml), words (CONTRIBUTING.md), go mod tidy; go
 .PHONY: golangci-lint
 golangci-lint: .tools/golangci-lint.stamp # for lint, where its modules are available
 	@.tools/bin/golangci-lint fmt --diff || { echo 'not formatted; run: make format' >&2; exit 1; }
-	@for module in $(MODULES) $(GUESTS_SERVED) $(UPSTREAM_SERVED) examples/go-filter examples/go-score; do \
+	@for module in $(MODULES) $(GUESTS_SERVED) $(UPSTREAM_SERVED); do \
 		echo "$$module: golangci-lint"; (cd $$module && $(CURDIR)/.tools/bin/golangci-lint run ./...) || exit; done
 
 ##@ Measure

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"wasmkwokwizardry.io/regex-scheduling/extender/config"
+	"wasmkwokwizardry.io/regex-scheduling/extender"
 )
 
 // configOf is the config.yaml that the pods of a folder's Deployment mount.
@@ -35,20 +35,20 @@ func configOf(t *testing.T, rendered []*unstructured.Unstructured) string {
 
 // extenderConfig is what an extender with that file, or none if it is empty, and
 // those arguments does.
-func extenderConfig(t *testing.T, text string, args ...string) *config.Config {
+func extenderConfig(t *testing.T, text string, args ...string) *extender.Config {
 	t.Helper()
 	path := ""
 	if text != "" {
 		path = filepath.Join(t.TempDir(), "config.yaml")
 		must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	c, err := config.Load(path, args...)
+	c, err := extender.LoadConfig(path, args...)
 	must(t, err)
 	return c
 }
 
 // extenderOf is what the extender of a folder does.
-func extenderOf(t *testing.T, rendered []*unstructured.Unstructured) *config.Config {
+func extenderOf(t *testing.T, rendered []*unstructured.Unstructured) *extender.Config {
 	t.Helper()
 	args := ofKind[appsv1.Deployment](t, rendered, "Deployment")[0].Spec.Template.Spec.Containers[0].Args
 	if args[0] != "--config=/etc/extender/config.yaml" {
@@ -127,7 +127,7 @@ func TestTheSchedulersCallServicesThatAreThere(t *testing.T) {
 }
 
 // sidecarConfig is what the extender does that runs beside the scheduler.
-func sidecarConfig(t *testing.T, rendered []*unstructured.Unstructured) *config.Config {
+func sidecarConfig(t *testing.T, rendered []*unstructured.Unstructured) *extender.Config {
 	t.Helper()
 	sidecar := ofKind[appsv1.Deployment](t, rendered, "Deployment")[0].Spec.Template.Spec.InitContainers[0]
 	if sidecar.RestartPolicy == nil || *sidecar.RestartPolicy != corev1.ContainerRestartPolicyAlways {

@@ -5,14 +5,13 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
-	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
-	"wasmkwokwizardry.io/regex-scheduling/extender/wire"
+	"wasmkwokwizardry.io/regex-scheduling/extender/internal/wire"
 )
 
 // Nodes come in thousands.
 func TestExtenderAllocatesNothingForLinesBelowItsVerbosity(t *testing.T) {
 	c := &call{
-		Extender: &Extender{Options: Options{Logger: logging.New(io.Discard, logging.Text, 4)}},
+		Extender: &Extender{Options: Options{Logger: NewLogger(io.Discard, LogText, 4)}},
 		request:  &wire.Request{Args: algorithm.Args{Names: make([]string, 100)}},
 	}
 	scores, failures := make([]int64, 100), make([]*algorithm.Failure, 100)

@@ -7,14 +7,12 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 )
 
 // certificates has the current certificates. It reads the files again for each handshake:
 // unlike notifications that works on every file system and for every way to change a file.
 type certificates struct {
-	files    config.TLS
+	files    TLS
 	reloaded func(expiry time.Time, err error) // called after the files have changed
 
 	mu      sync.Mutex
@@ -87,7 +85,7 @@ func (s *certificates) notAfter() time.Time {
 // empty if one file cannot be read.
 type contents [3]string
 
-func readPEM(files config.TLS) (all contents, err error) {
+func readPEM(files TLS) (all contents, err error) {
 	for i, path := range []string{files.CertFile, files.KeyFile, files.ClientCAFile} {
 		if path == "" {
 			continue

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
+	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
@@ -68,7 +68,7 @@ func alternate(t *testing.T, c net.Conn, refused map[string]int, good string) {
 func TestExtenderLogsAFailedHandshake(t *testing.T) {
 	var log testlog.Log
 	s := startTLS(t, "")
-	e := startLogging(t, s.Config, logging.New(&log, logging.Text, 0))
+	e := startLogging(t, s.Config, extender.NewLogger(&log, extender.LogText, 0))
 	c := slowly(t, e.Address, "GET /healthz HTTP/1.1\r\n\r\n")
 	_, _ = io.Copy(io.Discard, c)
 	eventually(t, "a line about the handshake of "+c.LocalAddr().String(), func() bool {

@@ -10,7 +10,6 @@ import (
 	"github.com/go-logr/logr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
-	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 )
 
 // reachable is a listener on loopback whose address is not loopback.
@@ -21,7 +20,7 @@ func (reachable) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4zero, Port: 8
 func TestExtenderWarnsOfAReachableAddressWithoutTLS(t *testing.T) {
 	for _, outside := range []bool{false, true} {
 		var log bytes.Buffer
-		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, 0)})
+		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: extender.NewLogger(&log, extender.LogText, 0)})
 		must(t, err)
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		must(t, err)

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
-	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
 
@@ -249,9 +248,9 @@ func gauge(t *testing.T, e running, name string) (value float64) {
 
 // A terminal that shows the log must not obey who sends requests.
 func TestExtenderEscapesPathsInTheLog(t *testing.T) {
-	for _, format := range []string{logging.Text, logging.JSON} {
+	for _, format := range []string{extender.LogText, extender.LogJSON} {
 		var log bytes.Buffer
-		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, format, 0)})
+		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: extender.NewLogger(&log, format, 0)})
 		must(t, err)
 		w := post(e.Handler(), "/%1b%5d0;x%07%0a%0dfake", nil)
 		e.Close()

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
-	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
@@ -57,7 +56,7 @@ func TestExtenderMetricsCountByVerbAlgorithmAndOutcome(t *testing.T) {
 // TestExtenderReportsAMistypedVerb in the log, once in a while, and in the metrics.
 func TestExtenderReportsAMistypedVerb(t *testing.T) {
 	var log testlog.Log
-	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, 0)})
+	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: extender.NewLogger(&log, extender.LogText, 0)})
 	must(t, err)
 	t.Cleanup(e.Close)
 	for range 5 {
@@ -77,7 +76,7 @@ func TestExtenderReportsAMistypedVerb(t *testing.T) {
 func TestExtenderLogsEachNodeAtVerbosity5(t *testing.T) {
 	for verbosity, lines := range map[int]int{0: 0, 4: 2, 5: 8} {
 		var log testlog.Log
-		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, verbosity)})
+		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: extender.NewLogger(&log, extender.LogText, verbosity)})
 		must(t, err)
 		t.Cleanup(e.Close)
 		post(e.Handler(), "/filter", []byte(`{"Pod":{"metadata":{"name":"web","annotations":{"scheduler.wasmkwokwizardry.io/regex":"b"}}},"NodeNames":["a","b","c"]}`))
@@ -152,7 +151,7 @@ func TestExtenderReportsAnAlgorithmsErrorAsTheVerbDoes(t *testing.T) {
 // Clients that send what is no request, again and again, do not fill the disk.
 func TestExtenderLogsSomeOfTheRequestsThatItRejects(t *testing.T) {
 	var log testlog.Log
-	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, 0)})
+	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: extender.NewLogger(&log, extender.LogText, 0)})
 	must(t, err)
 	defer e.Close()
 	const requests = 5000

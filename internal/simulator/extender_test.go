@@ -16,7 +16,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
-	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	poll "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -115,7 +114,7 @@ func serveExtender(t *testing.T, yaml string) string {
 	if err := os.WriteFile(file, []byte(yaml), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := config.Load(file)
+	c, err := extender.LoadConfig(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,15 +6,16 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/klog/v2/textlogger"
+
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
-	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 )
 
 // logged builds one that writes its log into the buffer.
 func logged(t *testing.T, config Config) (*load, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
-	l, err := newLoad(config, logging.New(&log, logging.Text, 0), time.Now)
+	l, err := newLoad(config, textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(&log))), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

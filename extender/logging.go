@@ -1,5 +1,4 @@
-// Package logging makes the extender's logger, in the formats of Kubernetes components.
-package logging
+package extender
 
 import (
 	"fmt"
@@ -14,19 +13,19 @@ import (
 
 // The formats of log lines.
 const (
-	Text = "text"
-	JSON = "json"
+	LogText = "text"
+	LogJSON = "json"
 )
 
-// New returns a logger of klog's verbosity, 0 to 10. It writes lines of a format to w,
+// NewLogger returns a logger of klog's verbosity, 0 to 10. It writes lines of a format to w,
 // each in one call. It panics on any other format.
-func New(w io.Writer, format string, verbosity int) logr.Logger {
+func NewLogger(w io.Writer, format string, verbosity int) logr.Logger {
 	switch format {
-	case Text:
+	case LogText:
 		return textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(w), textlogger.Verbosity(verbosity)))
-	case JSON:
+	case LogJSON:
 		logger, _ := logsjson.NewJSONLogger(logsapi.VerbosityLevel(verbosity), zapcore.Lock(zapcore.AddSync(w)), nil, nil)
 		return logger
 	}
-	panic(fmt.Sprintf("logging: unknown format %q", format))
+	panic(fmt.Sprintf("extender: unknown log format %q", format))
 }

@@ -1,4 +1,4 @@
-package logging_test
+package extender_test
 
 import (
 	"bytes"
@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
+	"wasmkwokwizardry.io/regex-scheduling/extender"
 )
 
 func TestVerbosityHoldsInBothFormats(t *testing.T) {
-	for _, format := range []string{logging.Text, logging.JSON} {
+	for _, format := range []string{extender.LogText, extender.LogJSON} {
 		for verbosity, debug := range map[int]bool{0: false, 3: false, 4: true, 10: true} {
 			var out bytes.Buffer
-			logger := logging.New(&out, format, verbosity)
+			logger := extender.NewLogger(&out, format, verbosity)
 			logger.Info("an info")
 			logger.V(4).Info("a debug")
 			logger.Error(errors.New("broken"), "an error")
@@ -28,13 +28,13 @@ func TestVerbosityHoldsInBothFormats(t *testing.T) {
 
 func TestLinesNameTheirCaller(t *testing.T) {
 	var out bytes.Buffer
-	logging.New(&out, logging.Text, 0).Info("Serving", "address", "127.0.0.1:1")
+	extender.NewLogger(&out, extender.LogText, 0).Info("Serving", "address", "127.0.0.1:1")
 	got := out.String()
 	if !strings.Contains(got, `logging_test.go:`) || !strings.Contains(got, `"Serving" address="127.0.0.1:1"`) {
 		t.Errorf("text: %s", got)
 	}
 	out.Reset()
-	logging.New(&out, logging.JSON, 0).Info("Serving", "address", "127.0.0.1:1")
+	extender.NewLogger(&out, extender.LogJSON, 0).Info("Serving", "address", "127.0.0.1:1")
 	var line map[string]any
 	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/extender/wire"
+	"wasmkwokwizardry.io/regex-scheduling/extender/internal/wire"
 )
 
 // TestNamesAndDepthAreBounded wherever they are, and the error stays short: it would

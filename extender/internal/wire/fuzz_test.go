@@ -15,7 +15,7 @@ import (
 	"golang.org/x/tools/txtar"
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
-	"wasmkwokwizardry.io/regex-scheduling/extender/wire"
+	"wasmkwokwizardry.io/regex-scheduling/extender/internal/wire"
 )
 
 // minimal is the part of an ExtenderArgs or ExtenderPreemptionArgs that a Request has.
@@ -62,7 +62,7 @@ var texts = []string{
 // FuzzRead checks that Read accepts the JSON that encoding/json accepts and no
 // other, reads it alike, and that the answers are JSON.
 func FuzzRead(f *testing.F) {
-	cases, err := filepath.Glob("../../testdata/extender/golden/*.txtar")
+	cases, err := filepath.Glob("../../../testdata/extender/golden/*.txtar")
 	if err != nil || len(cases) == 0 {
 		f.Fatalf("no cases: %v", err)
 	}

@@ -11,7 +11,7 @@ import (
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
-	"wasmkwokwizardry.io/regex-scheduling/extender/wire"
+	"wasmkwokwizardry.io/regex-scheduling/extender/internal/wire"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
 

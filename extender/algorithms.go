@@ -1,4 +1,4 @@
-package config
+package extender
 
 import (
 	"maps"
@@ -32,7 +32,7 @@ func defaultAlgorithms() (a Algorithms) {
 	return a
 }
 
-// Make makes the algorithms, by name. Tests add some.
+// Make makes the algorithms, by name. Add your own before a configuration is read.
 var Make = map[string]func(a *Algorithms, logger logr.Logger) (algorithm.Algorithm, error){
 	"load": func(a *Algorithms, logger logr.Logger) (algorithm.Algorithm, error) {
 		return load.New(a.Load.Config, logger)
@@ -42,5 +42,5 @@ var Make = map[string]func(a *Algorithms, logger logr.Logger) (algorithm.Algorit
 	"regex": func(a *Algorithms, _ logr.Logger) (algorithm.Algorithm, error) { return regex.New(a.Regex.Config), nil },
 }
 
-// Names returns the names of the algorithms, sorted.
-func Names() []string { return slices.Sorted(maps.Keys(Make)) }
+// algorithmNames returns the names of the algorithms, sorted.
+func algorithmNames() []string { return slices.Sorted(maps.Keys(Make)) }

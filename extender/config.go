@@ -1,7 +1,4 @@
-// Package config is the extender's configuration: defaults, a file, and flags, which take
-// precedence in this order. It decodes strictly and then validates. Each algorithm has a
-// type for its part.
-package config
+package extender
 
 import (
 	"time"
@@ -9,11 +6,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
-
-	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 )
 
-// Config is the whole configuration. docs/extender.md explains it to users.
+// Config is the whole configuration: defaults, a file, and flags, which take precedence in
+// this order. docs/extender.md explains it to users.
 type Config struct {
 	Listen string `json:"listen"` // the address to serve on
 
@@ -62,9 +58,9 @@ type Timeouts struct {
 	Drain metav1.Duration `json:"drain"`
 }
 
-// Default is the default configuration. Its limits fit requests with 5,000 full nodes, 31 MB
+// DefaultConfig is the default configuration. Its limits fit requests with 5,000 full nodes, 31 MB
 // each.
-func Default() *Config {
+func DefaultConfig() *Config {
 	return &Config{
 		Listen: "127.0.0.1:8000",
 		Limits: Limits{
@@ -75,7 +71,7 @@ func Default() *Config {
 		},
 		Algorithms: defaultAlgorithms(),
 		Timeouts:   Timeouts{Read: seconds(30), Unready: seconds(5), Drain: seconds(30)},
-		LogFormat:  logging.Text,
+		LogFormat:  LogText,
 	}
 }
 

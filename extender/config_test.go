@@ -1,4 +1,4 @@
-package config_test
+package extender_test
 
 import (
 	"bytes"
@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/extender/config"
+	"wasmkwokwizardry.io/regex-scheduling/extender"
 )
 
-const files = "../../testdata/extender/config/"
+const files = "../testdata/extender/config/"
 
 // TestBadFilesEarnTheirMessage expects of each file the messages in its first
 // lines.
@@ -32,7 +32,7 @@ func TestBadFilesEarnTheirMessage(t *testing.T) {
 				break
 			}
 			wanted++
-			_, err := config.Load(path)
+			_, err := extender.LoadConfig(path)
 			if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), path+": ") {
 				t.Errorf("%s:\ngot  %v\nwant %s", filepath.Base(path), err, want)
 			}
@@ -41,7 +41,7 @@ func TestBadFilesEarnTheirMessage(t *testing.T) {
 			t.Fatalf("%s: the first line does not say what to want", path)
 		}
 	}
-	if _, err := config.Load(files + "missing.yaml"); err == nil || !strings.Contains(err.Error(), "missing.yaml") {
+	if _, err := extender.LoadConfig(files + "missing.yaml"); err == nil || !strings.Contains(err.Error(), "missing.yaml") {
 		t.Errorf("a missing file: %v", err)
 	}
 }
@@ -54,7 +54,7 @@ func TestAFileOfNothingIsRefused(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := config.Load(path)
+		_, err := extender.LoadConfig(path)
 		if err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), "write {}") {
 			t.Errorf("%q: got %v", text, err)
 		}
@@ -62,7 +62,7 @@ func TestAFileOfNothingIsRefused(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := config.Load(path)
+	c, err := extender.LoadConfig(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestWhatIsPrintedGivesTheSameAgain(t *testing.T) {
 		t.Fatalf("no files: %v", err)
 	}
 	for _, path := range paths {
-		c, err := config.Load(path)
+		c, err := extender.LoadConfig(path)
 		if err != nil {
 			t.Errorf("%v", err)
 			continue
@@ -93,7 +93,7 @@ func TestWhatIsPrintedGivesTheSameAgain(t *testing.T) {
 		if err := os.WriteFile(printed, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		again, err := config.Load(printed)
+		again, err := extender.LoadConfig(printed)
 		if err != nil {
 			t.Errorf("%s: what is printed is refused: %v\n%s", path, err, text)
 			continue
@@ -105,9 +105,9 @@ func TestWhatIsPrintedGivesTheSameAgain(t *testing.T) {
 	}
 }
 
-func load(t *testing.T, file string, args ...string) *config.Config {
+func load(t *testing.T, file string, args ...string) *extender.Config {
 	t.Helper()
-	c, err := config.Load(file, args...)
+	c, err := extender.LoadConfig(file, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestFlagsWinOverTheFileWhichWinsOverDefaults(t *testing.T) {
 		}
 	}
 	c = load(t, files+"good/load.yaml", "--algorithm=nop", "--tls-cert-file=a", "--tls-private-key-file=b", "--client-ca-file=c", "--log-format=json")
-	if strings.Join(c.InUse(), ",") != "nop" || c.TLS != (config.TLS{CertFile: "a", KeyFile: "b", ClientCAFile: "c"}) || c.LogFormat != "json" {
+	if strings.Join(c.InUse(), ",") != "nop" || c.TLS != (extender.TLS{CertFile: "a", KeyFile: "b", ClientCAFile: "c"}) || c.LogFormat != "json" {
 		t.Errorf("flags: %+v", c)
 	}
 	c = load(t, "", "--filter=regex", "--filter=lucky", "--algorithm=nop")

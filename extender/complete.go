@@ -1,4 +1,4 @@
-package config
+package extender
 
 import (
 	"cmp"
@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
-
-	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 )
 
 // Complete sets the defaults that depend on other fields, and validates. Call it on a Config
@@ -41,7 +39,7 @@ func (c *Config) validate() (problems []error) {
 		}
 	}
 	for verb, name := range map[string]string{"filter": c.Filter, "prioritize": c.Prioritize} {
-		reject(Make[name] == nil, "%s: no algorithm is called %q: use one of %s", verb, name, strings.Join(Names(), ", "))
+		reject(Make[name] == nil, "%s: no algorithm is called %q: use one of %s", verb, name, strings.Join(algorithmNames(), ", "))
 	}
 	a := c.Algorithms
 	for name, err := range map[string]error{"load": a.Load.Config.Validate(), "lucky": a.Lucky.Config.Validate(), "regex": a.Regex.Config.Validate()} {
@@ -49,7 +47,7 @@ func (c *Config) validate() (problems []error) {
 	}
 	_, _, err := net.SplitHostPort(c.Listen)
 	reject(err != nil, "listen: %q: must be host:port", c.Listen)
-	reject(c.LogFormat != logging.Text && c.LogFormat != logging.JSON, "logFormat: %q: must be text or json", c.LogFormat)
+	reject(c.LogFormat != LogText && c.LogFormat != LogJSON, "logFormat: %q: must be text or json", c.LogFormat)
 	reject((c.TLS.CertFile == "") != (c.TLS.KeyFile == ""), "tls.certFile: must be set together with tls.keyFile")
 	reject(c.TLS.ClientCAFile != "" && !c.TLS.Enabled(), "tls.clientCAFile: needs tls.certFile and tls.keyFile too")
 
