@@ -173,7 +173,7 @@ var mistakes = []struct {
 	{"another name", "- name: Weight\n        weight", "- name: Weigh\n        weight", 8, "plugin Weigh: profile default-scheduler enables it, but it is not compiled in"},
 }
 
-func TestMistakesInTheirArgsAreTold(t *testing.T) {
+func TestMistakesInTheirArgsAreReported(t *testing.T) {
 	text, err := os.ReadFile("scheduler.yaml")
 	if err != nil {
 		t.Fatal(err)
