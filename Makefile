@@ -125,7 +125,7 @@ tools: .tools/tinygo.stamp .tools/golangci-lint.stamp .tools/govulncheck.stamp #
 
 ##@ On a cluster (docs/deploy.md)
 
-# Of another minor there are those in which Kubernetes runs, and their tag says so.
+# Of another minor there are the programs in which Kubernetes runs, and their tag says so.
 IMAGES   := scheduler simulator $(if $(call other,$(KUBERNETES)),,extender static-webserver)
 REGISTRY ?= registry.example/regex-scheduling
 TAG      ?= dev

@@ -31,7 +31,7 @@ func TestWhatEndsARunIsFoundByACheck(t *testing.T) {
 			t.Errorf("%s:\n  %v, want %s", config, found, want)
 			continue
 		}
-		o.Kubeconfig = kubeconfigOfNobody(t)
+		o.Kubeconfig = kubeconfigWithoutServer(t)
 		err := Run(t.Context(), o)
 		if err == nil || err.Error() != "scheduler: "+found.Error() {
 			t.Errorf("%s:\n  a run ends with %v, and not with %v", config, err, found)

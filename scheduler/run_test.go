@@ -111,7 +111,7 @@ func TestRunLeavesNoFileBehind(t *testing.T) {
 	t.Setenv("TMPDIR", tmp)
 	ctx, cancel := context.WithCancel(t.Context())
 	err := Run(ctx, Options{
-		Kubeconfig: kubeconfigOfNobody(t),
+		Kubeconfig: kubeconfigWithoutServer(t),
 		Config:     profileWith(t, "Wasm", "{guestURL: 'http://static-webserver/empty_filter.wasm'}"),
 		Transport:  inProcess{},
 		Prepare:    func(*scheduler.Scheduler) error { cancel(); return nil },
@@ -125,7 +125,7 @@ func TestRunLeavesNoFileBehind(t *testing.T) {
 	}
 }
 
-func kubeconfigOfNobody(t *testing.T) string {
+func kubeconfigWithoutServer(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	const config = `{apiVersion: v1, kind: Config, current-context: c,

@@ -296,7 +296,7 @@ func TestWhatIsNoLastingAnswerIsNotKept(t *testing.T) {
 }
 
 // The scheduler's queue waits for each hint, and there is one for each pod.
-func TestAGuestThatFailsIsNotAskedForEachPodThatWaits(t *testing.T) {
+func TestGuestThatFailsIsNotAskedForEachPendingPod(t *testing.T) {
 	traps.Reset()
 	r := openRemembering(t, "decides_by_trap", Args{}, nodesNamed("n1")...)
 	for i := range 20 {

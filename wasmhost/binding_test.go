@@ -144,7 +144,7 @@ func TestPermitRefusesAPodForWhoseInstanceThereIsNoRoom(t *testing.T) {
 	}
 }
 
-func TestPodsThatWaitInPermitAloneHoldNoInstance(t *testing.T) {
+func TestPodsInPermitAloneHoldNoInstance(t *testing.T) {
 	guest := open(t, "filter_permit_active").(binder)
 	for i := range 100 {
 		begins(t, guest, fmt.Sprint("p", i))

@@ -87,7 +87,7 @@ func native(re *regexp.Regexp) func(fwk.NodeInfo) {
 // others are busy too.
 func benchmarkCycles(b *testing.B, goroutines int, nodes []fwk.NodeInfo, begin func() func(fwk.NodeInfo)) {
 	b.ReportAllocs()
-	before := processorTime(b)
+	before := cpuTime(b)
 	for b.Loop() {
 		filter := begin()
 		if goroutines == 1 {
@@ -108,10 +108,10 @@ func benchmarkCycles(b *testing.B, goroutines int, nodes []fwk.NodeInfo, begin f
 	}
 	verdicts := float64(b.N * len(nodes))
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/verdicts, "ns/node")
-	b.ReportMetric(float64(processorTime(b)-before)/verdicts, "cpu-ns/node")
+	b.ReportMetric(float64(cpuTime(b)-before)/verdicts, "cpu-ns/node")
 }
 
-func processorTime(b *testing.B) int64 {
+func cpuTime(b *testing.B) int64 {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
 		b.Fatal(err)

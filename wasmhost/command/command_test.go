@@ -153,7 +153,7 @@ func TestRunLogsAnErrorOnce(t *testing.T) {
 	}
 }
 
-func TestRunHasNoPodsThatWait(t *testing.T) {
+func TestRunHasNoWaitingPods(t *testing.T) {
 	_, out, errOut := try(t, "run", guests+"filter_allow.wasm", "--nodes", "../../examples/wat/nodes.yaml")
 	if strings.Contains(out, "Error") || !strings.Contains(out, "Unschedulable") {
 		t.Errorf("%s%s", out, errOut)

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -17,6 +19,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
@@ -100,6 +103,33 @@ func (c *contract) check(t *testing.T, call call, w *httptest.ResponseRecorder, 
 	})
 	if err != nil {
 		t.Errorf("%s %s: %v", call.method, call.path, err)
+	}
+}
+
+// The calls below meet no preempted pod, and few verdicts.
+func TestDescriptionHasAllOfAnAttempt(t *testing.T) {
+	doc, err := openapi3.NewLoader().LoadFromData(description)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := []recorder.PluginVerdict{}
+	for _, v := range []recorder.Verdict{recorder.Passed, recorder.Rejected, recorder.Errored, recorder.Skipped, recorder.Waits, recorder.NotRun, recorder.Excluded} {
+		text, err := json.Marshal(recorder.Attempt{
+			ID: 1, Number: 1, Result: recorder.Unschedulable, Bind: []recorder.PluginVerdict{{Plugin: "p", Verdict: v}},
+			PreFilter: none, PreScore: none, Reserve: none, Permit: none, PreBind: none,
+			Columns: []recorder.Column{}, ScoreColumns: []recorder.ScoreColumn{},
+			Preempted: &recorder.Preempted{By: "default/high", Node: "kubecon-1", Time: time.Now()},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var attempt any
+		if err := json.Unmarshal(text, &attempt); err != nil {
+			t.Fatal(err)
+		}
+		if err := doc.Components.Schemas["Attempt"].Value.VisitJSON(attempt); err != nil {
+			t.Errorf("%s: %v", v, err)
+		}
 	}
 }
 

@@ -144,7 +144,7 @@ func inFile(t *testing.T, s *snapshot.Snapshot) map[string]bool {
 	return found
 }
 
-// TestAnonymizeShowsNoSecret was TestNoWordIsTold, which failed in 73 of 20,000 runs:
+// TestAnonymizeShowsNoSecret failed in 73 of 20,000 runs:
 // "eu" came out as itself.
 func TestAnonymizeShowsNoSecret(t *testing.T) {
 	secret := []string{"acme", "kubecon", "cncf", "payments", "eu", "west", "gold", "hush"}

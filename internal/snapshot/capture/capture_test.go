@@ -75,7 +75,7 @@ func TestASnapshotHasWhatSchedulingDependsOnAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestANodeSelectorLeavesOutWhatBelongsToOtherNodes(t *testing.T) {
+func TestNodeSelectorSkipsWhatBelongsToOtherNodes(t *testing.T) {
 	fill(t)
 	s, err := Read(t.Context(), Options{Kubeconfig: reader, NodeSelector: "pool=two"})
 	if err != nil {

@@ -120,7 +120,7 @@ func TestErrorsOfPluginsHaveTheirLines(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			config, err := scheduler.Read([]byte(tt.text))
 			if err == nil {
-				err = scheduler.Run(t.Context(), scheduler.Options{Kubeconfig: kubeconfigOfNobody(t), Config: config})
+				err = scheduler.Run(t.Context(), scheduler.Options{Kubeconfig: kubeconfigWithoutServer(t), Config: config})
 			}
 			got := listed(ConfigProblems(tt.text, err))
 			if got != tt.want {
@@ -130,7 +130,7 @@ func TestErrorsOfPluginsHaveTheirLines(t *testing.T) {
 	}
 }
 
-func kubeconfigOfNobody(t *testing.T) string {
+func kubeconfigWithoutServer(t *testing.T) string {
 	t.Helper()
 	path := t.TempDir() + "/kubeconfig"
 	const config = `{apiVersion: v1, kind: Config, current-context: c,
