@@ -1,6 +1,6 @@
 // Package scenario calls a guest's hooks and writes the host's answers down, in order to
 // compare two hosts, each with its own Kubernetes: the upstream one in compat/, ours in
-// wasmhost/. It is no API.
+// wasmhost/.
 //
 // A scenario is data (testdata/scenarios), its transcript a text beside it. The transcript has
 // names instead of what depends on the version of Kubernetes: the numbers of events, and the
