@@ -12,10 +12,10 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	extender "wasmkwokwizardry.io/regex-scheduling/extender/command"
+	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/kubectl"
 	scheduler "wasmkwokwizardry.io/regex-scheduling/scheduler/command"
 	simulator "wasmkwokwizardry.io/regex-scheduling/simulator/command"
-	"wasmkwokwizardry.io/regex-scheduling/static/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 	guest "wasmkwokwizardry.io/regex-scheduling/wasmhost/command"
 )

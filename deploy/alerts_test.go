@@ -19,9 +19,9 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 	"sigs.k8s.io/yaml"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	_ "wasmkwokwizardry.io/regex-scheduling/scheduler/command" // with the metrics of its client
-	"wasmkwokwizardry.io/regex-scheduling/static/guestserver"
 )
 
 // promtool runs Prometheus' own program in a folder that has the alerts as rules.yaml.

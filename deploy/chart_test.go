@@ -25,9 +25,9 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
-	"wasmkwokwizardry.io/regex-scheduling/static/guestserver"
 )
 
 // helm runs Helm's own program.

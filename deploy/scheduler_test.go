@@ -19,11 +19,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
+	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
-	"wasmkwokwizardry.io/regex-scheduling/static/guestserver"
 )
 
 // runScheduler runs the scheduler of a folder with the rights and the configuration of the

@@ -13,6 +13,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 
 // patience is how long a test waits for what must happen. Nothing is asserted
@@ -48,6 +49,16 @@ func newExtender(t testing.TB, c *extender.Config) *extender.Extender {
 	must(t, err)
 	t.Cleanup(e.Close)
 	return e
+}
+
+// newLogging is an extender with its log, of a verbosity.
+func newLogging(t testing.TB, verbosity int) (*extender.Extender, *testlog.Log) {
+	t.Helper()
+	log := &testlog.Log{}
+	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: extender.NewLogger(log, extender.LogText, verbosity)})
+	must(t, err)
+	t.Cleanup(e.Close)
+	return e, log
 }
 
 func post(handler http.Handler, path string, body []byte) *httptest.ResponseRecorder {

@@ -6,9 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 
 func TestExtenderPagesSayWhatItIs(t *testing.T) {
@@ -55,10 +53,7 @@ func TestExtenderMetricsCountByVerbAlgorithmAndOutcome(t *testing.T) {
 
 // TestExtenderReportsAMistypedVerb in the log, once in a while, and in the metrics.
 func TestExtenderReportsAMistypedVerb(t *testing.T) {
-	var log testlog.Log
-	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: extender.NewLogger(&log, extender.LogText, 0)})
-	must(t, err)
-	t.Cleanup(e.Close)
+	e, log := newLogging(t, 0)
 	for range 5 {
 		post(e.Handler(), "/prioritise", corpus.Names("", 10))
 	}
@@ -75,10 +70,7 @@ func TestExtenderReportsAMistypedVerb(t *testing.T) {
 // TestExtenderLogsEachNodeAtVerbosity5 with its verdict and its score.
 func TestExtenderLogsEachNodeAtVerbosity5(t *testing.T) {
 	for verbosity, lines := range map[int]int{0: 0, 4: 2, 5: 8} {
-		var log testlog.Log
-		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: extender.NewLogger(&log, extender.LogText, verbosity)})
-		must(t, err)
-		t.Cleanup(e.Close)
+		e, log := newLogging(t, verbosity)
 		post(e.Handler(), "/filter", []byte(`{"Pod":{"metadata":{"name":"web","annotations":{"scheduler.wasmkwokwizardry.io/regex":"b"}}},"NodeNames":["a","b","c"]}`))
 		post(e.Handler(), "/prioritize", []byte(`{"Pod":{"metadata":{"name":"web"}},"NodeNames":["a","b","c"]}`))
 		got := strings.Count(log.String(), "\n")
@@ -150,10 +142,7 @@ func TestExtenderReportsAnAlgorithmsErrorAsTheVerbDoes(t *testing.T) {
 
 // Clients that send what is no request, again and again, do not fill the disk.
 func TestExtenderLogsSomeOfTheRequestsThatItRejects(t *testing.T) {
-	var log testlog.Log
-	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: extender.NewLogger(&log, extender.LogText, 0)})
-	must(t, err)
-	defer e.Close()
+	e, log := newLogging(t, 0)
 	const requests = 5000
 	began := time.Now()
 	for range requests {

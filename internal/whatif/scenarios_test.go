@@ -15,13 +15,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/scenarios"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/fit"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
-	"wasmkwokwizardry.io/regex-scheduling/static/guestserver"
 )
 
 var update = flag.Bool("update", false, "write what is predicted into the scenarios; then have the live half check it")

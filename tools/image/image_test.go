@@ -83,16 +83,13 @@ func archive(t *testing.T, binaries ...string) (file string) {
 	return file
 }
 
-// unpacked is the image in an archive, with the index's entry for it.
-func unpacked(t *testing.T, archive string) (v1.Image, v1.Descriptor) {
+// indexOfArchive is the index in an archive, with its entry for the image.
+func indexOfArchive(t *testing.T, archive string) (v1.ImageIndex, v1.Descriptor) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, data := range filesOf(t, archive) {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, data, 0o600); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -104,11 +101,18 @@ func unpacked(t *testing.T, archive string) (v1.Image, v1.Descriptor) {
 	if err != nil || len(manifest.Manifests) != 1 {
 		t.Fatalf("%v, %v", manifest, err)
 	}
-	img, err := index.Image(manifest.Manifests[0].Digest)
+	return index, manifest.Manifests[0]
+}
+
+// unpacked is the image in an archive, with the index's entry for it.
+func unpacked(t *testing.T, archive string) (v1.Image, v1.Descriptor) {
+	t.Helper()
+	index, entry := indexOfArchive(t, archive)
+	img, err := index.Image(entry.Digest)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return img, manifest.Manifests[0]
+	return img, entry
 }
 
 func filesOf(t *testing.T, archive string) map[string][]byte {
@@ -368,22 +372,11 @@ func TestWhatWouldNotRunInTheImageIsRefused(t *testing.T) {
 }
 
 func TestImagesForTwoArchitecturesAreOne(t *testing.T) {
-	dir := t.TempDir()
-	for name, data := range filesOf(t, archive(t, tiny(t, "amd64"), tiny(t, "arm64"))) {
-		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+	index, named := indexOfArchive(t, archive(t, tiny(t, "amd64"), tiny(t, "arm64")))
+	if named.Annotations["org.opencontainers.image.ref.name"] != "v1" {
+		t.Errorf("%+v", named)
 	}
-	index, err := layout.ImageIndexFromPath(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	named, err := index.IndexManifest()
-	if err != nil || len(named.Manifests) != 1 || named.Manifests[0].Annotations["org.opencontainers.image.ref.name"] != "v1" {
-		t.Fatalf("%+v, %v", named, err)
-	}
-	both, err := index.ImageIndex(named.Manifests[0].Digest)
+	both, err := index.ImageIndex(named.Digest)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package load
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"math"
@@ -316,20 +315,5 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	_, err := build(t, config, time.Now).ask(t)
 	if err == nil || !strings.Contains(err.Error(), "redirects are not followed") {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestConnectionsAreKept(t *testing.T) {
-	prometheus := serve(t, vector(values))
-	connections := map[string]bool{}
-	config := defaults()
-	config.URL = prometheus.URL
-	l := build(t, config, time.Now)
-	for range 5 {
-		l.poll(context.Background())
-		connections[prometheus.last.RemoteAddr] = true
-	}
-	if len(connections) != 1 {
-		t.Errorf("5 queries took %d connections", len(connections))
 	}
 }

@@ -125,14 +125,3 @@ func TestPrioritiesEqualTheAPITypes(t *testing.T) {
 		}
 	}
 }
-
-func TestThePodIsRead(t *testing.T) {
-	r, err := wire.Read(requests["names"], free)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pod := corpus.Pod("kubecon-.*")
-	if r.Pod.Namespace != pod.Namespace || r.Pod.Name != pod.Name || !reflect.DeepEqual(r.Pod.Annotations, pod.Annotations) {
-		t.Errorf("got %+v", r.Pod)
-	}
-}
