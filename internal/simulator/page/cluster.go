@@ -36,7 +36,7 @@ func newCluster(sim *simulator.Simulator, changes <-chan struct{}) *cluster {
 	return &cluster{sim: sim, changes: changes, compiled: regex.NewCache(regex.Default, 4<<20)}
 }
 
-// contents is the cluster at one moment. It is shared: nobody changes it.
+// contents is the cluster at one moment. It is shared, and does not change.
 type contents struct {
 	nodes   []*nodeView // by name
 	byName  map[string]*nodeView

@@ -112,7 +112,7 @@ func (p *page) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var wrong problems
 	switch {
 	case r.Context().Err() != nil:
-		return // nobody waits for it
+		return // the client has gone
 	case errors.As(err, &wrong):
 		err = fragment(w, r, "problems", wrong)
 	case errors.As(err, &missing) && isFragment(r):

@@ -1,6 +1,6 @@
 // Package edited reads the text of an editor: YAML of one or several objects, or a
-// scheduler's configuration. It finds problems and their lines: those that it sees itself, and
-// those in an error of the API server or of the scheduler.
+// scheduler's configuration. It finds problems and their lines: its own, and
+// the ones in an error of the API server or of the scheduler.
 //
 // It sends nothing: the caller applies the text, and passes the error.
 package edited
