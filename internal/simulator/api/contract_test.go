@@ -188,7 +188,8 @@ func TestTheServerIsAsDescribed(t *testing.T) {
 func testAttempts(t *testing.T, c *contract, handler http.Handler) {
 	c.do(t, handler, call{"", "POST", base + "import", nodeAndPod, 200, nil})
 	eventually.Succeeds(t, "pod p is scheduled", func(ctx context.Context) error {
-		if attempts := sim.Recorder().Attempts("default", "p"); len(attempts) > 0 && attempts[0].Result == "Scheduled" {
+		attempts := sim.Recorder().Attempts("default", "p")
+		if len(attempts) > 0 && attempts[0].Result == "Scheduled" {
 			return nil
 		}
 		return unscheduled(ctx)

@@ -74,7 +74,8 @@ func TestNodesAreFilteredByTheirFieldsAndSorted(t *testing.T) {
 		for _, n := range kept {
 			names = append(names, n.Name)
 		}
-		if got := strings.Join(names, " "); got != want {
+		got := strings.Join(names, " ")
+		if got != want {
 			t.Errorf("%q finds %q, want %q", filter, got, want)
 		}
 	}

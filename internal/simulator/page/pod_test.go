@@ -78,7 +78,8 @@ func TestPreemptionIsReportedOnlyIfANodeIsNominated(t *testing.T) {
 			}
 			_, after, _ := strings.Cut(string(body), `PostFilter <small>if no node fits</small></h3><p class="event">`)
 			line, _, _ := strings.Cut(after, "</p>")
-			if got := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(line, ""); got != tt.want {
+			got := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(line, "")
+			if got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})

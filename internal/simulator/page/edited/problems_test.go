@@ -60,10 +60,26 @@ func TestProblemsOfAnObjectHaveTheirLines(t *testing.T) {
 		{"no YAML objects", "hello\n", "1 | not an object: it has no fields"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, problems := Read(tt.text); listed(problems) != tt.want {
+			_, problems := Read(tt.text)
+			if listed(problems) != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", listed(problems), tt.want)
 			}
 		})
+	}
+}
+
+func TestTextsAreReadObjectByObject(t *testing.T) {
+	docs, problems := Read("# nothing\n---\n" + pod + "---\nkind: Pod\n---\na: b\n---\n\tx: y\n")
+	if len(docs) != 1 || docs[0].GetName() != "a" || docs[0].Line("") != 3 {
+		t.Errorf("read %v", docs)
+	}
+	want := "12 apiVersion | required\n16 | yaml: found character that cannot start any token"
+	if listed(problems) != want {
+		t.Errorf("got\n%s\nwant\n%s", listed(problems), want)
+	}
+	_, problems = Read("# only a comment\n")
+	if listed(problems) != "1 | the text has no objects" {
+		t.Errorf("nothing at all: %v", problems)
 	}
 }
 
@@ -137,7 +153,8 @@ func TestErrorsOfTheAPIServerAreShortAndHaveTheirLines(t *testing.T) {
 			if len(docs) != 1 {
 				t.Fatal(listed(problems))
 			}
-			if got := listed(docs[0].Problems(tt.err)); got != tt.want {
+			got := listed(docs[0].Problems(tt.err))
+			if got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
