@@ -228,7 +228,7 @@ func TestConfigMayBeEmpty(t *testing.T) {
 func TestAWaitIsEnded(t *testing.T) {
 	host.Now.Waiting = map[string]bool{"a": false, "b": false}
 	if !permit.Allow("a") || !permit.Reject("b") || permit.Allow("c") || permit.Reject("b") {
-		t.Error("a and b waited, and nobody else")
+		t.Error("a and b waited, and no other pod")
 	}
 	if want := map[string]bool{"a": true}; !maps.Equal(host.Now.Waiting, want) {
 		t.Errorf("left are %v, want %v", host.Now.Waiting, want)

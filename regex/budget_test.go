@@ -65,18 +65,3 @@ func TestShorteningKeepsBothEndsAndWholeCharacters(t *testing.T) {
 		}
 	}
 }
-
-func TestSelectorOfAnnotations(t *testing.T) {
-	policy := Policy{"example.com/node-regex", ExcludeAnnotation, PreferAnnotation}
-	if selector, err := policy.Selector(map[string]string{Annotation: "("}); selector != nil || err != nil {
-		t.Errorf("another annotation: %v, %v", selector, err)
-	}
-	selector, err := policy.Selector(map[string]string{"example.com/node-regex": ""})
-	if err != nil || selector == nil || !selector.Match("any") {
-		t.Errorf("the empty pattern: %v, %v", selector, err)
-	}
-	if _, err := policy.Selector(map[string]string{"example.com/node-regex": "("}); err == nil ||
-		err.Error() != `annotation example.com/node-regex: missing closing ): "("` {
-		t.Errorf("a bad pattern: %v", err)
-	}
-}

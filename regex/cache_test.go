@@ -28,8 +28,11 @@ func TestACacheReturnsWhatItHas(t *testing.T) {
 	if _, other := cache.Select(nil, ptr("(")); other == nil || other.Error() != "annotation "+ExcludeAnnotation+`: missing closing ): "("` {
 		t.Errorf("the other role: %v", other)
 	}
-	if selector, err := cache.Selector(nil); selector != nil || err != nil {
-		t.Errorf("no annotation: %v, %v", selector, err)
+	for _, annotations := range []map[string]string{nil, {"example.com/regex": "("}} {
+		selector, err := cache.Selector(annotations)
+		if selector != nil || err != nil {
+			t.Errorf("%v: %v, %v", annotations, selector, err)
+		}
 	}
 }
 
@@ -52,7 +55,7 @@ func TestACacheKeepsItsBoundAndWhatIsInUse(t *testing.T) {
 		}
 	}
 	if first, _ := cache.Select(ptr("^node-0$"), nil); first == nil || !first.Match("node-0") {
-		t.Error("what was forgotten cannot be had again")
+		t.Error("a forgotten pattern is not compiled again")
 	}
 }
 

@@ -4,6 +4,7 @@ package controllers
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/daemon"
 	"k8s.io/kubernetes/pkg/controller/deployment"
 	"k8s.io/kubernetes/pkg/controller/disruption"
+	"k8s.io/kubernetes/pkg/controller/nodelifecycle"
 	"k8s.io/kubernetes/pkg/controller/replicaset"
 	"k8s.io/kubernetes/pkg/controller/replication"
 	"k8s.io/kubernetes/pkg/controller/statefulset"
@@ -82,4 +84,15 @@ var Disruption = Controller{"disruption-controller", func(ctx context.Context, a
 	return disruption.NewDisruptionController(ctx, core.Pods(), a.Shared.Policy().V1().PodDisruptionBudgets(),
 		core.ReplicationControllers(), apps.ReplicaSets(), apps.Deployments(), apps.StatefulSets(),
 		a.Client, a.Mapper, a.Scales, a.Client.Discovery()), nil
+}}
+
+const never = time.Duration(math.MaxInt64)
+
+// NodeLifecycle gives nodes the taints of their conditions and of a cordon. It is for nodes whose kubelets
+// do not report: none becomes unreachable.
+var NodeLifecycle = Controller{"node-controller", func(ctx context.Context, a Access) (any, error) {
+	core := a.Shared.Core().V1()
+	const evictions, secondaryEvictions, largeCluster, unhealthyZone = 0.1, 0.01, 50, 0.55 // as upstream
+	return nodelifecycle.NewNodeLifecycleController(ctx, a.Shared.Coordination().V1().Leases(), core.Pods(), core.Nodes(), a.Shared.Apps().V1().DaemonSets(),
+		a.Client, never, never, never, evictions, secondaryEvictions, largeCluster, unhealthyZone)
 }}

@@ -14,7 +14,8 @@ func Names(names map[string]string) *http.Transport {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	dial := transport.DialContext
 	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		if host, _, err := net.SplitHostPort(address); err == nil && names[host] != "" {
+		host, _, err := net.SplitHostPort(address)
+		if err == nil && names[host] != "" {
 			address = names[host]
 		}
 		return dial(ctx, network, address)

@@ -60,7 +60,7 @@ func inWords(nodes map[string]*int) string {
 
 // worth reports whether it costs less to name so many of the nodes to the scheduler than
 // to let it look for as many as it needs. Each further plugin copies the set, so each name
-// has its cost. To reject a node costs about four times that (BenchmarkNaming).
+// has its cost. To reject a node costs about four times that (RATIONALE.md).
 func worth(named, nodes int) bool {
 	if named == 0 {
 		return false

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -76,6 +77,13 @@ func state(t *testing.T, s *Simulator) []string {
 		if !strings.HasPrefix(o.Namespace, "kube-") && o.Name != "kube-root-ca.crt" {
 			say("config map %s/%s", o.Namespace, o.Name)
 		}
+	}
+	roles, err := s.Client().RbacV1().ClusterRoles().List(t.Context(), metav1.ListOptions{LabelSelector: "!kubernetes.io/bootstrapping"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range roles.Items {
+		say("cluster role %s", o.Name)
 	}
 	slices.Sort(all)
 	return all
@@ -203,14 +211,52 @@ func upset(t *testing.T, s *Simulator) {
 	makeConfigMap(t, s, "default", "later")
 	makeConfigMap(t, s, "team", "later")
 	makeConfigMap(t, s, "later", "later")
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "later"}}
+	if _, err := s.Client().RbacV1().ClusterRoles().Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "later"}, Value: 1}
 	if _, err := s.Client().SchedulingV1().PriorityClasses().Create(t.Context(), class, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestResetMakesANamespaceAgain that was there at the start and was deleted.
-func TestResetMakesANamespaceAgain(t *testing.T) {
+// TestResetUnbindsPods that were pending at the start: they are scheduled once more.
+func TestResetUnbindsPods(t *testing.T) {
+	s := startIn(t, Config{Variant: "none"})
+	in := roomy("node-1", "node-2")
+	in.Pods = []v1.Pod{{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pending"},
+		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "main", Image: "none"}}},
+	}}
+	if err := s.ImportFirst(t.Context(), in, nil); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		waitBound(t, s, "pending")
+		if attempts := s.Recorder().Attempts("default", "pending"); len(attempts) == 0 {
+			t.Error("it runs without an attempt")
+		}
+		if err := s.Reset(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func waitBound(t *testing.T, s *Simulator, name string) {
+	t.Helper()
+	var pod *v1.Pod
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(ctx context.Context) (_ bool, err error) {
+		pod, err = s.Client().CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
+		return err == nil && pod.Status.Phase == v1.PodRunning, err
+	})
+	if err != nil {
+		t.Fatalf("pod %s does not run: %v: %+v", name, err, pod)
+	}
+}
+
+// TestResetRecreatesANamespace that was there at the start and was deleted.
+func TestResetRecreatesANamespace(t *testing.T) {
 	s := startIn(t, Config{Variant: "none"})
 	in := &snapshot.Snapshot{Namespaces: []v1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "team", Labels: map[string]string{"team": "us"}}}}}
 	if err := s.ImportFirst(t.Context(), in, nil); err != nil {

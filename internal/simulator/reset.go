@@ -5,72 +5,71 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-	v1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/tools/cache"
-	"k8s.io/utils/ptr"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 )
 
-// clusterWide are the kinds outside of namespaces that users of a simulator
-// make. RBAC, API services and the like are the cluster's own.
-var clusterWide = []schema.GroupVersionResource{
-	{Version: "v1", Resource: "nodes"},
-	{Version: "v1", Resource: "persistentvolumes"},
-	{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"},
-	{Group: "storage.k8s.io", Version: "v1", Resource: "csinodes"},
-	{Group: "storage.k8s.io", Version: "v1", Resource: "csidrivers"},
-	{Group: "storage.k8s.io", Version: "v1", Resource: "volumeattachments"},
-	{Group: "storage.k8s.io", Version: "v1", Resource: "volumeattributesclasses"},
-	{Group: "resource.k8s.io", Version: "v1", Resource: "deviceclasses"},
-	{Group: "resource.k8s.io", Version: "v1", Resource: "resourceslices"},
-	{Group: "scheduling.k8s.io", Version: "v1", Resource: "priorityclasses"},
-	{Group: "node.k8s.io", Version: "v1", Resource: "runtimeclasses"},
+// baseline is what Reset goes back to. It does not change once the simulator
+// has started.
+type baseline struct {
+	config []byte // of the scheduler
+	state  *controlplane.State
+	source *snapshot.Source // of ImportFirst
 }
 
-// spared are objects that the cluster makes, in every namespace or once.
-var spared = map[string]string{
-	"services":        "metadata.name!=kubernetes",
-	"endpoints":       "metadata.name!=kubernetes",
-	"endpointslices":  "metadata.name!=kubernetes",
-	"configmaps":      "metadata.name!=kube-root-ca.crt",
-	"serviceaccounts": "metadata.name!=default",
-	"priorityclasses": "metadata.name!=system-node-critical,metadata.name!=system-cluster-critical",
-}
-
-// What is in namespaces goes before these, and pods go first.
-var (
-	namespaces = v1.SchemeGroupVersion.WithResource("namespaces")
-	pods       = v1.SchemeGroupVersion.WithResource("pods")
-)
-
-// Reset goes back to how things were at the start. It deletes all resources that
-// a user has made, waits until they are gone, forgets the attempts, restores the
-// configuration that the simulator was started with, and recreates what an
-// export of that time would hold: what was in a kept cluster, and what
-// ImportFirst imported. Objects of other kinds that were in a kept cluster stay
-// as they are. Controllers are paused meanwhile: they would recreate the pods of
-// a workload before the workload is deleted.
-func (s *Simulator) Reset(ctx context.Context) error {
-	var wrong error // with the configuration, which keeps no object from being made
+// ImportFirst imports as Import does, and makes what it imports part of what
+// Reset goes back to: no pod is scheduled before all objects are there. Call it before
+// anything else changes the simulator.
+func (s *Simulator) ImportFirst(ctx context.Context, in *snapshot.Snapshot, progress func(done, of int)) error {
+	if err := s.importConfig(ctx, in); err != nil {
+		return err
+	}
+	s.stopScheduler()
 	err := s.paused(func() error {
-		if err := s.deleteAll(ctx); err != nil {
+		err := s.importObjects(ctx, in, progress)
+		if err != nil && !wasRefused(err) {
 			return err
 		}
-		if err := s.waitEmpty(ctx); err != nil {
+		var failed error
+		s.baseline.state, failed = s.State(ctx)
+		return errors.Join(err, failed)
+	})
+	if err != nil && !wasRefused(err) {
+		return err
+	}
+	s.baseline.config = s.SchedulerConfig()
+	s.baseline.source = in.Source
+	if wrong := s.ApplySchedulerConfig(ctx, s.baseline.config); wrong != nil {
+		return wrong
+	}
+	return err
+}
+
+// Source is the cluster that this one began as a copy of. Nil: of none, or of one
+// that nobody knows.
+func (s *Simulator) Source() *snapshot.Source { return s.baseline.source }
+
+// Reset goes back to how things were at the start: all objects are those of that time,
+// whatever their kind, and what came later is gone, scheduling attempts included. So is the
+// scheduler's configuration. The start includes what was in a kept cluster, and what ImportFirst
+// imported. Controllers are paused meanwhile.
+func (s *Simulator) Reset(ctx context.Context) error {
+	var wrong error // with the configuration, which keeps no object from being recreated
+	err := s.paused(func() error {
+		restoring, err := s.Clear(ctx, s.baseline.state)
+		if err != nil {
+			return err
+		}
+		if err := s.waitDeleted(ctx, restoring); err != nil {
 			return err
 		}
 		s.recorder.Reset()
@@ -79,7 +78,7 @@ func (s *Simulator) Reset(ctx context.Context) error {
 				wrong = fmt.Errorf("scheduler configuration: %w", err)
 			}
 		}
-		return s.goBack(ctx)
+		return restoring.PutBack(ctx)
 	})
 	if err := errors.Join(wrong, err); err != nil {
 		return fmt.Errorf("reset: %w", err)
@@ -87,107 +86,12 @@ func (s *Simulator) Reset(ctx context.Context) error {
 	return nil
 }
 
-// deleteAll deletes what users have made: namespaces but the ones that the cluster needs
-// or that were there at the start, and what is in any. In the cluster's own namespaces
-// only pods are the user's.
-func (s *Simulator) deleteAll(ctx context.Context) error {
-	client, kinds, err := s.kinds()
-	if err != nil {
-		return err
-	}
-	spaces := s.client.CoreV1().Namespaces()
-	all, err := spaces.List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return err
-	}
-	var errs []error
-	made := slices.DeleteFunc(all.Items, func(ns v1.Namespace) bool { return s.stays(&ns) })
-	for _, ns := range made {
-		errs = append(errs, unlessGone(spaces.Delete(ctx, ns.Name, metav1.DeleteOptions{})))
-	}
-	for _, kind := range kinds {
-		errs = append(errs, s.clear(ctx, client.Resource(kind), kind))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	for _, ns := range made {
-		// The namespace controller would come to the same end after five seconds.
-		_, err := spaces.Finalize(ctx, &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns.Name}}, metav1.UpdateOptions{})
-		errs = append(errs, unlessGone(err))
-	}
-	return errors.Join(errs...)
-}
-
-// unlessGone drops the errors of deleting what is gone, or about to go.
-func unlessGone(err error) error {
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil
-	}
-	return err
-}
-
-// stays reports whether a reset leaves a namespace.
-func (s *Simulator) stays(ns *v1.Namespace) bool {
-	return snapshot.IsSystemNamespace(ns.Name) || s.baseline.stays[ns.UID]
-}
-
-const deletedAtOnce = 16
-
-// clear deletes all objects of a kind that do not stay, at once and for good. A
-// single request for all of them would run into the API server's timeout at some
-// thousand pods.
-func (s *Simulator) clear(ctx context.Context, all metadata.Getter, kind schema.GroupVersionResource) error {
-	list, err := all.List(ctx, metav1.ListOptions{FieldSelector: spared[kind.Resource]})
-	if err != nil {
-		return fmt.Errorf("list %s: %w", kind.Resource, err)
-	}
-	now := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0), PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(deletedAtOnce)
-	for _, object := range list.Items {
-		ofCluster := snapshot.IsSystemNamespace(object.Namespace) && object.Namespace != metav1.NamespaceDefault && kind != pods
-		if ofCluster || s.baseline.stays[object.UID] {
-			continue
-		}
-		group.Go(func() error {
-			client := all.Namespace(object.Namespace)
-			err := client.Delete(ctx, object.Name, now)
-			if err == nil && len(object.Finalizers) > 0 { // nothing else would take them away now
-				_, err = client.Patch(ctx, object.Name, types.MergePatchType, withoutFinalizers, metav1.PatchOptions{})
-			}
-			if unlessGone(err) != nil {
-				return fmt.Errorf("delete %s %s: %w", kind.Resource, object.Name, err)
-			}
-			return nil
-		})
-	}
-	return group.Wait()
-}
-
-var withoutFinalizers = []byte(`{"metadata":{"finalizers":null}}`)
-
-// kinds are the kinds of which users make objects, but for namespaces; pods come first.
-// An API that a pod would serve has none.
-func (s *Simulator) kinds() (metadata.Interface, []schema.GroupVersionResource, error) {
-	lists, err := s.client.Discovery().ServerPreferredNamespacedResources()
-	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) {
-		return nil, nil, err
-	}
-	found, err := discovery.GroupVersionResources(discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "delete"}}, lists))
-	if err != nil {
-		return nil, nil, err
-	}
-	delete(found, pods)
-	client, err := metadata.NewForConfig(s.AdminConfig())
-	return client, slices.Concat([]schema.GroupVersionResource{pods}, slices.Collect(maps.Keys(found)), clusterWide), err
-}
-
-// waitEmpty waits until the caches show that everything is gone.
-func (s *Simulator) waitEmpty(ctx context.Context) error {
+// waitDeleted waits until the caches show that everything is gone. The scheduler's are fed
+// by the same watch cache.
+func (s *Simulator) waitDeleted(ctx context.Context, restoring *controlplane.Restoring) error {
 	var left string
-	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
-		left = s.left()
+	err := wait.PollUntilContextCancel(ctx, 5*time.Millisecond, true, func(context.Context) (bool, error) {
+		left = s.left(restoring)
 		return left == "", context.Cause(s.running)
 	})
 	if ctx.Err() != nil {
@@ -196,22 +100,62 @@ func (s *Simulator) waitEmpty(ctx context.Context) error {
 	return err
 }
 
-// left counts what users have made, by kind.
-func (s *Simulator) left() string {
-	core := s.informers.Core().V1()
+// left counts the objects in the caches that were deleted, by kind.
+func (s *Simulator) left(restoring *controlplane.Restoring) string {
 	var left []string
-	for kind, informer := range map[string]cache.SharedIndexInformer{
-		"pods": core.Pods().Informer(), "nodes": core.Nodes().Informer(), "namespaces": core.Namespaces().Informer(),
-		"persistent volumes": core.PersistentVolumes().Informer(), "persistent volume claims": core.PersistentVolumeClaims().Informer(),
-		"storage classes": s.informers.Storage().V1().StorageClasses().Informer(),
-	} {
-		there := slices.DeleteFunc(informer.GetStore().List(), func(object any) bool {
-			ns, ok := object.(*v1.Namespace)
-			return ok && s.stays(ns)
-		})
+	for _, informer := range s.cached() {
+		there := slices.DeleteFunc(informer.GetStore().List(), func(object any) bool { return !restoring.Deleted(object.(metav1.Object)) })
 		if len(there) > 0 {
-			left = append(left, fmt.Sprintf("%d %s", len(there), kind))
+			left = append(left, fmt.Sprintf("%d %T", len(there), there[0]))
 		}
 	}
 	return strings.Join(left, ", ")
+}
+
+// paused does something while no controller changes an object: see [controlplane.Cluster.Pause].
+//
+// A file in the data directory says so meanwhile: if it is there at a start, the
+// process ended before half of something was whole. What the API server refused does
+// not count; what failed stays unfinished until something is finished after it.
+func (s *Simulator) paused(do func() error) (err error) {
+	s.importing.Lock()
+	defer s.importing.Unlock()
+	if err := s.Pause(); err != nil {
+		return err
+	}
+	defer func() {
+		if again := s.Resume(); again != nil {
+			err = errors.Join(err, fmt.Errorf("start the controllers again: %w", again))
+		}
+	}()
+	if s.unfinished == "" {
+		return do()
+	}
+	if err := os.WriteFile(s.unfinished, nil, 0o600); err != nil {
+		return err
+	}
+	if err = do(); err == nil || wasRefused(err) {
+		err = errors.Join(err, os.Remove(s.unfinished))
+	}
+	return err
+}
+
+// checkFinished refuses to go on with the half of something, but to import it again.
+func (s *Simulator) checkFinished(cfg Config) error {
+	if cfg.DataDir == "" {
+		return nil
+	}
+	s.unfinished = filepath.Join(cfg.DataDir, "unfinished")
+	if _, err := os.Stat(s.unfinished); err == nil && !cfg.Importing {
+		return fmt.Errorf("data directory %s: an import or a reset was not finished, and controllers would act on the half that is there: "+
+			"import the file again with --from, or remove %s to keep that half", cfg.DataDir, s.unfinished)
+	}
+	return nil
+}
+
+// wasRefused is true of the error of an import that is complete but for what the API
+// server rejected.
+func wasRefused(err error) bool {
+	var refused snapshot.NotImported
+	return errors.As(err, &refused)
 }

@@ -3,7 +3,7 @@
 // of the variants, whose configuration can be changed while everything else goes on.
 //
 // It wires what the packages below it do. It has no page and no HTTP API: those
-// stand on it. Nothing but its command imports it.
+// stand on it.
 package simulator
 
 import (
@@ -21,7 +21,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/kubelets"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/resultannotations"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/volumes"
 )
 
 // A panic on a goroutine of client-go, such as in an informer's handler of a plugin, is logged and
@@ -103,13 +102,11 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 	if cfg.ResultAnnotations {
 		s.waits = append(s.waits, resultannotations.Start(s.running, s.client, s.recorder, warningsOf{"result annotations", s.warnings}))
 	}
-	if err := s.keep(volumes.Start(s.running, s.client, s.informers, warningsOf{"fake volumes", s.warnings})); err != nil {
+	if err := s.keep(startVolumes(s.running, s.client, s.informers, warningsOf{"fake volumes", s.warnings})); err != nil {
 		return err
 	}
-	if cfg.DataDir != "" { // else nothing is there
-		if err := s.remember(ctx); err != nil {
-			return fmt.Errorf("read what is there: %w", err)
-		}
+	if s.baseline.state, err = s.State(ctx); err != nil {
+		return err
 	}
 	return s.firstScheduler(ctx, cfg)
 }

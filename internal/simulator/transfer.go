@@ -35,14 +35,23 @@ func (s *Simulator) Export(ctx context.Context) (*snapshot.Snapshot, error) {
 // pods of a ReplicaSet that come later in the file, or set a claim to Lost before its
 // volume is there.
 func (s *Simulator) Import(ctx context.Context, in *snapshot.Snapshot, progress func(done, of int)) error {
-	if len(in.SchedulerConfig) > 0 && string(in.SchedulerConfig) != "null" {
-		if err := s.ApplySchedulerConfig(ctx, in.SchedulerConfig); err != nil {
-			return fmt.Errorf(`import: scheduler configuration: %w; nothing is imported; "objects only" skips the configuration`, err)
-		}
+	if err := s.importConfig(ctx, in); err != nil {
+		return err
 	}
-	return s.paused(func() error { return s.importer().Import(ctx, in, progress) })
+	return s.paused(func() error { return s.importObjects(ctx, in, progress) })
 }
 
-func (s *Simulator) importer() *snapshot.Importer {
-	return &snapshot.Importer{Client: s.client, Stays: s.baseline.stays}
+func (s *Simulator) importConfig(ctx context.Context, in *snapshot.Snapshot) error {
+	if len(in.SchedulerConfig) == 0 || string(in.SchedulerConfig) == "null" {
+		return nil
+	}
+	if err := s.ApplySchedulerConfig(ctx, in.SchedulerConfig); err != nil {
+		return fmt.Errorf(`import: scheduler configuration: %w; nothing is imported; "objects only" skips the configuration`, err)
+	}
+	return nil
+}
+
+func (s *Simulator) importObjects(ctx context.Context, in *snapshot.Snapshot, progress func(done, of int)) error {
+	importer := snapshot.Importer{Client: s.client}
+	return importer.Import(ctx, in, progress)
 }

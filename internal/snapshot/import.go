@@ -21,9 +21,6 @@ const parallelism = 16
 // may be owned by what came before.
 type Importer struct {
 	Client kubernetes.Interface
-	// Stays are the UIDs of objects that are no snapshot's and that references to
-	// owners may go on to name.
-	Stays map[types.UID]bool
 
 	uids sync.Map // from what was to what is
 }
@@ -114,10 +111,8 @@ func (i *Importer) Owned(by []metav1.OwnerReference) []metav1.OwnerReference {
 	for _, owner := range by {
 		if uid, ok := i.uids.Load(owner.UID); ok {
 			owner.UID = uid.(types.UID)
-		} else if !i.Stays[owner.UID] {
-			continue
+			here = append(here, owner)
 		}
-		here = append(here, owner)
 	}
 	return here
 }

@@ -142,8 +142,8 @@ const (
 	abortTimeout = 10 * time.Second
 )
 
-// waitReady waits for /readyz and for the namespaces, which a controller of
-// kube-apiserver makes without /readyz waiting for it.
+// waitReady waits for /readyz and for the namespaces and the service "kubernetes", which
+// controllers of kube-apiserver make without /readyz waiting for them.
 //
 // It goes on waiting for a while when ctx is done: a kube-apiserver that is
 // stopped before its start hooks are through ends the process.
@@ -179,10 +179,13 @@ func ready(ctx context.Context, client kubernetes.Interface) error {
 	if err != nil {
 		return fmt.Errorf("/readyz: %w: %s", err, failedChecks(string(body)))
 	}
-	for _, name := range []string{corev1.NamespaceDefault, metav1.NamespaceSystem, corev1.NamespaceNodeLease} {
+	for _, name := range []string{corev1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease} {
 		if _, err := client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{}); err != nil {
 			return fmt.Errorf("namespace %s: %w", name, err)
 		}
+	}
+	if _, err := client.CoreV1().Services(corev1.NamespaceDefault).Get(ctx, "kubernetes", metav1.GetOptions{}); err != nil {
+		return fmt.Errorf("service kubernetes: %w", err)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@
 // litter: namespace deletion, the garbage collector of owned objects, the clean-up
 // of pods whose node is gone, of device claims, and of jobs whose time is over.
 //
-// What it is not: it makes no volumes (package volumes does), and runs no service
+// What it is not: it makes no volumes (package simulator does), and runs no service
 // accounts for pods, no node lifecycle (taints on silent nodes) and no kubelet.
 // Making nodes Ready and pods Running is package kubelets' work; placing pods is the
 // scheduler's. Nothing here is for production: one member, no backup, no audit.

@@ -122,16 +122,14 @@ type manager struct {
 	identities map[string]identity // by user, so that controllers that start again keep their connections
 
 	mu      sync.Mutex
-	cleaner *controllers // which always run
-	others  *controllers // nil while they are paused
+	running *controllers // nil while they are paused
 	stopped bool
 }
 
-func startManager(c *Cluster, paused bool) (m *manager, err error) {
-	m = &manager{cluster: c, identities: map[string]identity{}}
-	m.cleaner, err = m.startControllers(cleaners)
-	if err != nil || paused {
-		return m, err
+func startManager(c *Cluster, paused bool) (*manager, error) {
+	m := &manager{cluster: c, identities: map[string]identity{}}
+	if paused {
+		return m, nil
 	}
 	return m, m.resume()
 }
@@ -163,15 +161,13 @@ func (m *manager) stop() {
 	defer m.mu.Unlock()
 	if !m.stopped {
 		m.stopped = true
-		m.others.stop()
-		m.cleaner.stop()
+		m.running.stop()
 	}
 }
 
 var errStopped = errors.New("the control plane was stopped")
 
-// Pause stops the controllers that make and change objects, and returns when the
-// last of them has; the garbage collector and the end of namespaces go on. So many
+// Pause stops the controllers, and returns when the last of them has stopped. So many
 // objects can be made or deleted that belong together, such as a ReplicaSet and
 // its pods, without a controller acting on half of them. Resume starts them again:
 // then they see the whole.
@@ -182,8 +178,8 @@ func (c *Cluster) Pause() error {
 	if m.stopped {
 		return errStopped
 	}
-	m.others.stop()
-	m.others = nil
+	m.running.stop()
+	m.running = nil
 	return nil
 }
 
@@ -193,8 +189,8 @@ func (c *Cluster) Resume() error { return c.manager.resume() }
 func (m *manager) resume() (err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.others == nil && !m.stopped {
-		m.others, err = m.startControllers(slices.Concat(keepers, volumes, workloads))
+	if m.running == nil && !m.stopped {
+		m.running, err = m.startControllers(slices.Concat(cleaners, keepers, volumes, workloads))
 	}
 	return err
 }

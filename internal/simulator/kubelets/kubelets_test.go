@@ -2,19 +2,25 @@ package kubelets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/connrotation"
+	"k8s.io/client-go/util/retry"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
@@ -167,7 +173,38 @@ func removeNode(t testing.TB, name string) {
 func makeNode(t testing.TB, name string) {
 	t.Helper()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	if _, err := client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+	retried(t, apierrors.IsAlreadyExists, func() error {
+		_, err := client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{})
+		return err
+	})
+}
+
+func deleteNode(t testing.TB, name string) {
+	t.Helper()
+	retried(t, apierrors.IsNotFound, func() error {
+		return client.CoreV1().Nodes().Delete(t.Context(), name, metav1.DeleteOptions{})
+	})
+}
+
+// retried repeats a request that etcd did not answer within its six seconds, as a controller
+// would: on a machine that is busy enough, that happens. The request may have been
+// carried out: carriedOut reports whether an error of the next one says so.
+func retried(t testing.TB, carriedOut func(error) bool, request func() error) {
+	t.Helper()
+	unanswered := func(err error) bool {
+		status := apierrors.APIStatus(nil)
+		return errors.As(err, &status) && status.Status().Code == http.StatusInternalServerError
+	}
+	again := false
+	err := retry.OnError(wait.Backoff{Steps: 20, Duration: time.Second}, unanswered, func() error {
+		err := request()
+		if again && carriedOut(err) {
+			return nil
+		}
+		again = true
+		return err
+	})
+	if err != nil {
 		t.Error(err)
 	}
 }

@@ -81,10 +81,3 @@ func usableNode(t *testing.T, name string) (node *corev1.Node) {
 	})
 	return node
 }
-
-func deleteNode(t testing.TB, name string) {
-	t.Helper()
-	if err := client.CoreV1().Nodes().Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
-		t.Error(err)
-	}
-}

@@ -88,14 +88,15 @@ func (k *kubelets) endPod(ctx context.Context, pod *v1.Pod) error {
 }
 
 // removePod ends the wait for a kubelet that would stop the containers. Once that
-// is over, a pod that is still there is left to the owner of its finalizers.
+// is over, a pod that is still there waits for its finalizers to be removed.
 func (k *kubelets) removePod(ctx context.Context, pod *v1.Pod) error {
 	if ptr.Deref(pod.DeletionGracePeriodSeconds, 1) == 0 {
 		return nil
 	}
 	return k.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
 		GracePeriodSeconds: ptr.To[int64](0),
-		Preconditions:      metav1.NewUIDPreconditions(string(pod.UID)),
+		// A reset recreates pods with the UIDs that they had.
+		Preconditions: &metav1.Preconditions{UID: &pod.UID, ResourceVersion: &pod.ResourceVersion},
 	})
 }
 

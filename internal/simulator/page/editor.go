@@ -119,7 +119,7 @@ func (p *page) create(w http.ResponseWriter, r *http.Request) error {
 
 func (p *page) createOne(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	complete(o)
-	resource, err := p.client.Of(o)
+	resource, err := p.client.of(o)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +218,7 @@ func (p *page) update(w http.ResponseWriter, r *http.Request) error {
 // patch applies the difference of two objects. From the second request the API server takes
 // the status, from the first one the rest.
 func (p *page) patch(ctx context.Context, before, after edited.Document) error {
-	resource, err := p.client.Of(after.Unstructured)
+	resource, err := p.client.of(after.Unstructured)
 	if err != nil {
 		return err
 	}

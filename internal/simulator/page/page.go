@@ -15,7 +15,6 @@ import (
 	"net/http"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/objects"
 )
 
 type page struct {
@@ -23,12 +22,12 @@ type page struct {
 	cluster *cluster
 	jobs    *jobs
 	turn    chan struct{} // holds a value while a job runs copies of the cluster
-	client  *objects.Client
+	client  *objectClient
 }
 
 // New makes the handler of the page. Jobs that people start in it end with ctx.
 func New(ctx context.Context, sim *simulator.Simulator) (http.Handler, error) {
-	client, err := objects.New(sim.AdminConfig())
+	client, err := newObjectClient(sim.AdminConfig())
 	if err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}

@@ -28,6 +28,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/apps/deployment"
 	"k8s.io/kubernetes/pkg/registry/apps/replicaset"
 	"k8s.io/kubernetes/pkg/registry/apps/statefulset"
+	"k8s.io/kubernetes/pkg/registry/batch/job"
 	"k8s.io/kubernetes/pkg/registry/core/node"
 	"k8s.io/kubernetes/pkg/registry/core/persistentvolume"
 	"k8s.io/kubernetes/pkg/registry/core/persistentvolumeclaim"
@@ -99,11 +100,34 @@ func (c *Cluster) Create(ctx context.Context, o Object) (Object, error) {
 	if k == nil {
 		return nil, c.errNotServed("create", fmt.Sprintf("%T", o))
 	}
+	created, err := c.create(ctx, k, o)
+	if err != nil {
+		return nil, err
+	}
+	c.deliver()
+	return created, nil
+}
+
+// create delivers no event yet: a handler may create objects, too.
+func (c *Cluster) create(ctx context.Context, k *kind, o Object) (Object, error) {
+	c.creating.Lock()
+	defer c.creating.Unlock()
 	c.stamp(o)
 	if k.get(o.GetNamespace(), o.GetName()) != nil {
 		return nil, apierrors.NewAlreadyExists(k.resource.GroupResource(), o.GetName())
 	}
-	return c.putPrepared(ctx, o, "")
+	o, err := c.prepare(ctx, k, o)
+	if err != nil {
+		return nil, err
+	}
+	o.SetUID("")
+	if c.controlled {
+		c.identify(o)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.apply(event{k, nil, o})
+	return o, nil
 }
 
 // Replace takes an object in the place of the one of its name, prepared as a new one is.
@@ -114,19 +138,13 @@ func (c *Cluster) Replace(ctx context.Context, o Object) (err error) {
 		uid = old.GetUID()
 	}
 	c.stamp(o)
-	_, err = c.putPrepared(ctx, o, uid)
-	return err
-}
-
-// putPrepared gives an object without a UID one.
-func (c *Cluster) putPrepared(ctx context.Context, o Object, uid types.UID) (Object, error) {
-	o, err := c.prepare(ctx, c.of(o), o)
+	o, err = c.prepare(ctx, c.of(o), o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	o.SetUID(uid)
 	c.put(o)
-	return o, nil
+	return nil
 }
 
 // prepare does what an API server does to an object before it stores it. Nodes and volumes come with
@@ -134,6 +152,9 @@ func (c *Cluster) putPrepared(ctx context.Context, o Object, uid types.UID) (Obj
 func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error) {
 	legacyscheme.Scheme.Default(o)
 	strategy := strategies[k.kind.Kind]
+	if c.controlled && k.kind.Kind == "Job" {
+		strategy = job.Strategy
+	}
 	if strategy == nil && k.kind.Kind != "PodGroup" { // which some minors have
 		return o, nil
 	}
@@ -149,7 +170,7 @@ func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error
 		return toVersion(internal, k)
 	}
 	into := internal.(metav1.Object)
-	into.SetUID(types.UID("not-yet"))
+	into.SetUID(notYet)
 	ctx = request.WithRequestInfo(request.WithNamespace(ctx, o.GetNamespace()), &request.RequestInfo{
 		IsResourceRequest: true, Verb: "create", APIGroup: k.resource.Group, APIVersion: k.resource.Version, Resource: k.resource.Resource,
 		Namespace: o.GetNamespace(), Name: o.GetName(),
@@ -212,6 +233,13 @@ func (c *Cluster) Update(o Object) error {
 		return apierrors.NewConflict(k.resource.GroupResource(), o.GetName(), fmt.Errorf("it has changed since version %s", version))
 	}
 	o.SetUID(old.GetUID())
+	if c.controlled {
+		c.carryOver(old, o)
+		if o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 {
+			c.drop(old)
+			return nil
+		}
+	}
 	c.write(event{k, old, o})
 	return nil
 }

@@ -53,6 +53,10 @@ func (c *Cluster) budgetsOf(pod *v1.Pod) (all []*policyv1.PodDisruptionBudget) {
 // CountBudgets writes down how many disruptions each budget allows, of those whose pods
 // have changed.
 func (c *Cluster) CountBudgets() {
+	if c.controlled {
+		clear(c.budgets)
+		return
+	}
 	changed := slices.SortedFunc(maps.Keys(c.budgets), func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) })
 	clear(c.budgets)
 	for _, name := range changed {
@@ -175,8 +179,26 @@ func (c *Cluster) Evict(namespace, name string) error {
 			return err
 		}
 	}
+	if c.controlled {
+		c.countEviction(pod)
+		c.Delete(pod)
+		return nil
+	}
 	c.drop(pod)
 	return nil
+}
+
+// countEviction takes an eviction off what a budget allows, until its controller has counted again.
+func (c *Cluster) countEviction(pod *v1.Pod) {
+	for _, budget := range c.budgetsOf(pod) {
+		counted := budget.DeepCopy()
+		counted.Status.DisruptionsAllowed = max(0, counted.Status.DisruptionsAllowed-1)
+		if counted.Status.DisruptedPods == nil {
+			counted.Status.DisruptedPods = map[string]metav1.Time{}
+		}
+		counted.Status.DisruptedPods[pod.Name] = metav1.NewTime(c.now())
+		c.put(counted)
+	}
 }
 
 func mayGo(pod *v1.Pod, budgets []*policyv1.PodDisruptionBudget) error {

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -57,10 +58,15 @@ type Cluster struct {
 	started   bool
 	atStart   []func() // what [Cluster.Start] calls
 
+	controlled bool       // Kubernetes' controllers run over it
+	creating   sync.Mutex // is held until a new object has its name
+
 	mu         sync.Mutex
 	version    int
 	events     []event
 	delivering bool
+	held       bool           // events are delivered later
+	names      map[string]int // how many objects were created by a generateName, and how many UIDs were given by a name
 	undo       []event
 	recording  int // transactions that are open
 	unmodelled map[string]bool
@@ -86,12 +92,13 @@ type event struct {
 func New(now func() time.Time) (*Cluster, error) {
 	c := &Cluster{
 		now: now, byName: map[schema.GroupVersionResource]*kind{}, kinds: map[reflect.Type]*kind{},
-		budgets: map[types.NamespacedName]bool{}, unmodelled: map[string]bool{},
+		budgets: map[types.NamespacedName]bool{}, unmodelled: map[string]bool{}, names: map[string]int{},
 	}
 	for _, k := range snapshot.Kinds {
 		c.serve(k.Example(), k.Namespaced())
 	}
 	c.serve(&storagev1.VolumeAttachment{}, false)
+	c.serve(&appsv1.ControllerRevision{}, true)
 	for gvk, of := range scheme.Scheme.AllKnownTypes() {
 		if gvk.Kind == "DeviceTaintRule" { // of which each minor has other versions
 			c.serve(reflect.New(of).Interface().(Object), false)
@@ -196,7 +203,14 @@ func (c *Cluster) drop(o Object) { c.write(event{c.of(o), o, nil}) }
 func (c *Cluster) write(e event) {
 	c.mu.Lock()
 	c.apply(e)
-	if c.delivering {
+	c.mu.Unlock()
+	c.deliver()
+}
+
+// deliver has handlers called for all events, unless this is called by one of them.
+func (c *Cluster) deliver() {
+	c.mu.Lock()
+	if c.delivering || c.held {
 		c.mu.Unlock()
 		return
 	}
@@ -275,6 +289,7 @@ func (c *Cluster) Try() (rollback, commit func()) {
 	defer c.mu.Unlock()
 	c.recording++
 	began := len(c.undo)
+	names := maps.Clone(c.names)
 	commit = func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -283,7 +298,13 @@ func (c *Cluster) Try() (rollback, commit func()) {
 			c.undo = nil
 		}
 	}
-	return func() { c.rollback(began); commit() }, commit
+	return func() {
+		c.rollback(began)
+		c.mu.Lock()
+		c.names = names
+		c.mu.Unlock()
+		commit()
+	}, commit
 }
 
 func (c *Cluster) rollback(began int) {
@@ -333,12 +354,15 @@ func (c *Cluster) writeBack(e event) {
 // allocatable.
 func (c *Cluster) stamp(o Object) {
 	if o.GetName() == "" {
-		o.SetName(o.GetGenerateName() + strconv.Itoa(c.version+1))
+		o.SetName(c.generateName(o))
 	}
 	o.SetManagedFields(nil)
 	created := o.GetCreationTimestamp()
 	if created.IsZero() {
 		o.SetCreationTimestamp(metav1.NewTime(c.now()))
+		if c.controlled { // the workers of a controller create objects in any order
+			o.SetCreationTimestamp(metav1.NewTime(c.now().Truncate(time.Second)))
+		}
 	}
 	node, ok := o.(*v1.Node)
 	if ok && node.Status.Allocatable == nil {

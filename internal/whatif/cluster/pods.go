@@ -35,14 +35,23 @@ func (c *Cluster) start(pod *v1.Pod) {
 	for _, is := range []v1.PodConditionType{v1.PodScheduled, v1.PodInitialized, v1.ContainersReady, v1.PodReady} {
 		podutil.UpdatePodCondition(&pod.Status, &v1.PodCondition{Type: is, Status: v1.ConditionTrue})
 	}
+	for i := range pod.Status.Conditions {
+		pod.Status.Conditions[i].LastTransitionTime = now // UpdatePodCondition takes that of this machine
+	}
 }
 
-// Delete deletes an object at once, with what goes with it.
+// Delete deletes an object at once, with what goes with it. If controllers run, one with finalizers goes when they
+// have taken these away.
 func (c *Cluster) Delete(o Object) {
 	now := c.of(o).get(o.GetNamespace(), o.GetName())
-	if now != nil {
-		c.drop(now)
+	if now == nil {
+		return
 	}
+	if c.controlled && len(now.GetFinalizers()) > 0 {
+		c.terminate(now)
+		return
+	}
+	c.drop(now)
 }
 
 // follow does what controllers would after a write.
@@ -64,7 +73,7 @@ func (c *Cluster) follow(e event) {
 			c.claimDevices(pod)
 		}
 	case *v1.Node:
-		if e.old == nil {
+		if e.old == nil && !c.controlled {
 			c.runDaemons(o)
 		}
 	case *v1.PersistentVolumeClaim:

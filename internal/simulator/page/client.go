@@ -1,5 +1,4 @@
-// Package objects finds where objects of any kind are sent to.
-package objects
+package page
 
 import (
 	"cmp"
@@ -15,14 +14,14 @@ import (
 	"k8s.io/client-go/restmapper"
 )
 
-// Client is a dynamic client that knows the resource of each kind.
-type Client struct {
+// objectClient is a dynamic client that knows the resource of each kind.
+type objectClient struct {
 	dynamic.Interface
 	mapper meta.RESTMapper
 }
 
-// New makes a client. It asks the API server for its kinds when it first needs them.
-func New(config *rest.Config) (*Client, error) {
+// newObjectClient asks the API server for its kinds when it first needs them.
+func newObjectClient(config *rest.Config) (*objectClient, error) {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("client of objects: %w", err)
@@ -31,12 +30,12 @@ func New(config *rest.Config) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("client of objects: %w", err)
 	}
-	return &Client{client, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(kinds))}, nil
+	return &objectClient{client, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(kinds))}, nil
 }
 
-// Of is where an object is sent to. It gives an object that needs a namespace and
+// of is where an object is sent to. It gives an object that needs a namespace and
 // has none the default one.
-func (c *Client) Of(o *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
+func (c *objectClient) of(o *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
 	gvk := o.GroupVersionKind()
 	mapping, err := c.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 	if err != nil {

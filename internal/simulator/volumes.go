@@ -1,15 +1,4 @@
-// Package volumes stands in for the storage of a cluster: for each claim that is
-// to have a volume made it makes one that exists only in the API, and deletes it
-// when its claim is gone.
-//
-// To the binder of persistent volumes it is the external provisioner of every
-// StorageClass, whatever driver that names: a class that was imported names one
-// that does not run here. Classes of kubernetes.io/no-provisioner make no volumes
-// anywhere.
-//
-// What it is not: it binds nothing, attaches nothing and keeps no data. That is
-// the binder's and the scheduler's work, and no one else's.
-package volumes
+package simulator
 
 import (
 	"context"
@@ -33,6 +22,13 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/reconcile"
 )
 
+// provisioner stands in for the storage of a cluster: for each claim that is to have a
+// volume made it makes one that exists only in the API, and deletes it when its claim
+// is gone. It binds nothing, attaches nothing and keeps no data.
+//
+// To the binder of persistent volumes it is the external provisioner of every
+// StorageClass, whatever driver that names: a class that was imported names one
+// that does not run here. Classes of kubernetes.io/no-provisioner make no volumes.
 type provisioner struct {
 	client  kubernetes.Interface
 	claims  corelisters.PersistentVolumeClaimLister
@@ -40,11 +36,11 @@ type provisioner struct {
 	classes storagelisters.StorageClassLister
 }
 
-// Start makes volumes for claims, and deletes released ones, now and
+// startVolumes makes volumes for claims, and deletes those that are released, now and
 // until ctx is done. The informers of claims, volumes and storage classes
 // in shared must run. What fails is tried again, and written to logs, one Write each.
 // After the end of ctx, wait until the last request has ended with the result.
-func Start(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory, logs io.Writer) (wait func(), err error) {
+func startVolumes(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory, logs io.Writer) (wait func(), err error) {
 	core := shared.Core().V1()
 	p := &provisioner{
 		client: client,
@@ -128,5 +124,7 @@ func (p *provisioner) release(ctx context.Context, name cache.ObjectName) error 
 		volume.Annotations[volumehelpers.AnnDynamicallyProvisioned] == "" || volume.DeletionTimestamp != nil {
 		return nil
 	}
-	return p.client.CoreV1().PersistentVolumes().Delete(ctx, volume.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(volume.UID))})
+	return p.client.CoreV1().PersistentVolumes().Delete(ctx, volume.Name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &volume.UID, ResourceVersion: &volume.ResourceVersion},
+	})
 }
