@@ -15,8 +15,8 @@
 // and one control plane runs at a time. The first cycle of each turn does not count.
 // Guests run in wasmhost: PreFilter, then Filter on the nodes that it named, on one
 // goroutine. kube-scheduler's own client calls the extender. Verdicts are checked against
-// regexp before each turn. A node has about 5 KB and a pod about 8 KB in protobuf; nodes
-// have names as four providers give them, in turn.
+// regexp before each turn. A node has about 5 KB and a pod about 8 KB in protobuf; names
+// of nodes have the form of four providers in turn.
 //
 // Cases of Cycle: prefix is a pattern that a pod had before, ^kubecon-, which a quarter of
 // the nodes match; most is one that 3 of 4 nodes match, so that PreFilter does not name

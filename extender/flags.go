@@ -60,7 +60,7 @@ func (c *Config) flags() *pflag.FlagSet {
 	return set
 }
 
-// parseFlags sets c by the flags that are given, and returns those that are not part of it.
+// parseFlags sets c by the flags that are given, and returns the flags that are not part of it.
 func (c *Config) parseFlags(args []string) (file string, onlyPrint bool, err error) {
 	set := c.flags()
 	if err := set.Parse(args); err != nil {

@@ -1,6 +1,6 @@
 // Package guestserver serves the built guests over HTTP, plainly, and nothing
 // else: to the schedulers of a cluster, as the command static-webserver, and to
-// the one of the simulator, in its process.
+// the simulator's, in its process.
 package guestserver
 
 import (

@@ -24,7 +24,7 @@ func listed(t *testing.T) string {
 	}
 	for i, node := range []string{"kubecon-1", "cncf-1", "cncf-1", ""} {
 		items = append(items, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p-%d","namespace":"team"},
-			"spec":{"nodeName":%q,"schedulerName":"nobody","containers":[{"name":"c","image":"c"}]},"status":{"phase":"Running"}}`, i, node))
+			"spec":{"nodeName":%q,"schedulerName":"absent","containers":[{"name":"c","image":"c"}]},"status":{"phase":"Running"}}`, i, node))
 	}
 	file := filepath.Join(t.TempDir(), "list.json")
 	text := `{"apiVersion":"v1","kind":"List","items":[` + strings.Join(items, ",") + `]}`

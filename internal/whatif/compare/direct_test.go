@@ -31,7 +31,7 @@ func spread(nodes, pods, every int, pattern string) []v1.Pod {
 
 // Spread constraints count over zones: a pod that has no regex, and on whose two nodes
 // nothing else differs, moves because of one that has.
-func TestKnockOnEffectsAreToldFromDirectDifferences(t *testing.T) {
+func TestKnockOnEffectsAreSeparateFromDirectDifferences(t *testing.T) {
 	s := clusterOf(200, 0)
 	s.Pods = spread(200, 600, 20, "^node-0[0-3]")
 	r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "v2")}, Cluster: s, Pods: side.All})
@@ -64,7 +64,7 @@ func podNumber(t *testing.T, d Difference) (i int) {
 	return i
 }
 
-func TestLoadBeforeIsThatOfTheFile(t *testing.T) {
+func TestLoadBeforeIsTheFiles(t *testing.T) {
 	for _, mode := range side.Modes {
 		s := clusterOf(2, 3)
 		s.Pods[0], s.Pods[1] = on(s.Pods[0], "node-000"), on(s.Pods[1], "node-000")

@@ -62,7 +62,7 @@ type tried struct {
 	rooms    []recorder.Attempt // that preempted others, the oldest first
 }
 
-// New makes a scheduler over a cluster. Errors are those of [engine.New].
+// New makes a scheduler over a cluster. It returns the errors of [engine.New].
 func New(ctx context.Context, o Options) (*Side, error) {
 	s := &Side{
 		options: &o, records: recorder.New(func() {}).WithoutRaw().Keep(keptBytes), nodes: sets.New[string](),
