@@ -61,7 +61,8 @@ func FuzzCheckKeyAgreesWithKubernetes(f *testing.F) {
 		if strings.ContainsFunc(key, func(r rune) bool { return r > unicode.MaxASCII }) {
 			problems = append(problems, "beyond ASCII")
 		}
-		if got := checkKey(key); (got == "") != (len(problems) == 0) {
+		got := checkKey(key)
+		if (got == "") != (len(problems) == 0) {
 			t.Errorf("checkKey(%q) = %q, Kubernetes says %q", key, got, problems)
 		}
 	})

@@ -73,7 +73,8 @@ func TestBothPatternsAgreeWithRegexp(t *testing.T) {
 			case mustNot.MatchString(name):
 				want = Excluded
 			}
-			if got := selector.Judge(name); got != want {
+			got := selector.Judge(name)
+			if got != want {
 				t.Errorf("%q without %q on %q: got %v", include, exclude, name, got)
 			}
 			verdicts[want]++
@@ -89,11 +90,12 @@ func TestJudgeAllocatesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := testing.AllocsPerRun(100, func() {
+	n := testing.AllocsPerRun(100, func() {
 		for _, name := range []string{"kubecon-1", "cncf-gpu-22", "other"} {
 			selector.Reason(selector.Judge(name))
 		}
-	}); n != 0 {
+	})
+	if n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

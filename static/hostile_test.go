@@ -42,7 +42,8 @@ func TestHostilePatternsHarmNoOtherPod(t *testing.T) {
 				mustServeAnInnocentPod(t, guest, nodes)
 			})
 		}
-		if got := guest.Memory(); got > maxMemory {
+		got := guest.Memory()
+		if got > maxMemory {
 			t.Errorf("%s: %d bytes of memory", file, got)
 		}
 		used := guest.StackUsed(stackSize)

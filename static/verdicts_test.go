@@ -61,7 +61,8 @@ func TestV2AnswersPreFilter(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			result, status := guest.PreFilter(tc.pod)
-			if got := said(status); got != tc.want || result != nil {
+			got := said(status)
+			if got != tc.want || result != nil {
 				t.Errorf("got %+v and %v, want %+v", got, result, tc.want)
 			}
 		})
@@ -141,13 +142,15 @@ func TestV2ScoresWhatThePodPrefers(t *testing.T) {
 			if node.Node().Name == "kubecon-2" {
 				want = 100
 			}
-			if score, status := scorer.Score(t.Context(), guest.state, pod, node); score != want || !status.IsSuccess() {
+			score, status := scorer.Score(t.Context(), guest.state, pod, node)
+			if score != want || !status.IsSuccess() {
 				t.Errorf("%s: %d, %v", node.Node().Name, score, status)
 			}
 		}
 		for _, without := range []*v1.Pod{podWithout(), podWith("kubecon")} {
 			guest.PreFilter(without)
-			if status := scorer.PreScore(t.Context(), guest.state, without, nodes.Nodes); !status.IsSkip() {
+			status := scorer.PreScore(t.Context(), guest.state, without, nodes.Nodes)
+			if !status.IsSkip() {
 				t.Errorf("%v: %v", without.Annotations, status)
 			}
 		}
@@ -164,7 +167,8 @@ func TestV2FiltersWherePreFilterIsNotCalled(t *testing.T) {
 	nodes := cluster()
 	guest := load(t, v2File, "", nodes)
 	for i, want := range []bool{false, true, true} {
-		if got := guest.Filter(podWith("kubecon-.*"), nodes.Nodes[i]).IsSuccess(); got != want {
+		got := guest.Filter(podWith("kubecon-.*"), nodes.Nodes[i]).IsSuccess()
+		if got != want {
 			t.Errorf("node %d: got %v", i, got)
 		}
 		guest.state = framework.NewCycleState()
@@ -220,7 +224,8 @@ func TestAPodWithAMegabyteOfAnnotations(t *testing.T) {
 			pod.Annotations["zexample.com/after"] = strings.Repeat("z", 1<<19)
 			guest.PreFilter(pod)
 			for i, want := range []bool{false, true, true} {
-				if got := guest.Filter(pod, nodes.Nodes[i]).IsSuccess(); got != want {
+				got := guest.Filter(pod, nodes.Nodes[i]).IsSuccess()
+				if got != want {
 					t.Errorf("node %d: got %v", i, got)
 				}
 			}
@@ -229,7 +234,8 @@ func TestAPodWithAMegabyteOfAnnotations(t *testing.T) {
 			if status.IsSuccess() {
 				status = guest.Filter(pod, nodes.Nodes[0])
 			}
-			if message := status.Message(); !strings.Contains(message, "too long: at most 2048 bytes, not 1048576") || len(message) > 500 {
+			message := status.Message()
+			if !strings.Contains(message, "too long: at most 2048 bytes, not 1048576") || len(message) > 500 {
 				t.Errorf("a megabyte of pattern: %.600s", message)
 			}
 		})

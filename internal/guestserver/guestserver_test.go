@@ -24,7 +24,8 @@ func TestGuestsAreServedAsBuilt(t *testing.T) {
 		if answer.Code != http.StatusOK || !bytes.Equal(answer.Body.Bytes(), want) {
 			t.Errorf("%s: status %d, %d bytes of %d", name, answer.Code, answer.Body.Len(), len(want))
 		}
-		if got := answer.Header().Get("Content-Type"); got != "application/wasm" {
+		got := answer.Header().Get("Content-Type")
+		if got != "application/wasm" {
 			t.Errorf("%s is %q", name, got)
 		}
 	}
@@ -41,7 +42,8 @@ func TestNothingElseIsServed(t *testing.T) {
 		"GET /%2e%2e/static.go": http.StatusNotFound,
 	} {
 		method, path, _ := strings.Cut(request, " ")
-		if got := ask(method, path).Code; got != want {
+		got := ask(method, path).Code
+		if got != want {
 			t.Errorf("%s: status %d, want %d", request, got, want)
 		}
 	}
@@ -69,7 +71,8 @@ func TestTheProgramServesUntilItIsStopped(t *testing.T) {
 	}
 	response.Body.Close()
 	cancel()
-	if got := eventually.Receives(t, "the program ends", status); got != 0 {
+	got := eventually.Receives(t, "the program ends", status)
+	if got != 0 {
 		t.Errorf("exit status %d", got)
 	}
 }
@@ -84,7 +87,8 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 		"--listen=127.0.0.1": {1, "missing port"},
 	} {
 		var stderr bytes.Buffer
-		if got := Main(t.Context(), []string{args}, io.Discard, &stderr); got != want.status || !strings.Contains(stderr.String(), want.text) {
+		got := Main(t.Context(), []string{args}, io.Discard, &stderr)
+		if got != want.status || !strings.Contains(stderr.String(), want.text) {
 			t.Errorf("%s: status %d, %s", args, got, &stderr)
 		}
 	}

@@ -234,7 +234,8 @@ func TestResetUnbindsPods(t *testing.T) {
 	}
 	for range 3 {
 		waitBound(t, s, "pending")
-		if attempts := s.Recorder().Attempts("default", "pending"); len(attempts) == 0 {
+		attempts := s.Recorder().Attempts("default", "pending")
+		if len(attempts) == 0 {
 			t.Error("it runs without an attempt")
 		}
 		if err := s.Reset(t.Context()); err != nil {

@@ -48,7 +48,8 @@ func (s *Simulator) ImportFirst(ctx context.Context, in *snapshot.Snapshot, prog
 	}
 	s.baseline.config = s.SchedulerConfig()
 	s.baseline.source = in.Source
-	if wrong := s.ApplySchedulerConfig(ctx, s.baseline.config); wrong != nil {
+	wrong := s.ApplySchedulerConfig(ctx, s.baseline.config)
+	if wrong != nil {
 		return wrong
 	}
 	return err
@@ -124,7 +125,8 @@ func (s *Simulator) paused(do func() error) (err error) {
 		return err
 	}
 	defer func() {
-		if again := s.Resume(); again != nil {
+		again := s.Resume()
+		if again != nil {
 			err = errors.Join(err, fmt.Errorf("start the controllers again: %w", again))
 		}
 	}()
@@ -134,7 +136,8 @@ func (s *Simulator) paused(do func() error) (err error) {
 	if err := os.WriteFile(s.unfinished, nil, 0o600); err != nil {
 		return err
 	}
-	if err = do(); err == nil || wasRefused(err) {
+	err = do()
+	if err == nil || wasRefused(err) {
 		err = errors.Join(err, os.Remove(s.unfinished))
 	}
 	return err
@@ -146,7 +149,8 @@ func (s *Simulator) checkFinished(cfg Config) error {
 		return nil
 	}
 	s.unfinished = filepath.Join(cfg.DataDir, "unfinished")
-	if _, err := os.Stat(s.unfinished); err == nil && !cfg.Importing {
+	_, err := os.Stat(s.unfinished)
+	if err == nil && !cfg.Importing {
 		return fmt.Errorf("data directory %s: an import or a reset was not finished, and controllers would act on the half that is there: "+
 			"import the file again with --from, or remove %s to keep that half", cfg.DataDir, s.unfinished)
 	}

@@ -32,7 +32,8 @@ func (i *importing) put(ctx context.Context, kind Kind, in *Snapshot, which func
 		}
 		group.Go(func() error {
 			defer func() {
-				if done := i.done.Add(1); i.progress != nil {
+				done := i.done.Add(1)
+				if i.progress != nil {
 					i.progress(int(done), i.total)
 				}
 			}()

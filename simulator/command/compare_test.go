@@ -69,7 +69,8 @@ func TestCompareExitStatusReportsLostPods(t *testing.T) {
 	cluster := writeFile(t, dir, "cluster.yaml", comparedCluster)
 	status, out, errOut := compareHere(t, "--cluster", cluster, "--a", "none", "--b", "v2", "-o", "json")
 	var result compare.Result
-	if err := json.Unmarshal([]byte(out), &result); err != nil || status != statusLost {
+	err := json.Unmarshal([]byte(out), &result)
+	if err != nil || status != statusLost {
 		t.Fatalf("status %d, %v: %s %s", status, err, out, errOut)
 	}
 	if len(result.Differences) != 1 || result.Differences[0].Name != "picky" || !strings.Contains(errOut, "simulator: 1 pod has a node under A and none under B") {
@@ -162,7 +163,8 @@ func TestCompareOfSeveralConfigurationsIsOneTable(t *testing.T) {
 	}
 	_, out, _ = compareHere(t, append(args, "-o", "json")...)
 	var results []compare.Result
-	if err := json.Unmarshal([]byte(out), &results); err != nil || len(results) != 2 || results[0].B != "v2" || results[0].Counts.OnlyA != 1 || results[1].Counts.OnlyA != 0 {
+	err := json.Unmarshal([]byte(out), &results)
+	if err != nil || len(results) != 2 || results[0].B != "v2" || results[0].Counts.OnlyA != 1 || results[1].Counts.OnlyA != 0 {
 		t.Errorf("%v: %s", err, out)
 	}
 	_, out, _ = compareHere(t, append(args, "-o", "markdown")...)
@@ -209,7 +211,8 @@ limitRanges: # younger than the pod
 		Unplaced, Pending, Differences []compare.Difference
 		Counts                         compare.Counts
 	}
-	if err := json.Unmarshal([]byte(out), &result); err != nil || status != statusLost { // by picky
+	err := json.Unmarshal([]byte(out), &result)
+	if err != nil || status != statusLost { // by picky
 		t.Fatalf("status %d, %v: %s %s", status, err, out, errOut)
 	}
 	if len(result.Unplaced) != 2 || result.Unplaced[0].Name != "db" || len(result.Pending) != 0 || len(result.Differences) != 1 || result.Counts.Pending != 0 {
@@ -272,7 +275,8 @@ func TestFailOnChoosesWhatIsAFailure(t *testing.T) {
 		{even, other, "spread", 0, ""},
 	} {
 		status, out, errOut := compareHere(t, test.a, test.b, "--fail-on", test.on, "-o", "markdown")
-		if says := strings.TrimSuffix(strings.TrimPrefix(errOut, "simulator: "), "\n"); status != test.status || says != test.says {
+		says := strings.TrimSuffix(strings.TrimPrefix(errOut, "simulator: "), "\n")
+		if status != test.status || says != test.says {
 			t.Errorf("%s against %s, on %s: status %d, %q\n%s", filepath.Base(test.a), filepath.Base(test.b), test.on, status, says, out)
 		}
 	}

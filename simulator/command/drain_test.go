@@ -37,7 +37,8 @@ func TestDrainExitStatusReportsUnschedulablePods(t *testing.T) {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 	status, out, errOut = here(t, "drain", "-l", "pool=old", "--cluster", cluster, "-o", "markdown")
-	if want := "**" + strings.Replace(sum, ".\n", ".**\n", 1) + "| WORKLOAD | PODS | UNSCHEDULABLE | REASON |\n|---|---|---|---|\n| ReplicaSet default/web | 1 | 0 |  |\n\n| POD | FROM | TO | REASON |\n|---|---|---|---|\n| default/web-1 | node-1 | node-2 |  |\n" + tried; status != 0 || out != want {
+	want := "**" + strings.Replace(sum, ".\n", ".**\n", 1) + "| WORKLOAD | PODS | UNSCHEDULABLE | REASON |\n|---|---|---|---|\n| ReplicaSet default/web | 1 | 0 |  |\n\n| POD | FROM | TO | REASON |\n|---|---|---|---|\n| default/web-1 | node-1 | node-2 |  |\n" + tried
+	if status != 0 || out != want {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 	status, out, errOut = here(t, "drain", "--pod-selector", "app=web", "--cluster", writeFile(t, t.TempDir(), "cluster.yaml", strings.ReplaceAll(drainable, "namespace: default,", "namespace: default, labels: {app: web},")), "--runs", "2")
@@ -46,10 +47,12 @@ func TestDrainExitStatusReportsUnschedulablePods(t *testing.T) {
 	}
 	status, out, errOut = here(t, "drain", "node-2", "--cluster", cluster, "--config", "native", "-o", "json")
 	var removed drain.Result
-	if err := json.Unmarshal([]byte(out), &removed); err != nil || status != statusLost || !strings.HasSuffix(errOut, "\nsimulator: 1 of 1 pods have no other node\n") {
+	err := json.Unmarshal([]byte(out), &removed)
+	if err != nil || status != statusLost || !strings.HasSuffix(errOut, "\nsimulator: 1 of 1 pods have no other node\n") {
 		t.Fatalf("status %d, %v: %s %s", status, err, out, errOut)
 	}
-	if m := removed.Moves[0]; m.Pod != "default/big-1" || m.From != "node-2" || m.To != "" || !strings.Contains(m.Reason, "1 Insufficient cpu") {
+	m := removed.Moves[0]
+	if m.Pod != "default/big-1" || m.From != "node-2" || m.To != "" || !strings.Contains(m.Reason, "1 Insufficient cpu") {
 		t.Errorf("%+v", m)
 	}
 }
@@ -102,7 +105,8 @@ func TestDrainAndShrinkReportMistakesBeforeTheyStartAnything(t *testing.T) {
 
 func TestDrainForcesPodsWithoutAController(t *testing.T) {
 	bare := writeFile(t, t.TempDir(), "bare.yaml", drainable+"- {metadata: {name: bare, namespace: default}, spec: {nodeName: node-1, containers: [{name: c, image: c}]}}\n")
-	if status, out, errOut := here(t, "drain", "node-1", "--cluster", bare, "--force"); status != 0 || !strings.Contains(out, "default/bare    node-1   node-2") {
+	status, out, errOut := here(t, "drain", "node-1", "--cluster", bare, "--force")
+	if status != 0 || !strings.Contains(out, "default/bare    node-1   node-2") {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 }

@@ -35,7 +35,8 @@ func TestFitExitStatusReportsPendingPods(t *testing.T) {
 	small := writeFile(t, dir, "small.yaml", fittedPods[:strings.Index(fittedPods, "---")])
 	status, out, errOut := fitHere(t, "-f", both, "--cluster", cluster, "-o", "json")
 	var fitting fit.Fitting
-	if err := json.Unmarshal([]byte(out), &fitting); err != nil || status != statusLost || fitting.Tried != 2 || fitting.Pending != 1 {
+	err := json.Unmarshal([]byte(out), &fitting)
+	if err != nil || status != statusLost || fitting.Tried != 2 || fitting.Pending != 1 {
 		t.Errorf("status %d, %v: %s %s", status, err, out, errOut)
 	}
 	if !strings.Contains(errOut, "simulator: 1 pod would stay pending\n") {

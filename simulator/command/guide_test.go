@@ -28,7 +28,8 @@ func chapter(t *testing.T, file, title string) (steps []step) {
 	body, _, _ := strings.Cut(rest, "\n## ")
 	for line := range strings.Lines(body) {
 		line, indented := strings.CutPrefix(line, "    ")
-		if command, ok := strings.CutPrefix(line, "$ "); ok && indented {
+		command, ok := strings.CutPrefix(line, "$ ")
+		if ok && indented {
 			steps = append(steps, step{command: strings.TrimSpace(command)})
 		} else if indented && len(steps) > 0 && !strings.HasPrefix(steps[len(steps)-1].command, "simulator") {
 			steps[len(steps)-1].prints += line
@@ -57,7 +58,8 @@ func TestGuideOnGuestsIsTrue(t *testing.T) {
 		case "simulator":
 			session(t, strings.Fields(rest), func(base string) {
 				eventually.Succeeds(t, "the guest places the pod", func(context.Context) error {
-					if on := where(t, base)["default/db"]; on != "fast Running" {
+					on := where(t, base)["default/db"]
+					if on != "fast Running" {
 						return fmt.Errorf("it is on %q", on)
 					}
 					return nil

@@ -55,19 +55,22 @@ func TestInterruptedImportIsFinishedBeforeAControllerActs(t *testing.T) {
 	ctx, end := context.WithTimeout(t.Context(), eventually.Patience) // it would run for ever
 	defer end()
 	said := "simulator: data directory " + dir + ": an import or a reset was not finished, and controllers would act on the half that is there: "
-	if code := run(ctx, args, again, again); code != 1 || !strings.Contains(again.String(), said) {
+	code := run(ctx, args, again, again)
+	if code != 1 || !strings.Contains(again.String(), said) {
 		t.Errorf("without the file it ended with %d: %s", code, again)
 	}
 
 	session(t, append([]string{"--from", file}, args[7:]...), func(base string) {
 		eventually.Succeeds(t, "the simulator has the pods of the file", func(context.Context) error {
-			if got := slices.Sorted(maps.Keys(where(t, base))); !slices.Equal(got, want) {
+			got := slices.Sorted(maps.Keys(where(t, base)))
+			if !slices.Equal(got, want) {
 				return fmt.Errorf("%d pods, want %d: %.200s …", len(got), len(want), fmt.Sprint(got))
 			}
 			return nil
 		})
 	})
-	if left, _ := filepath.Glob(filepath.Join(dir, "unfinished*")); len(left) > 0 {
+	left, _ := filepath.Glob(filepath.Join(dir, "unfinished*"))
+	if len(left) > 0 {
 		t.Errorf("left behind: %s", left)
 	}
 }

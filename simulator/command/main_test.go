@@ -78,7 +78,8 @@ func (r running) await(t *testing.T, pattern string) string {
 	t.Helper()
 	late := time.After(eventually.Patience)
 	for {
-		if found := regexp.MustCompile(pattern).FindStringSubmatch(r.out.String()); found != nil {
+		found := regexp.MustCompile(pattern).FindStringSubmatch(r.out.String())
+		if found != nil {
 			return found[1]
 		}
 		select {
@@ -129,13 +130,15 @@ func TestSimulatorFromStartToStop(t *testing.T) {
 	if code := run(t.Context(), []string{"reset", "--port", port}, io.Discard, t.Output()); code != 0 {
 		t.Errorf("reset ended with %d", code)
 	}
-	if _, body := get(t, page+"/api/v1/export"); !strings.Contains(body, `"kubecon-1"`) || strings.Contains(body, "made-later") {
+	_, body := get(t, page+"/api/v1/export")
+	if !strings.Contains(body, `"kubecon-1"`) || strings.Contains(body, "made-later") {
 		t.Errorf("a reset does not go back to the start: %s", body)
 	}
 	if code := run(t.Context(), []string{"stop", "--port", port}, io.Discard, t.Output()); code != 0 {
 		t.Errorf("stop ended with %d", code)
 	}
-	if code := <-r.done; code != 0 {
+	code := <-r.done
+	if code != 0 {
 		t.Errorf("the simulator ended with %d: %s", code, r.out)
 	}
 }
@@ -168,7 +171,8 @@ func session(t *testing.T, args []string, do func(base string)) string {
 	go func() { r.done <- run(ctx, args, r.out, r.out) }()
 	do(r.await(t, `API +(http://localhost:\d+)/api/v1/\n[^$]*Ctrl-C`))
 	cancel()
-	if code := <-r.done; code != 0 {
+	code := <-r.done
+	if code != 0 {
 		t.Errorf("it ended with %d: %s", code, r.out)
 	}
 	return r.out.String()
@@ -181,7 +185,8 @@ func TestDataDirectoryKeepsTheConfiguration(t *testing.T) {
 	expect := func(name string) func(string) {
 		return func(base string) {
 			t.Helper()
-			if _, config := get(t, base+"/api/v1/schedulerconfiguration"); !strings.Contains(config, name) {
+			_, config := get(t, base+"/api/v1/schedulerconfiguration")
+			if !strings.Contains(config, name) {
 				t.Errorf("it runs with %s, want %s", config, name)
 			}
 		}
@@ -207,7 +212,8 @@ func TestDataDirectoryKeepsTheConfiguration(t *testing.T) {
 	if !strings.Contains(out, "plugin variant native takes the place of the configuration that was kept, which is now in "+former) {
 		t.Errorf("it does not say where the kept configuration is: %s", out)
 	}
-	if kept, _ := os.ReadFile(former); string(kept) != applied {
+	kept, _ := os.ReadFile(former)
+	if string(kept) != applied {
 		t.Errorf("set aside is %s", kept)
 	}
 	session(t, with(), expect("RegexScheduling"))
@@ -225,7 +231,8 @@ func TestSimulatorStartsWithoutAnInvalidSavedConfiguration(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := session(t, []string{"--data-dir", dir}, func(base string) {
-			if code, config := get(t, base+"/api/v1/schedulerconfiguration"); code != 200 || !strings.Contains(config, "WasmRegexScheduling") {
+			code, config := get(t, base+"/api/v1/schedulerconfiguration")
+			if code != 200 || !strings.Contains(config, "WasmRegexScheduling") {
 				t.Errorf("%q: it runs with %d %s", text, code, config)
 			}
 		})
@@ -233,7 +240,8 @@ func TestSimulatorStartsWithoutAnInvalidSavedConfiguration(t *testing.T) {
 		if !strings.Contains(line, file+" cannot be used: ") || !strings.Contains(line, why) || !strings.Contains(line, "; plugin variant v2 runs instead: fix the file or remove it") {
 			t.Errorf("%q: it says %q in %s", text, line, out)
 		}
-		if left, err := os.ReadFile(file); err != nil || string(left) != text {
+		left, err := os.ReadFile(file)
+		if err != nil || string(left) != text {
 			t.Errorf("the file is now %q, %v", left, err)
 		}
 	}
@@ -276,7 +284,8 @@ func TestHeadlessSimulatorHasOnlyTheAPI(t *testing.T) {
 		t.Errorf("there is no API: %d", code)
 	}
 	cancel()
-	if code := <-done; code != 0 || strings.Contains(out.String(), "Open the page") {
+	code := <-done
+	if code != 0 || strings.Contains(out.String(), "Open the page") {
 		t.Errorf("it ended with %d: %s", code, out)
 	}
 }
@@ -332,7 +341,8 @@ func TestMistakesAreOneLineAndExitCodeOne(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var out bytes.Buffer
-			if code := run(t.Context(), test.args, &out, &out); code != 1 {
+			code := run(t.Context(), test.args, &out, &out)
+			if code != 1 {
 				t.Errorf("it ended with %d", code)
 			}
 			if !strings.Contains(out.String(), test.want) || strings.Count(out.String(), "\n") != 1 {
@@ -366,7 +376,8 @@ func TestUsageErrorsStartNothing(t *testing.T) {
 	} {
 		var out, errOut bytes.Buffer
 		status := run(t.Context(), strings.Fields(args), &out, &errOut)
-		if text := out.String() + errOut.String(); status != want.status || !strings.Contains(text, want.out) {
+		text := out.String() + errOut.String()
+		if status != want.status || !strings.Contains(text, want.out) {
 			t.Errorf("%s: exit status %d, want %d with %q: %.300s", args, status, want.status, want.out, text)
 		}
 	}

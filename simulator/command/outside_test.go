@@ -31,7 +31,8 @@ func TestWhatIfSendsNoBindToAnExtender(t *testing.T) {
 			if status == statusNone || extender.Asked("filter") == 0 {
 				t.Fatalf("status %d after %d requests: %s %s", status, extender.Asked("filter"), out, errOut)
 			}
-			if want := "bind by extender " + extender.URL; !strings.Contains(out, want) && command != "side" {
+			want := "bind by extender " + extender.URL
+			if !strings.Contains(out, want) && command != "side" {
 				t.Errorf("got %s, want %q", out, want)
 			}
 		})

@@ -28,7 +28,8 @@ func TestPresetsPackNodesOrSpreadPods(t *testing.T) {
 		if strings.HasSuffix(b, ":MostAllocated") || strings.HasSuffix(b, "Ratio") {
 			want = `\ndefault/web +moved +node-2 +node-1 +.*NodeResourcesFit`
 		}
-		if moved := strings.Contains(out, "default/web"); status != 0 || moved == (want == `\nNODE `) || moved && !regexp.MustCompile(want).MatchString(out) {
+		moved := strings.Contains(out, "default/web")
+		if status != 0 || moved == (want == `\nNODE `) || moved && !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("%s: want %s, got status %d: %s %s", b, want, status, out, errOut)
 		}
 	}

@@ -34,7 +34,8 @@ func TestProgressFitsTheTerminal(t *testing.T) {
 	if got := drawn(40, 12.3, sides); utf8.RuneCountInString(got) != 39 {
 		t.Errorf("%q has %d columns", got, utf8.RuneCountInString(got))
 	}
-	if got := drawn(80, 1, map[string]compare.Progress{"": {Step: "reads pods", Done: 7}}); got != "   1.0s  ░░░░░░░░░░░░░░░░░░░░  reads pods, 7" {
+	got := drawn(80, 1, map[string]compare.Progress{"": {Step: "reads pods", Done: 7}})
+	if got != "   1.0s  ░░░░░░░░░░░░░░░░░░░░  reads pods, 7" {
 		t.Errorf("%q", got)
 	}
 }
@@ -49,7 +50,8 @@ func TestQuietShowsNoProgress(t *testing.T) {
 		for quiet, want := range map[string]bool{"--quiet": false, "-q=false": true} {
 			var out, errOut bytes.Buffer
 			run(t.Context(), append(args, quiet), &out, &errOut)
-			if got := regexp.MustCompile(`(?m)^ +[\d.]+s  `).MatchString(errOut.String()); got != want {
+			got := regexp.MustCompile(`(?m)^ +[\d.]+s  `).MatchString(errOut.String())
+			if got != want {
 				t.Errorf("%s %s: %s", args, quiet, &errOut)
 			}
 		}

@@ -13,7 +13,8 @@ func TestCompareReadsResultsOfSides(t *testing.T) {
 	cluster := writeFile(t, dir, "cluster.yaml", comparedCluster)
 	a, b, other := filepath.Join(dir, "a.json"), filepath.Join(dir, "b.json.gz"), filepath.Join(dir, "other.json")
 	for file, args := range map[string][]string{a: {"side", "--config", "none"}, b: {"side", "--config", "v2"}, other: {"side", "--config", "none", "--seed", "2"}} {
-		if status, out, errOut := here(t, append(args, "--cluster", cluster, "--to", file)...); status != 0 || out != "" || !strings.Contains(errOut, "schedules") {
+		status, out, errOut := here(t, append(args, "--cluster", cluster, "--to", file)...)
+		if status != 0 || out != "" || !strings.Contains(errOut, "schedules") {
 			t.Fatalf("status %d: %s %s", status, out, errOut)
 		}
 	}

@@ -34,7 +34,8 @@ func TestReadingAClusterHasALimit(t *testing.T) {
 		var out bytes.Buffer
 		args := append(strings.Fields(command), file, "--max-size", "1Mi")
 		want := file + ": more than 1 MB is too much to be read: --max-size allows more\n"
-		if status := run(t.Context(), args, &out, &out); status == 0 || !strings.HasSuffix(out.String(), want) {
+		status := run(t.Context(), args, &out, &out)
+		if status == 0 || !strings.HasSuffix(out.String(), want) {
 			t.Errorf("%s: exit status %d: %s", command, status, &out)
 		}
 	}
@@ -63,7 +64,8 @@ func TestReadingAClusterEndsWithASignal(t *testing.T) {
 			t.Fatal(err)
 		}
 		cancel()
-		if got := eventually.Receives(t, command+" after a signal", status); got == 0 || !strings.Contains(out.String(), "canceled") {
+		got := eventually.Receives(t, command+" after a signal", status)
+		if got == 0 || !strings.Contains(out.String(), "canceled") {
 			t.Errorf("%s: exit status %d: %s", command, got, out)
 		}
 		both.Close()

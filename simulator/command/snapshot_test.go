@@ -54,7 +54,8 @@ func TestSimulatorStartsAsACopyOfAnother(t *testing.T) {
 	same := func(base string) {
 		t.Helper()
 		eventually.Succeeds(t, "the pods are where they were", func(context.Context) error {
-			if got := where(t, base); fmt.Sprint(got) != fmt.Sprint(want) {
+			got := where(t, base)
+			if fmt.Sprint(got) != fmt.Sprint(want) {
 				return fmt.Errorf("they are on %v", got)
 			}
 			return nil
@@ -66,7 +67,8 @@ func TestSimulatorStartsAsACopyOfAnother(t *testing.T) {
 		same(real)
 		var said bytes.Buffer
 		for _, args := range [][]string{{"--to", file}, {"--to", nameless, "--anonymize"}} {
-			if code := run(t.Context(), append([]string{"snapshot", "--kubeconfig", kubeconfig}, args...), &said, &said); code != 0 {
+			code := run(t.Context(), append([]string{"snapshot", "--kubeconfig", kubeconfig}, args...), &said, &said)
+			if code != 0 {
 				t.Fatalf("snapshot ended with %d: %s", code, &said)
 			}
 		}
@@ -81,16 +83,19 @@ func TestSimulatorStartsAsACopyOfAnother(t *testing.T) {
 	r := runSimulator(t, "--plugin", "native", "--from", file)
 	base := r.await(t, `page +(http://localhost:\d+)\n[^$]*Ctrl-C`)
 	same(base)
-	if _, status := get(t, base+"/api/v1/status"); !strings.Contains(status, `"cluster":"regex-scheduling"`) || !strings.Contains(status, `"file":"cluster.yaml.gz"`) || !strings.Contains(status, `"taken":"20`) {
+	_, status := get(t, base+"/api/v1/status")
+	if !strings.Contains(status, `"cluster":"regex-scheduling"`) || !strings.Contains(status, `"file":"cluster.yaml.gz"`) || !strings.Contains(status, `"taken":"20`) {
 		t.Errorf("the status is %s", status)
 	}
-	if _, page := get(t, base+"/"); !strings.Contains(page, "a copy of <b>regex-scheduling</b>") || !strings.Contains(page, ", as it was on ") {
+	_, page := get(t, base+"/")
+	if !strings.Contains(page, "a copy of <b>regex-scheduling</b>") || !strings.Contains(page, ", as it was on ") {
 		t.Errorf("the page does not say whose copy this is: %s", page)
 	}
 	send(t, "PUT", base+"/api/v1/reset", "", 202)
 	same(base)
 	send(t, "POST", base+"/api/v1/stop", "", 202)
-	if code := <-r.done; code != 0 || !strings.Contains(r.out.String(), "this is a copy of regex-scheduling") {
+	code := <-r.done
+	if code != 0 || !strings.Contains(r.out.String(), "this is a copy of regex-scheduling") {
 		t.Errorf("it ended with %d: %s", code, r.out)
 	}
 	if zipped, err := os.ReadFile(file); err != nil || !bytes.HasPrefix(zipped, []byte("\x1f\x8b")) {

@@ -90,7 +90,8 @@ func TestWhySaysWhyAPodIsPending(t *testing.T) {
 			file := writeFile(t, t.TempDir(), "cluster.yaml", tt.cluster)
 			status, out, errOut := here(t, "why", "it", "-n", "shop", "--cluster", file, "--config", "native")
 			first, rest, _ := strings.Cut(out, "\n")
-			if want := "Pod shop/it is pending" + tt.verdict + "."; status != statusLost || first != want || !strings.HasSuffix(errOut, "simulator: pod shop/it stays pending\n") {
+			want := "Pod shop/it is pending" + tt.verdict + "."
+			if status != statusLost || first != want || !strings.HasSuffix(errOut, "simulator: pod shop/it stays pending\n") {
 				t.Errorf("want %q, got status %d: %s %s", want, status, out, errOut)
 			}
 			if !regexp.MustCompile(tt.table).MatchString(rest) {
@@ -154,10 +155,12 @@ func TestWhyHasEveryFormat(t *testing.T) {
 	if err := json.Unmarshal([]byte(raw), &result); err != nil || !result.Pending || result.Basis.Config != "none" || result.Basis.Cluster != "a copy of cluster.yaml" {
 		t.Errorf("%v: %s", err, raw)
 	}
-	if err := json.Unmarshal([]byte(raw), &attempt); err != nil || len(attempt.Attempt.Nodes) != 2 || attempt.Attempt.Nodes[0].Node != "node-2" {
+	err := json.Unmarshal([]byte(raw), &attempt)
+	if err != nil || len(attempt.Attempt.Nodes) != 2 || attempt.Attempt.Nodes[0].Node != "node-2" {
 		t.Errorf("%v: %s", err, raw)
 	}
-	if out := format("markdown"); !strings.Contains(out, "\n| NODE | TaintToleration | NodeAffinity |") || !strings.Contains(out, "\n| node-2 | rejected | not run |") {
+	out := format("markdown")
+	if !strings.Contains(out, "\n| NODE | TaintToleration | NodeAffinity |") || !strings.Contains(out, "\n| node-2 | rejected | not run |") {
 		t.Error(out)
 	}
 	html := format("html")

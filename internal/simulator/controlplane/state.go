@@ -35,7 +35,8 @@ func (c *Cluster) State(ctx context.Context) (*State, error) {
 	}
 	s := &State{objects: make(map[string]*mvccpb.KeyValue, len(all.Kvs)), revision: all.Header.Revision}
 	for _, kv := range all.Kvs {
-		if key := string(kv.Key); !strings.HasPrefix(key, serverLeases) {
+		key := string(kv.Key)
+		if !strings.HasPrefix(key, serverLeases) {
 			s.objects[key] = kv
 		}
 	}

@@ -181,13 +181,15 @@ func stored(pod *v1.Pod) bool {
 	}
 	var terms []v1.PodAffinityTerm
 	var weighted []v1.WeightedPodAffinityTerm
-	if of := pod.Spec.Affinity.PodAffinity; of != nil {
-		terms = append(terms, of.RequiredDuringSchedulingIgnoredDuringExecution...)
-		weighted = append(weighted, of.PreferredDuringSchedulingIgnoredDuringExecution...)
+	together := pod.Spec.Affinity.PodAffinity
+	if together != nil {
+		terms = append(terms, together.RequiredDuringSchedulingIgnoredDuringExecution...)
+		weighted = append(weighted, together.PreferredDuringSchedulingIgnoredDuringExecution...)
 	}
-	if of := pod.Spec.Affinity.PodAntiAffinity; of != nil {
-		terms = append(terms, of.RequiredDuringSchedulingIgnoredDuringExecution...)
-		weighted = append(weighted, of.PreferredDuringSchedulingIgnoredDuringExecution...)
+	apart := pod.Spec.Affinity.PodAntiAffinity
+	if apart != nil {
+		terms = append(terms, apart.RequiredDuringSchedulingIgnoredDuringExecution...)
+		weighted = append(weighted, apart.PreferredDuringSchedulingIgnoredDuringExecution...)
 	}
 	for _, one := range weighted {
 		terms = append(terms, one.PodAffinityTerm)

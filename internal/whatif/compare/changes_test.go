@@ -101,7 +101,8 @@ func TestDifferencesAreDirectIfAChangeTookPart(t *testing.T) {
 		a, b := placed("one", recorder.Attempt{Scheduler: "s"}), placed("two", test.attempt)
 		v := newVerdicts(a, b)
 		v.changes = map[string]changes{"s": changed}
-		if d := v.difference(pod); d.Follows == test.direct {
+		d := v.difference(pod)
+		if d.Follows == test.direct {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
@@ -111,7 +112,8 @@ func TestPodsThatOneSideDoesNotTryDifferDirectly(t *testing.T) {
 	pod := side.KeyOf("default/pod")
 	a := resultOf(map[types.NamespacedName]side.Outcome{pod: {Node: "one", Attempt: &recorder.Attempt{Scheduler: "mine"}}})
 	b := resultOf(map[types.NamespacedName]side.Outcome{pod: {State: engine.NotAsked, Message: "no profile is called mine"}})
-	if v := judge(a, b); len(v.differences) != 1 || v.differences[0].Follows {
+	v := judge(a, b)
+	if len(v.differences) != 1 || v.differences[0].Follows {
 		t.Errorf("%+v", v.differences)
 	}
 }
@@ -121,7 +123,8 @@ func TestReasonNamesTheChangedPluginFirst(t *testing.T) {
 	for want, turned := range map[string]map[string]int64{
 		"New": {"Old": 90, "New": 1}, "Old": {"Old": 5, "Older": 4}, "A": {"B": 3, "A": 3}, "": {},
 	} {
-		if got := c.first(turned); got != want {
+		got := c.first(turned)
+		if got != want {
 			t.Errorf("of %v, %q is named", turned, got)
 		}
 	}
@@ -142,7 +145,8 @@ func TestExtensionPointsAreNoConfiguration(t *testing.T) {
 		if differs := newChanges(test.a, test.b)["p"].verdicts.Has("P"); !differs {
 			t.Errorf("%v and %v are the same", test.a, test.b)
 		}
-		if differs := newChanges(withoutPoints(test.a), withoutPoints(test.b))["p"].verdicts.Has("P"); differs != test.other {
+		differs := newChanges(withoutPoints(test.a), withoutPoints(test.b))["p"].verdicts.Has("P")
+		if differs != test.other {
 			t.Errorf("%v and %v differ: %t", test.a, test.b, differs)
 		}
 	}

@@ -70,7 +70,8 @@ func TestLoadBeforeIsTheFiles(t *testing.T) {
 		s.Pods[0], s.Pods[1] = on(s.Pods[0], "node-000"), on(s.Pods[1], "node-000")
 		s.Pods[1].Status.Phase = v1.PodSucceeded
 		r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "none")}, Cluster: s, Pods: mode})
-		if before := r.Load.Before.Requested; !reflect.DeepEqual(before, Amount{CPU: 100, Pods: 1, Movable: 1}) || !reflect.DeepEqual(r.Load.Nodes[0].Before, before) {
+		before := r.Load.Before.Requested
+		if !reflect.DeepEqual(before, Amount{CPU: 100, Pods: 1, Movable: 1}) || !reflect.DeepEqual(r.Load.Nodes[0].Before, before) {
 			t.Errorf("--pods %s: before, %+v were requested, of the first node %+v", mode, before, r.Load.Nodes[0].Before)
 		}
 	}

@@ -41,7 +41,8 @@ func TestPodsThatAreGoneAreNotCounted(t *testing.T) {
 			side.KeyOf("default/deleted"): {State: engine.Gone}, side.KeyOf("default/stays"): {State: engine.Stayed, Node: "one"},
 		})
 	}
-	if v := judge(gone(), gone()); v.same != 1 || len(v.differences)+len(v.ties)+len(v.pending) != 0 {
+	v := judge(gone(), gone())
+	if v.same != 1 || len(v.differences)+len(v.ties)+len(v.pending) != 0 {
 		t.Errorf("%+v", v)
 	}
 }
@@ -69,7 +70,8 @@ func TestUnplacedPodsRanAndWereNotPutAside(t *testing.T) {
 		if test.unplaced != (len(v.unplaced) == 1) {
 			t.Errorf("%s: unplaced are %+v", name, v.unplaced)
 		}
-		if unplaced := len(v.unplaced); len(v.pending)+unplaced+v.same > 2 || len(v.differences) > 0 {
+		unplaced := len(v.unplaced)
+		if len(v.pending)+unplaced+v.same > 2 || len(v.differences) > 0 {
 			t.Errorf("%s: it is counted twice: %+v", name, v)
 		}
 	}

@@ -65,7 +65,8 @@ func TestRunJudgesASideOfAnotherProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := results[0]; r.Counts.Same != 9 || !strings.HasSuffix(r.B, "(Kubernetes v1.99.0)") {
+	r := results[0]
+	if r.Counts.Same != 9 || !strings.HasSuffix(r.B, "(Kubernetes v1.99.0)") {
 		t.Errorf("%+v of %s", r.Counts, r.B)
 	}
 	if strings.Join(steps, ";") != "B: schedules, 3 of 9" {

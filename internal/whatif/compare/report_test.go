@@ -113,7 +113,8 @@ func TestReportOfSeveralIsOneTable(t *testing.T) {
 	lacks(t, written(t, "markdown", true, example(), other), `<summary>B1: Pods that differ</summary>`, `<summary>B2: Pods that differ</summary>`)
 	lacks(t, written(t, "html", false, example(), other), `<h1>2 configurations compared with before.yaml \(A\)\.</h1>`, `<th>B1: &lt;after&gt;.yaml</th>`)
 	var again []Result
-	if err := json.Unmarshal([]byte(written(t, "json", false, example(), other)), &again); err != nil || len(again) != 2 || again[0].Differences[0].Reason != example().Differences[0].Reason {
+	err := json.Unmarshal([]byte(written(t, "json", false, example(), other)), &again)
+	if err != nil || len(again) != 2 || again[0].Differences[0].Reason != example().Differences[0].Reason {
 		t.Errorf("%v %+v", err, again)
 	}
 }
@@ -155,7 +156,8 @@ func TestPodsThatLoseTheirNodeAreNeverFolded(t *testing.T) {
 
 func TestPageIsOneFileThatLoadsNothing(t *testing.T) {
 	page := written(t, "html", false, example())
-	if found := regexp.MustCompile(`<[^>]+ (src|href)=[^>]*>|url\(|@import|fetch\(|ZgotmplZ`).FindString(page); found != "" {
+	found := regexp.MustCompile(`<[^>]+ (src|href)=[^>]*>|url\(|@import|fetch\(|ZgotmplZ`).FindString(page)
+	if found != "" {
 		t.Errorf("it refers to something, or it did not pass html/template: %s", found)
 	}
 	lacks(t, page, "&lt;after&gt;.yaml", "no &lt;match&gt;", "1 pod loses its node under B", "data-follows", "Tried in memory, with seed 1. Requested, and not modelled: list leases. ")
@@ -170,7 +172,8 @@ func TestVerdicts(t *testing.T) {
 		"1 pod moves under B, with 3 knock-on effects": {Moved: 4, Follows: 3},
 		"1 pod gains a node under B":                   {OnlyB: 1},
 	} {
-		if got := (&Result{Counts: counts}).Verdict(); got != want {
+		got := (&Result{Counts: counts}).Verdict()
+		if got != want {
 			t.Errorf("%+v is %q, want %q", counts, got, want)
 		}
 	}

@@ -93,13 +93,15 @@ func TestResultHasWhatAReportNeeds(t *testing.T) {
 	unknown.Spec.Containers[0].Resources.Requests["example.com/gpu"] = limits["example.com/gpu"]
 	s.Pods = append(s.Pods, web, unknown)
 	r := sideOf(t, "none", s, side.All)
-	if n := r.Nodes[0]; n.Name != "node-000" || n.Labels["group"] != "gpu" || !n.Today || n.Allocatable.Name("example.com/gpu", "").Value() != 4 {
+	n := r.Nodes[0]
+	if n.Name != "node-000" || n.Labels["group"] != "gpu" || !n.Today || n.Allocatable.Name("example.com/gpu", "").Value() != 4 {
 		t.Errorf("%+v", n)
 	}
 	if p := r.Pod(side.KeyOf("default/web")); p.Owner != (cluster.Workload{Kind: "Deployment", Name: "above"}) || p.Today != "node-000" || p.Requests.Cpu().Value() != 1 {
 		t.Errorf("%+v", p)
 	}
-	if p := r.Pod(side.KeyOf("default/hashed")); p.Owner != (cluster.Workload{Kind: "Deployment", Name: "shop"}) || p.Today != "" || p.Requests.Name("example.com/gpu", "").Value() != 1 || p.Node != "node-000" {
+	p := r.Pod(side.KeyOf("default/hashed"))
+	if p.Owner != (cluster.Workload{Kind: "Deployment", Name: "shop"}) || p.Today != "" || p.Requests.Name("example.com/gpu", "").Value() != 1 || p.Node != "node-000" {
 		t.Errorf("%+v", p)
 	}
 }
@@ -134,7 +136,8 @@ func TestDifferencesBetweenVersionsAreDirect(t *testing.T) {
 			t.Errorf("%q: %+v", version, v.differences)
 		}
 	}
-	if differ := sets.List(differing(map[string]string{"--seed": "1"}, map[string]string{"--seed": "2"})); fmt.Sprint(differ) != "[--seed]" {
+	differ := sets.List(differing(map[string]string{"--seed": "1"}, map[string]string{"--seed": "2"}))
+	if fmt.Sprint(differ) != "[--seed]" {
 		t.Error(differ)
 	}
 }

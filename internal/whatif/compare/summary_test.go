@@ -109,7 +109,8 @@ func TestSettingSaysWhatDiffers(t *testing.T) {
 		"ImageLocality":    "weight 1 → 5",
 		"NodeResourcesFit": `scoringStrategy.resources, scoringStrategy.type LeastAllocated → MostAllocated`,
 	} {
-		if got := setting(a.Scores, b.Scores, name); got != want {
+		got := setting(a.Scores, b.Scores, name)
+		if got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
@@ -125,7 +126,8 @@ func TestSettingSaysWhatDiffers(t *testing.T) {
 		{one, nil, "only under A"},
 		{one, map[string]side.Settings{"P": {Values: map[string]string{"x": "b", "y": long}}}, "x none → b, y"},
 	} {
-		if got := setting(test.a, test.b, "P"); got != test.want {
+		got := setting(test.a, test.b, "P")
+		if got != test.want {
 			t.Errorf("%v and %v: %q, want %q", test.a, test.b, got, test.want)
 		}
 	}

@@ -301,7 +301,8 @@ func TestDrainEvictsPodsInPlaceOfNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	alike(t, "moves", described(removed.Moves), "lost a→: 0/2 nodes are available: ", "kept-1 a→: The disruption budget kept needs 1 healthy pods and has 1 currently", "back b→b", "web-a a→b")
-	if to := removed.Moves[3]; to.Feasible != 1 || to.Workload != "ReplicaSet default/web" {
+	to := removed.Moves[3]
+	if to.Feasible != 1 || to.Workload != "ReplicaSet default/web" {
 		t.Errorf("%+v", to)
 	}
 }

@@ -40,7 +40,8 @@ func TestReadPricesReportsMistakes(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	if _, err := ReadPrices(filepath.Join(t.TempDir(), "none")); err == nil || !strings.HasPrefix(err.Error(), "--prices: open ") {
+	_, err := ReadPrices(filepath.Join(t.TempDir(), "none"))
+	if err == nil || !strings.HasPrefix(err.Error(), "--prices: open ") {
 		t.Error(err)
 	}
 }

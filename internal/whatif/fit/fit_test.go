@@ -144,7 +144,8 @@ func TestUntilFullCountsReplicas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if w := f.Workloads[0]; w.Fit != tt.fit || len(w.Pods) != tt.fit || fmt.Sprint(w.Short) != tt.short || !f.Fits() || len(f.Preempted) > 0 {
+			w := f.Workloads[0]
+			if w.Fit != tt.fit || len(w.Pods) != tt.fit || fmt.Sprint(w.Short) != tt.short || !f.Fits() || len(f.Preempted) > 0 {
 				t.Errorf("%+v %+v", f, w)
 			}
 			has(t, f, fmt.Sprintf("%d more replicas would fit.", tt.fit), "  Limited by: "+strings.Trim(tt.short, "[]")+". The next one would stay pending: 0/2 nodes are available: ")
@@ -188,9 +189,11 @@ func TestRunsShowTheWorst(t *testing.T) {
 	if !slices.Contains(steps, "run 8 of 8: schedules") {
 		t.Error(steps)
 	}
-	if o = optionsFor(t, manifest("Deployment", "a", "replicas: 2, "+asks("1", "")), manifest("Deployment", "b", asks("2", ""))); true {
+	o = optionsFor(t, manifest("Deployment", "a", "replicas: 2, "+asks("1", "")), manifest("Deployment", "b", asks("2", "")))
+	if true {
 		o.Seed = f.Basis.Seed
-		if again, err := Fit(t.Context(), o); err != nil || again.Verdict() != f.Verdict() {
+		again, err := Fit(t.Context(), o)
+		if err != nil || again.Verdict() != f.Verdict() {
 			t.Errorf("by itself the run with seed %d comes to %v %v, and not to %s", o.Seed, again, err, f.Verdict())
 		}
 	}
@@ -223,11 +226,13 @@ func TestFitRefusesWhatCannotBeTried(t *testing.T) {
 		`no PriorityClass with name none was found`:                       manifest("Deployment", "web", specOf("priorityClassName: none, ")),
 		"nothing was tried": manifest("Deployment", "web", "replicas: 0, "+specOf("")),
 	} {
-		if f, err := fitted(t, false, manifests); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		f, err := fitted(t, false, manifests)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("got %v %+v, want %s", err, f, want)
 		}
 	}
-	if f, err := fitted(t, true, manifest("Deployment", "a", specOf("")), manifest("DaemonSet", "agent", specOf(""))); err == nil || !strings.Contains(err.Error(), "cannot be said of a DaemonSet") {
+	f, err := fitted(t, true, manifest("Deployment", "a", specOf("")), manifest("DaemonSet", "agent", specOf("")))
+	if err == nil || !strings.Contains(err.Error(), "cannot be said of a DaemonSet") {
 		t.Errorf("%v %+v", err, f)
 	}
 }
@@ -239,7 +244,8 @@ func TestPlacesAreZonesWithPods(t *testing.T) {
 		"[2 in b]":                       {Fit: 2, Spread: []int{0, 2, 0}},
 		"[1 in a, 2 in c, 4 in no zone]": {Fit: 7, Spread: []int{1, 0, 2}},
 	} {
-		if got := "[" + strings.Join(w.Places(zones), ", ") + "]"; got != want {
+		got := "[" + strings.Join(w.Places(zones), ", ") + "]"
+		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -70,7 +70,8 @@ func TestReadNodeReportsMistakes(t *testing.T) {
 		if err := os.WriteFile(path, []byte(node), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if node, err := ReadNode(path, nil); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), path) {
+		node, err := ReadNode(path, nil)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), path) {
 			t.Errorf("got %v, %v, want %s", node, err, want)
 		}
 	}

@@ -81,7 +81,8 @@ func TestManifestsMakeThePodsThatTheirControllersWould(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := made(m); got != tt.want {
+			got := made(m)
+			if got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
@@ -118,7 +119,8 @@ func TestManifestsOfAChartAreUsedOrSkippedByKind(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	const want = "1 Pod of Helm's post-delete, 1 Pod of Helm's test, 1 example.com/v1 Anything, 1 policy/v1beta1 PodDisruptionBudget, 1 v1 ConfigMap"
-	if got := report.Counted(m.skipped); got != want || len(m.objects.Services) != 1 || len(m.objects.ReplicaSets) != 1 {
+	got := report.Counted(m.skipped)
+	if got != want || len(m.objects.Services) != 1 || len(m.objects.ReplicaSets) != 1 {
 		t.Errorf("skipped: %s, want %s; %+v", got, want, m.objects)
 	}
 }

@@ -71,7 +71,8 @@ func TestReportsInEveryFormat(t *testing.T) {
 		"json": "{\n  \"of\": \"programs\"\n}\n",
 	} {
 		var out bytes.Buffer
-		if err := Write(&out, format, map[string]string{"of": "programs"}, example()); err != nil || out.String() != want {
+		err := Write(&out, format, map[string]string{"of": "programs"}, example())
+		if err != nil || out.String() != want {
 			t.Errorf("%v: as %s it is\n%s\nwant\n%s", err, format, &out, want)
 		}
 	}

@@ -20,7 +20,8 @@ func TestReadScenarioReportsMistakes(t *testing.T) {
 		"steps: {create: []}":       "steps",
 		"steps: [{delete: [{kind: ": "yaml",
 	} {
-		if _, err := ReadScenario([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := ReadScenario([]byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}

@@ -82,7 +82,8 @@ func TestChildDiesOfABombAlone(t *testing.T) {
 			if more > 16 {
 				t.Errorf("this process took %d MiB", more)
 			}
-			if left := children(t); len(left) > 0 {
+			left := children(t)
+			if len(left) > 0 {
 				t.Errorf("left behind: %v", left)
 			}
 		})
@@ -123,7 +124,8 @@ func TestChildEndsWithItsContext(t *testing.T) {
 	if !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
-	if left := children(t); len(left) > 0 {
+	left := children(t)
+	if len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }

@@ -153,7 +153,8 @@ func load(wasm []byte, folder string) (*Module, error) {
 // an error.
 func compile(ctx context.Context, wasm []byte, folder string) (m *Module, err error) {
 	defer func() {
-		if panicked := recover(); panicked != nil {
+		panicked := recover()
+		if panicked != nil {
 			m, err = nil, fmt.Errorf("wazero panics: %v", panicked)
 		}
 	}()

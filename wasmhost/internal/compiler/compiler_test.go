@@ -54,7 +54,8 @@ func emptyTemp(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	t.Cleanup(func() {
-		if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
+		left, err := os.ReadDir(dir)
+		if len(left) > 0 || err != nil {
 			t.Errorf("left behind: %v, %v", left, err)
 		}
 	})
