@@ -17,7 +17,8 @@ func TestTheDocumentsOfATextKeepTheirLines(t *testing.T) {
 	if line != 5 {
 		t.Errorf("the second begins on line %d", line)
 	}
-	if all, err := Documents([]byte("a: 1\n---\n[\n")); err == nil || len(all) != 1 {
+	all, err = Documents([]byte("a: 1\n---\n[\n"))
+	if err == nil || len(all) != 1 {
 		t.Errorf("before what is not YAML: got %v, %v", all, err)
 	}
 }
@@ -55,7 +56,8 @@ func TestJSONIsWhatTheDecodersOfKubernetesRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := Parse([]byte(text)).JSON(); err != nil || string(got) != string(want) {
+		got, err := Parse([]byte(text)).JSON()
+		if err != nil || string(got) != string(want) {
 			t.Errorf("%s\ngot  %s, %v\nwant %s", text, got, err, want)
 		}
 	}

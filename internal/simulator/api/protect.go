@@ -16,10 +16,10 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // Protect puts checks and headers before a handler, so that another web page
 // can't drive a simulator that runs here: a request must be addressed to this
-// machine by a name that no one else can point at it, and must not be sent by a
+// machine by a name that no other site can point at it, and must not be sent by a
 // page of another origin.
 //
-// Loopback's names and addresses are always good, and so are the ones in hosts. A
+// Loopback's names and addresses are always good, and so are the hosts. A
 // wildcard address in hosts, or an empty one, stands for every IP address.
 func Protect(next http.Handler, hosts ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -79,14 +79,15 @@ func namesFor(host, machine string) []string {
 }
 
 func hostname(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
+	name, _, err := net.SplitHostPort(host)
+	if err == nil {
 		host = name
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"), ".")
 }
 
-// isOurs reports whether a name leads here. It is false for a name that someone else can
-// point here: the owner of a name decides, moment by moment, where it leads.
+// isOurs reports whether a name leads here and cannot be pointed at another machine: the owner of any
+// other name decides, moment by moment, where it leads.
 func isOurs(name string, hosts []string) bool {
 	same := func(host string) bool { return name != "" && strings.EqualFold(name, host) }
 	if isLoopback(name) || slices.ContainsFunc(hosts, same) {
@@ -114,11 +115,9 @@ func isWildcard(host string) bool {
 // page to do so. Following a link to the page itself is fine from anywhere.
 func foreign(r *http.Request) string {
 	origin := r.Header.Get("Origin")
-	if origin != "" {
-		u, err := url.Parse(origin)
-		if err != nil || u.Host != r.Host {
-			return origin
-		}
+	u, err := url.Parse(origin)
+	if origin != "" && (err != nil || u.Host != r.Host) {
+		return origin
 	}
 	site := r.Header.Get("Sec-Fetch-Site")
 	link := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&

@@ -19,7 +19,7 @@ func ended(t *testing.T, one *job) outcome {
 	return one.Outcome
 }
 
-// id is a later job's.
+// id is the ID of a later job.
 func id(one *job, after int) string { return strconv.Itoa(one.ID + after) }
 
 // running are the jobs that have not ended.
@@ -47,7 +47,7 @@ func TestAJobHasProgressAndAnOutcome(t *testing.T) {
 		t.Errorf("at the end: %+v, running %v, kept as %v", came, all.running(), all.get(id(one, 0)))
 	}
 	if all.get(id(one, 1)) != nil {
-		t.Error("a job that was not started is there")
+		t.Error("a job that was never started is there")
 	}
 }
 

@@ -18,10 +18,11 @@ func TestAHintNamesItsNodeAndItsPod(t *testing.T) {
 		}
 		return string(body)
 	}
-	if got := shown(&recorder.Hint{Node: "n-2", Pod: "default/first"}); !strings.Contains(got, "Only n-2 was evaluated") || !strings.Contains(got, "<b>default/first</b>") {
+	got := shown(&recorder.Hint{Node: "n-2", Pod: "default/first"})
+	if !strings.Contains(got, "Only n-2 was evaluated") || !strings.Contains(got, "<b>default/first</b>") {
 		t.Errorf("got %s", got)
 	}
-	got := shown(nil)
+	got = shown(nil)
 	if strings.Contains(got, "was evaluated") {
 		t.Errorf("without a hint: %s", got)
 	}

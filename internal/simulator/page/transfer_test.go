@@ -28,7 +28,8 @@ func TestAFileThatCannotBeImportedIsExplained(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := snapshotOf(upload(t, "other", "")); err == nil || err.Error() != "choose a file first" {
+	_, _, err := snapshotOf(upload(t, "other", ""))
+	if err == nil || err.Error() != "choose a file first" {
 		t.Errorf("without a file: %v", err)
 	}
 	got, _, err := snapshotOf(upload(t, "file", `{"pods": [{"metadata": {"name": "a"}, "spec": {"containers": [{}]}}]}`))
@@ -50,7 +51,8 @@ func TestACompressedFileIsImported(t *testing.T) {
 	if err != nil || len(got.Nodes) != 1 || got.Nodes[0].Name != "a" || len(notices) > 0 {
 		t.Errorf("got %v, %v, %v", got, notices, err)
 	}
-	if _, _, err := snapshotOf(upload(t, "file", file.String()[:file.Len()-8])); err == nil || err.Error() != "f.json is not an exported file: the file is cut off: unexpected EOF" {
+	_, _, err = snapshotOf(upload(t, "file", file.String()[:file.Len()-8]))
+	if err == nil || err.Error() != "f.json is not an exported file: the file is cut off: unexpected EOF" {
 		t.Errorf("what was cut: %v", err)
 	}
 	form, err := execute("import", nil)

@@ -55,7 +55,7 @@ func resultsOf(a *recorder.Attempt) map[string]string {
 	return results
 }
 
-// verdicts are the answers of the plugins that were asked: success, or their message, which
+// verdicts are the verdicts of the plugins that were called: success, or their message, which
 // is empty where the plugin is not applicable to the pod. Where that is known without
 // asking it, the plugin is omitted.
 func verdicts(all []recorder.PluginVerdict, skipped bool) byPlugin {

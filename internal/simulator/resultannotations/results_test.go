@@ -50,7 +50,8 @@ func decode(annotations map[string]string) (r results, err error) {
 		"finalscore-result": &r.finalScore, "reserve-result": &r.reserve, "permit-result": &r.permit,
 		"permit-result-timeout": &r.timeouts, "prebind-result": &r.preBind, "bind-result": &r.bind, "result-history": &r.history,
 	} {
-		if jsonErr := json.Unmarshal([]byte(annotations[prefix+name]), into); jsonErr != nil {
+		jsonErr := json.Unmarshal([]byte(annotations[prefix+name]), into)
+		if jsonErr != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w: %q", name, jsonErr, annotations[prefix+name]))
 		}
 	}

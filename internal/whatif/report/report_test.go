@@ -38,7 +38,7 @@ func TestMarkdownShowsTextsAsTheyAre(t *testing.T) {
 			if err := Write(&out, "markdown", nil, Report{Answer: "answer", Sections: []Section{section}}); err != nil {
 				t.Fatal(err)
 			}
-			page := blackfriday.Run(out.Bytes(), blackfriday.WithExtensions(blackfriday.CommonExtensions&^blackfriday.Autolink), blackfriday.WithRenderer(
+			page := blackfriday.Run(out.Bytes(), blackfriday.WithExtensions(blackfriday.CommonExtensions&^blackfriday.Autolink&^blackfriday.DefinitionLists), blackfriday.WithRenderer(
 				blackfriday.NewHTMLRenderer(blackfriday.HTMLRendererParameters{})))
 			var parts []string
 			for _, part := range tags.Split(string(page), -1) {

@@ -35,7 +35,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 var marks = regexp.MustCompile("[\\\\`*_\\[\\]<>&|~]")
 
 // starts are what it takes for a heading, a list or a rule at the start of a paragraph.
-var starts = regexp.MustCompile(`^(\d*)([-+#.):])`)
+var starts = regexp.MustCompile(`^(\d*)([-+#]|[.)](?:\s|$))`)
 
 // Escape has Markdown show a text as it is, in a line.
 func Escape(text string) string {

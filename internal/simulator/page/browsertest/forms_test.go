@@ -109,7 +109,7 @@ func TestAReadyMadeConfigurationCanBeUndone(t *testing.T) {
 	p.waitFor("what was typed is back", `document.querySelector("#text").value === "# mine\n"`)
 	p.click("#variant-native")
 	p.waitFor("it is in the editor", "document.querySelector('#text').value === "+quote(string(native.YAML())))
-	p.press(kb.Escape, false) // that was not typed
+	p.press(kb.Escape, false) // not typed, so there is no question
 	p.closed("#editor")
 }
 
