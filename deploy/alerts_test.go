@@ -21,7 +21,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	_ "wasmkwokwizardry.io/regex-scheduling/scheduler/command" // with the metrics of its client
 )
 
 // promtool runs Prometheus' own program in a folder that has the alerts as rules.yaml.

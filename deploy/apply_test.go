@@ -109,19 +109,17 @@ func TestOnlyTheSchedulerReachesTheExtender(t *testing.T) {
 }
 
 // TestNodePortIsClosedByDefault wants documentation addresses in place of
-// the ones of its user.
+// the ones of its user, and a port that stays.
 func TestNodePortIsClosedByDefault(t *testing.T) {
-	ingress := ofKind[networkingv1.NetworkPolicy](t, mustRender(t, "extender/nodeport"), "NetworkPolicy")[0].Spec.Ingress
+	rendered := mustRender(t, "extender/nodeport")
+	ingress := ofKind[networkingv1.NetworkPolicy](t, rendered, "NetworkPolicy")[0].Spec.Ingress
 	for _, peer := range ingress[len(ingress)-1].From {
-		_, nobodys, _ := net.ParseCIDR("192.0.2.0/24")
-		if peer.IPBlock == nil || !nobodys.Contains(net.ParseIP(strings.Split(peer.IPBlock.CIDR, "/")[0])) {
+		_, documentation, _ := net.ParseCIDR("192.0.2.0/24")
+		if peer.IPBlock == nil || !documentation.Contains(net.ParseIP(strings.Split(peer.IPBlock.CIDR, "/")[0])) {
 			t.Errorf("lets in %+v", peer)
 		}
 	}
-}
-
-func TestTheNodePortStays(t *testing.T) {
-	services := ofKind[corev1.Service](t, mustRender(t, "extender/nodeport"), "Service")
+	services := ofKind[corev1.Service](t, rendered, "Service")
 	if len(services) != 1 || services[0].Spec.Type != corev1.ServiceTypeNodePort || services[0].Spec.Ports[0].NodePort != 31800 {
 		t.Errorf("%+v", services)
 	}

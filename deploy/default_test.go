@@ -24,11 +24,16 @@ func hasMutatingPolicies() bool {
 	return !meta.IsNoMatchError(err)
 }
 
-func TestANamespaceHasADefault(t *testing.T) {
+func needMutatingPolicies(t *testing.T) {
+	t.Helper()
 	if !hasMutatingPolicies() {
 		t.Skip("this minor of Kubernetes has no MutatingAdmissionPolicy by default")
 	}
-	applyDefault(t)
+}
+
+func TestANamespaceHasADefault(t *testing.T) {
+	needMutatingPolicies(t)
+	applyPolicy(t, "default")
 	addNamespace(t, "with-default", "kubecon-.*")
 	addNamespace(t, "without-default", "")
 	eventually.Succeeds(t, "the policy works", func(ctx context.Context) error {
@@ -59,11 +64,9 @@ func TestANamespaceHasADefault(t *testing.T) {
 
 // A bad default is refused where it is set. One that was there before can only be removed.
 func TestABadDefaultIsRefused(t *testing.T) {
-	if !hasMutatingPolicies() {
-		t.Skip("this minor of Kubernetes has no MutatingAdmissionPolicy by default")
-	}
+	needMutatingPolicies(t)
 	addNamespace(t, "bad-before", bad)
-	applyDefault(t)
+	applyPolicy(t, "default")
 	eventually.Succeeds(t, "the policy works", func(ctx context.Context) error {
 		if err := createNamespace(ctx, "new", bad); err == nil {
 			return fmt.Errorf("the pattern %q is taken", bad)
@@ -92,19 +95,6 @@ func TestABadDefaultIsRefused(t *testing.T) {
 		if (err != nil) != refused {
 			t.Errorf("%s: %v", patch, err)
 		}
-	}
-}
-
-// applyDefault applies deploy/policy/default until the test ends.
-func applyDefault(t *testing.T) {
-	t.Helper()
-	for _, object := range mustRender(t, "policy/default") {
-		must(t, apply(t.Context(), object))
-		t.Cleanup(func() {
-			resource, err := resourceOf(object.GroupVersionKind())
-			must(t, err)
-			must(t, resource.Delete(context.Background(), object.GetName(), metav1.DeleteOptions{}))
-		})
 	}
 }
 

@@ -129,9 +129,8 @@ func keep(t *testing.T, pattern string) {
 	}
 }
 
-// enforce applies a variant of the policy, and waits until effect accepts the result of
-// creating a pod with a bad pattern.
-func enforce(t *testing.T, variant string, c dynamic.Interface, effect func(error) bool) {
+// applyPolicy applies a folder of deploy/policy until the test ends.
+func applyPolicy(t *testing.T, variant string) {
 	t.Helper()
 	for _, object := range mustRender(t, "policy/"+variant) {
 		must(t, apply(t.Context(), object))
@@ -141,6 +140,13 @@ func enforce(t *testing.T, variant string, c dynamic.Interface, effect func(erro
 			must(t, resource.Delete(context.Background(), object.GetName(), metav1.DeleteOptions{}))
 		})
 	}
+}
+
+// enforce applies a variant of the policy, and waits until effect accepts the result of
+// creating a pod with a bad pattern.
+func enforce(t *testing.T, variant string, c dynamic.Interface, effect func(error) bool) {
+	t.Helper()
+	applyPolicy(t, variant)
 	eventually.Succeeds(t, "the policy works", func(ctx context.Context) error {
 		if err := create(ctx, c, 0, &bad); !effect(err) {
 			return fmt.Errorf("not yet: %v", err)
