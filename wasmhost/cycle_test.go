@@ -25,28 +25,6 @@ func openTwo(t *testing.T, guest string) fwk.Plugin {
 	return pl
 }
 
-func TestAnInstanceThatHasNotSeenTheCycleGetsPreFilterFirst(t *testing.T) {
-	pl := openTwo(t, "remember")
-	p := inside(pl)
-	for _, name := range []string{"first.", "second", "third."} {
-		state, aPod := framework.NewCycleState(), pod(name)
-		preFilter(t.Context(), pl, state, aPod)
-		ask := func() string { return pl.(fwk.FilterPlugin).Filter(t.Context(), state, aPod, node("n")).Message() }
-		if got := ask(); got != name {
-			t.Errorf("one instance remembers %q, want %q", got, name)
-		}
-		inAnother(p, func() {
-			got := ask()
-			if got != name {
-				t.Errorf("the other remembers %q, want %q", got, name)
-			}
-		})
-	}
-	if p.pool.free[0].instance == nil || p.pool.free[1].instance == nil {
-		t.Error("but only one was used")
-	}
-}
-
 func TestAClonedStateIsACycleOfItsOwn(t *testing.T) {
 	pl := openTwo(t, "remember")
 	base, p := framework.NewCycleState(), pod("target")
@@ -96,32 +74,6 @@ func TestAClonedStateIsACycleOfItsOwn(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
-}
-
-func TestScoreHasItsPreScoreInEveryInstance(t *testing.T) {
-	pl := openTwo(t, "remember_score")
-	state, p := framework.NewCycleState(), pod("web")
-	preFilter(t.Context(), pl, state, p)
-	if status := pl.(fwk.PreScorePlugin).PreScore(t.Context(), state, p, []fwk.NodeInfo{node("a"), node("b")}); !status.IsSuccess() {
-		t.Fatal(status)
-	}
-	score := func() int64 {
-		score, status := pl.(fwk.ScorePlugin).Score(t.Context(), state, p, node("a"))
-		if !status.IsSuccess() {
-			t.Error(status)
-		}
-		return score
-	}
-	want := int64(len(`["a","b"]`))
-	if got := score(); got != want {
-		t.Errorf("got %d, want %d", got, want)
-	}
-	inAnother(inside(pl), func() {
-		got := score()
-		if got != want {
-			t.Errorf("in the other instance: got %d, want %d", got, want)
-		}
-	})
 }
 
 // To score a node again for the next pod of a batch (KEP-5598), the scheduler calls PreScore
@@ -182,24 +134,5 @@ func TestACycleThatPreFilterSkipsIsKeptForTheHooksThatFollow(t *testing.T) {
 	}
 	if _, err := state.Read(inside(pl).key); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestThePodIsMarshalledOnceForAllThatAskInACycle(t *testing.T) {
-	p := &attempt{plugin: &plugin{}, pod: pod("web")}
-	var group sync.WaitGroup
-	for range 8 {
-		group.Go(func() {
-			got := marshalled(p)
-			if got != marshalled(pod("web")) {
-				t.Errorf("%q", got)
-			}
-		})
-	}
-	group.Wait()
-	p.pod.Name = "a change would be seen"
-	got := marshalled(p)
-	if got != marshalled(pod("web")) {
-		t.Errorf("%q", got)
 	}
 }

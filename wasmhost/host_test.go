@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/component-base/metrics/legacyregistry"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -21,24 +20,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/heap"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
-
-func TestAPluginGoesOnWithTheGuestThatWasStarted(t *testing.T) {
-	h := New(Options{})
-	defer h.Close()
-	args := Args{GuestURL: "file://" + guests + "remember.wasm"}
-	for range 2 { // two profiles have it
-		started, err := h.Start(t.Context(), "Wasm", args)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if inside(started.Plugin(t.Context(), nil)) != started.p || started.p.pool.watchdog.count() != 1 {
-			t.Errorf("%d instances", started.p.pool.watchdog.count())
-		}
-	}
-	if len(h.plugins) != 2 || len(h.guests) != 1 {
-		t.Errorf("%d plugins, %d guests", len(h.plugins), len(h.guests))
-	}
-}
 
 func TestAGuestThatDoesNotStartClosesNoOther(t *testing.T) {
 	h := New(Options{})
@@ -58,19 +39,6 @@ func TestAGuestThatDoesNotStartClosesNoOther(t *testing.T) {
 	}
 }
 
-func TestNothingIsLeftOfAHostThatIsClosed(t *testing.T) {
-	h := New(Options{})
-	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURL("regex_v2")}); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(h.Close(), h.Close()); err != nil {
-		t.Error(err)
-	}
-	if len(h.plugins)+len(h.guests) > 0 {
-		t.Errorf("%d plugins, %d guests", len(h.plugins), len(h.guests))
-	}
-}
-
 func TestATrapInEnqueueStopsTheStart(t *testing.T) {
 	h := New(Options{})
 	defer h.Close()
@@ -78,21 +46,6 @@ func TestATrapInEnqueueStopsTheStart(t *testing.T) {
 	var trap *abi.Trap
 	if !errors.As(err, &trap) || !strings.HasSuffix(message(err), "wasm: enqueue error: wasm error: unreachable (in enqueue)") {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestPluginFactoryMakesAPlugin(t *testing.T) {
-	args := &runtime.Unknown{Raw: []byte(`{"guestURL": "file://` + guests + `error_filter.wasm"}`)}
-	pl, err := New(Options{}).PluginFactory("Wasm")(t.Context(), args, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := schedule(t.Context(), pl, pod("web"), "a")[0]
-	if got.Message() != "no such luck" {
-		t.Errorf("got %v", got)
-	}
-	if err := inside(pl).Close(); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -188,7 +141,7 @@ func TestHostThatFetchesHoldsUpNoOtherGuest(t *testing.T) {
 	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless")}); err != nil {
 		t.Error(err)
 	}
-	if err := h.Close(); err != nil {
+	if err := errors.Join(h.Close(), h.Close()); err != nil {
 		t.Error(err)
 	}
 	cancel(nil)

@@ -8,20 +8,12 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 )
-
-func TestAGuestThatIsALibraryIsInitialized(t *testing.T) {
-	got := schedule(t.Context(), open(t, "initialize"), pod("web"), "a")[0]
-	if !got.IsSuccess() {
-		t.Errorf("got %v: _initialize was not called", got)
-	}
-}
 
 func TestAGuestThatCanDecideNothingDoesNotStart(t *testing.T) {
 	for guest, want := range map[string]string{
@@ -97,25 +89,5 @@ func TestAGuestReadsNodesByName(t *testing.T) {
 	result, status := pl.(fwk.PostFilterPlugin).PostFilter(t.Context(), state, p, statuses)
 	if !status.IsSuccess() || result.NominatedNodeName != "a" {
 		t.Errorf("nominated %+v, %v", result, status)
-	}
-}
-
-// What k8s.io/api brings with it, such as klog, wants to know what the program is called.
-func TestAGuestInGoDecodesTheWholePod(t *testing.T) {
-	h := New(Options{})
-	t.Cleanup(func() { h.Close() })
-	pl, err := h.open(t.Context(), t.Name(), Args{GuestURL: "file://" + buildGo(t, "../examples/go-pod")}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	asks := pod("asks")
-	asks.Spec.Containers = []v1.Container{{Resources: v1.ResourceRequirements{Limits: v1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}}}}
-	got, want := codes(schedule(t.Context(), pl, asks, "gpu-1", "web-1")), []fwk.Code{fwk.Success, fwk.UnschedulableAndUnresolvable}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	_, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web"))
-	if !status.IsSkip() {
-		t.Errorf("a pod without: %v", status)
 	}
 }

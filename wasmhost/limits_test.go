@@ -43,17 +43,6 @@ func TestAGuestThatDeclaresNoMostNeedsTooMuchMemoryAtOnce(t *testing.T) {
 	}
 }
 
-func TestACallThatTakesTooLongIsInterrupted(t *testing.T) {
-	pl := openWith(t, "endless", Args{CallTimeout: soon}, nil)
-	got := schedule(t.Context(), pl, pod("endless"), "quick", "endless")
-	if !got[0].IsSuccess() || got[1].Code() != fwk.Error || got[1].Message() != "wasm: filter error: the call took longer than callTimeout, 300ms" {
-		t.Errorf("got %v", got)
-	}
-	if got := schedule(t.Context(), pl, pod("next"), "quick"); !got[0].IsSuccess() {
-		t.Errorf("the next pod: %v", got)
-	}
-}
-
 func TestAtTheStartThereIsNothingToAskAbout(t *testing.T) {
 	h := New(Options{})
 	t.Cleanup(func() { h.Close() })

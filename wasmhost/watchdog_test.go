@@ -42,18 +42,6 @@ func TestAGuestThatLoopsCostsItsPodAnError(t *testing.T) {
 			_, s := pl.(fwk.PostFilterPlugin).PostFilter(t.Context(), state, p, framework.NewDefaultNodeToStatus())
 			return s
 		},
-		"c": func(pl fwk.Plugin) *fwk.Status {
-			_, s := pl.(fwk.ScorePlugin).Score(t.Context(), state, p, n)
-			return s
-		},
-		"n": func(pl fwk.Plugin) *fwk.Status {
-			return pl.(fwk.ScorePlugin).ScoreExtensions().NormalizeScore(t.Context(), state, p, fwk.NodeScoreList{{Name: "n"}})
-		},
-		"r": func(pl fwk.Plugin) *fwk.Status { return pl.(fwk.ReservePlugin).Reserve(t.Context(), state, p, "n") },
-		"t": func(pl fwk.Plugin) *fwk.Status {
-			s, _ := pl.(fwk.PermitPlugin).Permit(t.Context(), state, p, "n")
-			return s
-		},
 		"b": func(pl fwk.Plugin) *fwk.Status { return pl.(fwk.BindPlugin).Bind(t.Context(), state, p, "n") },
 	}
 	for config, call := range hooks {

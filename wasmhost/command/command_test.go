@@ -56,10 +56,12 @@ func TestANewGuestIsBuiltTestedAndDecides(t *testing.T) {
 		t.Errorf("status %d: %s%s", status, out, errOut)
 	}
 	t.Chdir("..")
-	if status, _, errOut := try(t, "new", "disk"); status != 2 || !strings.Contains(errOut, "exists") {
+	status, _, errOut = try(t, "new", "disk")
+	if status != 2 || !strings.Contains(errOut, "exists") {
 		t.Errorf("what is there already: status %d: %s", status, errOut)
 	}
-	if status, _, errOut := try(t, "new", "../disk"); status != 2 || !strings.Contains(errOut, "small letters") {
+	status, _, errOut = try(t, "new", "../disk")
+	if status != 2 || !strings.Contains(errOut, "small letters") {
 		t.Errorf("a bad name: status %d: %s", status, errOut)
 	}
 }
@@ -123,6 +125,34 @@ func TestRunSaysWhichExportsItDidNotAsk(t *testing.T) {
 	_, out, errOut := try(t, "run", wasm, "--nodes", "nodes.yaml")
 	if !strings.HasSuffix(out, "\nnot asked: reserve, unreserve\n") {
 		t.Errorf("%s%s", out, errOut)
+	}
+}
+
+func TestRunAsksReserveAndPermitAboutTheNodeWithTheHighestScore(t *testing.T) {
+	wasm, err := filepath.Abs(guests + "chosen.wasm")
+	must(t, err)
+	inFolder(t, map[string]string{"nodes.yaml": strings.ReplaceAll(nodes, "web-1", "web-2")})
+	for config, want := range map[string]struct {
+		status int
+		said   string
+	}{
+		"":  {0, "Reserve on web-2: Success\nPermit on web-2: Success\nnot asked: unreserve, postbind\n"},
+		"w": {0, "Reserve on web-2: Success\nPermit on web-2: Wait, for 1.5s at most\nnot asked: unreserve, postbind\n"},
+		"r": {1, "Reserve on web-2: Unschedulable: taken\nnot asked: permit, postbind\n"},
+		"t": {1, "Reserve on web-2: Success\nPermit on web-2: Unschedulable: taken\nnot asked: postbind\n"},
+	} {
+		status, out, errOut := try(t, "run", wasm, "--nodes", "nodes.yaml", "--guest-config", config)
+		if status != want.status || !strings.HasSuffix(out, want.said) {
+			t.Errorf("%q: status %d: %s%s", config, status, out, errOut)
+		}
+		unreserved := strings.Contains(errOut, "unreserved")
+		if unreserved != (status == 1) {
+			t.Errorf("%q: Unreserve was called: %v", config, unreserved)
+		}
+	}
+	status, out, _ := try(t, "run", wasm, "--nodes", "nodes.yaml", "--guest-config", "t", "--expect", "gpu-1,web-2")
+	if status != 0 {
+		t.Errorf("with --expect: status %d: %s", status, out)
 	}
 }
 

@@ -63,28 +63,6 @@ func put(a *About, list []fwk.NodeInfo, rejected string) {
 	a.Put(abi.Filter, verdicts)
 }
 
-func TestWhatWasPutIsFoundByTheFieldsAlone(t *testing.T) {
-	c, _ := cacheOf(byZone, 1<<20)
-	list := listOf(inZone("n1", "east"), inZone("n2", "west"), inZone("n3", "east"))
-	a := c.About(pod("x"), list)
-	a.Put(abi.Filter, map[Node]abi.Verdict{a.Number(list[0]): no})
-	a.Put(abi.Score, map[Node]abi.Verdict{a.Number(list[0]): {Number: 7}})
-	other := c.About(pod("x"), list)
-	for i, want := range []bool{true, false, true} {
-		v, known := other.Get(abi.Filter, other.Number(list[i]))
-		if known != want || known && v.Reason() != "no" {
-			t.Errorf("node %d: %v, %v", i, v, known)
-		}
-	}
-	if v, known := other.Get(abi.Score, other.NumberOf(inZone("other", "east"))); !known || v.Number != 7 {
-		t.Errorf("the score of a node that is in no list: %v, %v", v, known)
-	}
-	_, known := c.About(pod("y"), list).Get(abi.Filter, a.Number(list[0]))
-	if known {
-		t.Error("a pod with another value has the answer, too")
-	}
-}
-
 func TestAFieldThatIsMissingIsNotTheEmptyOne(t *testing.T) {
 	c, _ := cacheOf(byName, 1<<20)
 	empty := c.About(pod(""), nil)
@@ -93,24 +71,6 @@ func TestAFieldThatIsMissingIsNotTheEmptyOne(t *testing.T) {
 	}
 	if c.About(pod(""), nil).entry != empty.entry {
 		t.Error("two entries for the same value")
-	}
-}
-
-func TestPassingIsKnownWhenAllAnswersAre(t *testing.T) {
-	c, _ := cacheOf(byName, 1<<20)
-	list := listOf(inZone("n1", ""), inZone("n2", ""), inZone("n3", ""))
-	a := c.About(pod("x"), list)
-	a.Put(abi.Filter, map[Node]abi.Verdict{a.Number(list[0]): {}, a.Number(list[1]): no})
-	if p := a.Passing(); p != nil || len(a.Unknown()) != 1 || a.Unknown()[0] != 2 {
-		t.Errorf("%v, unknown %v", p, a.Unknown())
-	}
-	a.Put(abi.Filter, map[Node]abi.Verdict{a.Number(list[2]): no})
-	p := a.Passing()
-	if p == nil || p.Nodes != 1 || p.Rejected != "2 no" {
-		t.Errorf("got %v", p)
-	}
-	if c.About(pod("x"), list).Passing() != p {
-		t.Error("it is made again for the same list")
 	}
 }
 
@@ -133,35 +93,6 @@ func TestANodeThatChangesNothingDeclaredKeepsWhatPasses(t *testing.T) {
 	now := c.About(pod("x"), other).Passing()
 	if now == nil || now.Nodes != 2 {
 		t.Errorf("another list: %v", now)
-	}
-}
-
-func TestWhatIsKeptIsBounded(t *testing.T) {
-	const limit = 100_000
-	c, now := cacheOf(byName, limit)
-	var nodes []*v1.Node
-	for i := range 500 {
-		nodes = append(nodes, inZone(fmt.Sprint("n", i), ""))
-	}
-	list := listOf(nodes...)
-	for i := range 200 {
-		a := c.About(pod(fmt.Sprint(i)), list)
-		put(a, list, "n7")
-		a.Passing()
-		if now.bytes > limit || now.entries == 0 {
-			t.Fatalf("%+v after %d pods", *now, i+1)
-		}
-	}
-	var sum int64
-	for element := c.used.Front(); element != nil; element = element.Next() {
-		sum += element.Value.(*entry).bytes
-	}
-	if sum != now.bytes || len(c.entries) != now.entries || c.used.Len() != now.entries {
-		t.Errorf("%d bytes are there in %d entries, %+v are counted", sum, c.used.Len(), *now)
-	}
-	a := c.About(pod("199"), list)
-	if len(a.Unknown()) != 0 {
-		t.Error("the answers about the last pod are dropped")
 	}
 }
 
