@@ -125,7 +125,7 @@ tools: .tools/tinygo.stamp .tools/golangci-lint.stamp .tools/govulncheck.stamp #
 
 ##@ On a cluster (docs/deploy.md)
 
-# Of another minor there are those in which Kubernetes runs, and their tag says so.
+# Of another minor there are the programs in which Kubernetes runs, and their tag says so.
 IMAGES   := scheduler simulator $(if $(call other,$(KUBERNETES)),,extender static-webserver)
 REGISTRY ?= registry.example/regex-scheduling
 TAG      ?= dev
@@ -258,7 +258,7 @@ lint: ## golangci-lint (.golangci.yml), words (CONTRIBUTING.md), go mod tidy; go
 .PHONY: golangci-lint
 golangci-lint: .tools/golangci-lint.stamp # for lint, where its modules are available
 	@.tools/bin/golangci-lint fmt --diff || { echo 'not formatted; run: make format' >&2; exit 1; }
-	@for module in $(MODULES) $(GUESTS_SERVED) $(UPSTREAM_SERVED) examples/go-filter examples/go-score; do \
+	@for module in $(MODULES) $(GUESTS_SERVED) $(UPSTREAM_SERVED); do \
 		echo "$$module: golangci-lint"; (cd $$module && $(CURDIR)/.tools/bin/golangci-lint run ./...) || exit; done
 
 ##@ Measure
@@ -287,19 +287,14 @@ bench-targets: BENCH = Cycle///plugin=(v1|v2|v2-asked|v2-asked-trusted|native)$$
 bench-targets: SHOW = $(FIGURES) -row .name,/case,/nodes -col '/plugin@(none native v2 v2-asked v2-asked-trusted v1)'
 bench-targets: bench ## the targets of the host and v2, and nothing else
 
-.PHONY: bench-naming
-bench-naming: BENCH = Naming
-bench-naming: SHOW = -row /case,/nodes -col '/plugin@(looked-at named)'
-bench-naming: bench ## which share of the nodes it is worth to name to the scheduler
-
 .PHONY: bench-quick
 bench-quick: bin/bench.test ## a first look, under two minutes on a quiet machine
 	$(call run-bench,-test.bench '$(or $(BENCH),Cycle/case=(prefix|new|none)|Start|Scheduler/case=all//plugin=(none|v2|native)$$)' \
 		-test.benchtime 5ms -rounds 3 -pods 300)
 
 .PHONY: bench-extender
-bench-extender: BENCH = Cycle/case=(prefix|none)//plugin=(extender|http)
-bench-extender: bench ## the extender beside the least that a server can do
+bench-extender: BENCH = Cycle/case=(prefix|none)//plugin=extender
+bench-extender: bench ## the extender with full nodes, and with names
 
 .PHONY: bench-whatif
 bench-whatif: bin/bench.test ## what-ifs on examples/cluster, beside the time of SchedulePod; CLUSTERS=1000/3000,5000/50000

@@ -10,7 +10,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/component-base/metrics/legacyregistry"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/wat"
@@ -23,7 +22,7 @@ func ofGuest(name string, r role, wasm []byte) *variant {
 	d := &variant{name: name, role: r, wasm: wasm}
 	d.open = func(c *cluster) (session, error) { return openGuest(c, wasm, wasmhost.Args{}) }
 	if r != floor {
-		d.serve = func(tb testing.TB) service { return serveGuest(tb, wasm) }
+		d.serve = func(tb testing.TB) string { return serveGuest(tb, wasm) }
 	}
 	return d
 }
@@ -40,7 +39,6 @@ func askedAgain(name string, wasm []byte, timeout metav1.Duration) *variant {
 type guest struct {
 	*inScheduler
 	host *wasmhost.Host
-	name string // the plugin's
 }
 
 // opened numbers the guests: each has its own metrics.
@@ -57,8 +55,8 @@ func openGuest(c *cluster, wasm []byte, args wasmhost.Args) (session, error) {
 		return nil, err
 	}
 	args.GuestURL = "file://" + file.Name()
-	g := &guest{host: wasmhost.New(wasmhost.Options{}), name: fmt.Sprintf("Wasm%d", opened.Add(1))}
-	started, err := g.host.Start(background, g.name, args)
+	g := &guest{host: wasmhost.New(wasmhost.Options{})}
+	started, err := g.host.Start(background, fmt.Sprintf("Wasm%d", opened.Add(1)), args)
 	if err != nil {
 		return nil, err
 	}
@@ -73,39 +71,14 @@ func openGuest(c *cluster, wasm []byte, args wasmhost.Args) (session, error) {
 // Close implements session.
 func (g *guest) Close() error { return g.host.Close() }
 
-// memory is the size of the memory of an instance, in bytes, as /metrics says.
-func (g *guest) memory() float64 {
-	return gauge("scheduler_wasm_guest_memory_bytes", g.name) / max(1, gauge("scheduler_wasm_guest_instances", g.name))
-}
-
-func gauge(name, plugin string) (value float64) {
-	families, err := legacyregistry.DefaultGatherer.Gather()
-	if err != nil {
-		panic(err) // nothing is registered twice
-	}
-	for _, family := range families {
-		if family.GetName() != name {
-			continue
-		}
-		for _, m := range family.GetMetric() {
-			for _, label := range m.GetLabel() {
-				if label.GetName() == "plugin" && label.GetValue() == plugin {
-					value += m.GetGauge().GetValue()
-				}
-			}
-		}
-	}
-	return value
-}
-
 // serveGuest gives a guest to a real scheduler.
-func serveGuest(tb testing.TB, wasm []byte) service {
+func serveGuest(tb testing.TB, wasm []byte) string {
 	file := filepath.Join(tb.TempDir(), "guest.wasm")
 	if err := os.WriteFile(file, wasm, 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	return service{config: withPlugin("WasmRegexScheduling") + `  pluginConfig:
+	return withPlugin("WasmRegexScheduling") + `  pluginConfig:
   - name: WasmRegexScheduling
     args:
-      guestURL: file://` + file + "\n"}
+      guestURL: file://` + file + "\n"
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -17,36 +18,25 @@ import (
 // queue. The pods are pending, each with a pattern of its own that does not match the node.
 func BenchmarkHints(b *testing.B) {
 	variants := slices.DeleteFunc(asked(b), func(d *variant) bool { return d.name != "v2" && d.name != "native" })
-	c := newCluster(100)
+	opened := openAll(b, variants, []int{100})[0]
 	var pods []*v1.Pod
 	for range *pending {
-		pod := newPatterns.again(newPatterns.pod(0))
-		pods = append(pods, pod)
+		pods = append(pods, newPatterns.pod(0))
 	}
-	sessions := map[*variant]*inScheduler{}
-	for _, d := range variants {
-		s, err := d.open(c)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Cleanup(func() { _ = s.Close() })
-		in, ok := s.(*inScheduler)
-		if g, is := s.(*guest); is {
-			in, ok = g.inScheduler, true
-		}
-		if !ok {
-			b.Fatalf("variant %s has no hints", d.name)
-		}
+	for _, s := range opened.sessions {
 		for _, pod := range pods { // each is unschedulable
-			if _, err := in.Cycle(pod, nil); err != nil {
+			_, err := s.Cycle(pod, nil)
+			if err != nil {
 				b.Fatal(err)
 			}
 		}
-		sessions[d] = in
 	}
 	fresh := 0
 	inTurns(b, *rounds, fmt.Sprintf("case=%d/nodes=100", *pending), variants, func(b *testing.B, d *variant) {
-		events, err := sessions[d].filter.(fwk.EnqueueExtensions).EventsToRegister(background)
+		s := opened.sessions[d].(interface {
+			EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error)
+		})
+		events, err := s.EventsToRegister(background)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -7,28 +7,21 @@ import (
 	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
-	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/plugin"
 )
 
-func ofPlugin(name, pluginName string, factory frameworkruntime.PluginFactory) *variant {
+func ofNative() *variant {
 	return &variant{
-		name: name,
+		name: "native",
 		open: func(c *cluster) (session, error) {
-			pl, err := factory(background, nil, c.Handle)
+			pl, err := plugin.New(background, nil, c.Handle)
 			if err != nil {
 				return nil, err
 			}
 			return pluginSession(c, pl), nil
 		},
-		serve: func(testing.TB) service {
-			s := service{config: withPlugin(pluginName)}
-			if pluginName != plugin.Name { // which the scheduler has anyway
-				s.plugins = frameworkruntime.Registry{pluginName: factory}
-			}
-			return s
-		},
+		serve: func(testing.TB) string { return withPlugin(plugin.Name) },
 	}
 }
 
@@ -81,6 +74,11 @@ func (s *inScheduler) begin(pod *v1.Pod) (nodes []fwk.NodeInfo, skip bool, err e
 		}
 	}
 	return nodes, false, nil
+}
+
+// EventsToRegister returns the plugin's events with their hints.
+func (s *inScheduler) EventsToRegister(ctx context.Context) ([]fwk.ClusterEventWithHint, error) {
+	return s.filter.(fwk.EnqueueExtensions).EventsToRegister(ctx)
 }
 
 // Close implements session.

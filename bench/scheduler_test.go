@@ -112,13 +112,15 @@ func (c *wholeCluster) start() (err error) {
 	if c.plane != nil {
 		return nil
 	}
-	if c.plane, err = controlplane.Start(background, controlplane.Config{}); err != nil {
+	c.plane, err = controlplane.Start(background, controlplane.Config{})
+	if err != nil {
 		return err
 	}
 	config := c.plane.AdminConfig()
 	config.QPS, config.ContentType = -1, "application/vnd.kubernetes.protobuf"
 	c.kubeconfig = filepath.Join(c.plane.DataDir(), "scheduler.kubeconfig")
-	if c.client, err = kubernetes.NewForConfig(config); err != nil {
+	c.client, err = kubernetes.NewForConfig(config)
+	if err != nil {
 		return err
 	}
 	if err := c.plane.WriteKubeconfig(c.kubeconfig, "system:kube-scheduler"); err != nil {
@@ -139,7 +141,7 @@ func (c *wholeCluster) start() (err error) {
 // last binding that a watch reports: wall time, and the CPU time of the whole process, which
 // includes the API server and etcd.
 func (c *wholeCluster) schedule(b *testing.B, d *variant, all []*v1.Pod) {
-	service := d.serve(b)
+	text := d.serve(b)
 	if err := c.createPods(all); err != nil {
 		b.Fatal(err)
 	}
@@ -149,7 +151,7 @@ func (c *wholeCluster) schedule(b *testing.B, d *variant, all []*v1.Pod) {
 		b.Fatal(err)
 	}
 	defer events.Stop()
-	config, err := kubescheduler.Read([]byte(service.config))
+	config, err := kubescheduler.Read([]byte(text))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -159,7 +161,7 @@ func (c *wholeCluster) schedule(b *testing.B, d *variant, all []*v1.Pod) {
 	runtime.GC()
 	go func() {
 		ended <- kubescheduler.Run(ctx, kubescheduler.Options{
-			Kubeconfig: c.kubeconfig, Config: config, Plugins: service.plugins, Prepare: clock.attach,
+			Kubeconfig: c.kubeconfig, Config: config, Prepare: clock.attach,
 		})
 	}()
 	bound, last, err := awaitBound(events, ended)
@@ -175,8 +177,8 @@ func (c *wholeCluster) schedule(b *testing.B, d *variant, all []*v1.Pod) {
 	b.ReportMetric(float64(bound)/last.Sub(clock.first).Seconds(), "pods/s")
 	b.ReportMetric(float64(cpu-clock.cpu)/float64(bound), "cpu-ns/pod")
 	b.ReportMetric(float64(*pods-bound), "pods-left")
-	if n := len(clock.tries); n > 0 {
-		b.ReportMetric(float64(clock.triesOfAll())/float64(n), "tries")
+	if len(clock.tries) > 0 {
+		b.ReportMetric(float64(clock.triesOfAll())/float64(len(clock.tries)), "tries")
 	}
 	slices.Sort(clock.took)
 	for _, p := range []int{50, 90, 99} {
@@ -282,7 +284,8 @@ func (c *clock) attach(s *scheduler.Scheduler) error {
 			c.first, c.cpu = began, cpuTime()
 		}
 		result, err := schedulePod(ctx, profile, state, queued)
-		if pod := hooks.PodOf(queued); strings.HasPrefix(pod.Name, rejected) {
+		pod := hooks.PodOf(queued)
+		if strings.HasPrefix(pod.Name, rejected) {
 			c.tries[pod.Name]++
 		} else {
 			c.took = append(c.took, time.Since(began))

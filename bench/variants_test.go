@@ -8,9 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
-	"wasmkwokwizardry.io/regex-scheduling/plugin"
 	"wasmkwokwizardry.io/regex-scheduling/static"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
@@ -31,18 +29,18 @@ type variant struct {
 	// open starts a session, which runs scheduling cycles on the nodes of a cluster. Nil: it
 	// has none.
 	open func(c *cluster) (session, error)
-	// overHTTP is true of a server that gets all nodes in one request.
+	// overHTTP says that a server gets all nodes in one request.
 	overHTTP bool
-	// serve makes it ready for a real scheduler, until the benchmark ends. Nil: a whole
-	// scheduler is not measured with it.
-	serve func(tb testing.TB) service
+	// serve makes it ready for a real scheduler, until the benchmark ends, and returns the
+	// scheduler's configuration. Nil: a whole scheduler is not measured with it.
+	serve func(tb testing.TB) string
 	wasm  []byte // of a guest
 }
 
 // long reports whether turns of a variant take seconds: the guest on the SDK, and all
 // that goes over HTTP.
 func (d *variant) long() bool {
-	return d.name == "v1" || strings.HasPrefix(d.name, "extender") || strings.HasPrefix(d.name, "http")
+	return d.name == "v1" || d.overHTTP
 }
 
 // session is an open variant.
@@ -54,26 +52,18 @@ type session interface {
 	Close() error
 }
 
-// service is what a real scheduler needs for a variant.
-type service struct {
-	config  string // a KubeSchedulerConfiguration
-	plugins frameworkruntime.Registry
-}
-
 // allVariants are ours, the floors, and foreign guests.
 func allVariants(tb testing.TB) []*variant {
 	v2 := read(tb, static.Files.ReadFile, "regex_v2.wasm")
 	all := []*variant{
-		{name: "none", serve: func(testing.TB) service { return service{config: configuration} }},
+		{name: "none", serve: func(testing.TB) string { return configuration }},
 		ofGuest("v1", ours, read(tb, static.Files.ReadFile, "regex_v1.wasm")),
 		ofGuest("v2", ours, v2),
 		askedAgain("v2-asked", v2, metav1.Duration{}),
 		askedAgain("v2-asked-trusted", v2, wasmhost.NoCallTimeout),
-		ofPlugin("native", plugin.Name, plugin.New),
+		ofNative(),
 		ofExtender("extender", false),
 		ofExtender("extender-names", true),
-		ofLeastServer("http", false),
-		ofLeastServer("http-names", true),
 	}
 	for _, name := range []string{"empty", "name", "reject", "pod"} {
 		all = append(all, ofGuest(name, floor, read(tb, os.ReadFile, "testdata/"+name+".wasm")))
@@ -100,13 +90,13 @@ func read(tb testing.TB, from func(string) ([]byte, error), file string) []byte 
 	return wasm
 }
 
-// nameOf makes the name of a variant from that of a file, for a benchmark's name.
+// nameOf makes the name of a variant from the name of a file, for a benchmark's name.
 func nameOf(file string) string {
 	name := strings.TrimSuffix(filepath.Base(file), ".wasm")
 	return strings.NewReplacer(" ", "_", "/", "_", "=", "_", "\t", "_").Replace(name)
 }
 
-// configuration is that of a scheduler without leader election.
+// configuration is of a scheduler without leader election.
 const configuration = `apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
 clientConnection: {qps: 100000, burst: 100000}

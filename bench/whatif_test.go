@@ -78,7 +78,8 @@ func ask(b *testing.B, question string, args ...string) (printed string) {
 			cmd := exec.CommandContext(b.Context(), os.Args[0], append([]string{question, "-q"}, args...)...)
 			cmd.Env = append(os.Environ(), asSimulator+"=yes")
 			cmd.Stdout, cmd.Stderr = &out, &errOut
-			if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != 1 {
+			err := cmd.Run()
+			if err != nil && cmd.ProcessState.ExitCode() != 1 {
 				b.Fatalf("%v: %s", err, &errOut)
 			}
 			used := cmd.ProcessState.SysUsage().(*syscall.Rusage)
@@ -99,12 +100,12 @@ func scheduleAll(b *testing.B, file string) {
 		e := pendingCluster(b, file)
 		var inside time.Duration
 		e.Scheduler.SchedulePod = timed(e.Scheduler.SchedulePod, &inside)
-		before := processorTime()
+		before := cpuTime()
 		if err := e.Run(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 		b.ReportMetric(inside.Seconds(), "SchedulePod-s/op")
-		b.ReportMetric((processorTime() - before).Seconds(), "cpu-s/op")
+		b.ReportMetric((cpuTime() - before).Seconds(), "cpu-s/op")
 		e.Close()
 	}
 }
@@ -139,10 +140,4 @@ func pendingCluster(b *testing.B, path string) *engine.Engine {
 		b.Fatal(err)
 	}
 	return e
-}
-
-func processorTime() time.Duration {
-	var used syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // of this process, which is there
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -23,7 +23,7 @@ type kase struct {
 	plain         bool // no annotation
 	fresh         bool // also a pattern that no pod had before
 	notInMix      bool // no pods of a whole scheduler's mix
-	// variants are those whose cycles are measured. Nil: none.
+	// variants says whether the cycles of a variant are measured. Nil: of none.
 	variants func(*variant) bool
 }
 
@@ -32,7 +32,7 @@ func allOfThem(*variant) bool { return true }
 // ofThePolicy excludes the floors, which do not read a pattern.
 func ofThePolicy(d *variant) bool { return d.role != floor }
 
-// inProcess excludes those over HTTP.
+// inProcess excludes the extender.
 func inProcess(d *variant) bool { return !d.overHTTP }
 
 // cases are patterns that users write, new ones, and none.
@@ -128,40 +128,21 @@ func nodeName(i int) string {
 	return fmt.Sprintf("ip-10-0-%d-%d.eu-west-1.compute.internal", n/256, n%256)
 }
 
-func TestEveryPatternMatchesSomethingInEveryCluster(t *testing.T) {
-	for _, size := range []int{100, 1000, 5000} {
-		names := newCluster(size).names
-		if distinct := len(slices.Compact(slices.Sorted(slices.Values(names)))); distinct != size {
-			t.Errorf("%d names for %d nodes", distinct, size)
-		}
-		for _, c := range cases {
-			if n := len(admits(c.pod(0), names)); (n == 0) != (c.name == "invalid") {
-				t.Errorf("%d nodes, %s: %d match", size, c.name, n)
-			}
-		}
-	}
-}
-
 func TestEveryVariantAdmitsWhatRegexpAdmits(t *testing.T) {
 	clusters := openAll(t, asked(t), []int{100})
 	for _, c := range cases {
-		for d := range clusters[0].sessions {
-			if d.role == ours {
-				if _, err := clusters[0].check(d, c); err != nil {
-					t.Error(err)
-				}
-			}
+		n := len(admits(c.pod(0), clusters[0].names))
+		if (n == 0) != (c.name == "invalid") {
+			t.Errorf("%s: %d of 100 nodes match", c.name, n)
 		}
-	}
-}
-
-func TestObjectsAreAsBigAsRealOnes(t *testing.T) {
-	for name, tt := range map[string]struct{ size, want int }{
-		"node": {objects.Node(nodeName(1), 1).Size(), 5 << 10},
-		"pod":  {cases[0].pod(1).Size(), 8 << 10},
-	} {
-		if tt.size < tt.want*8/10 || tt.size > tt.want*12/10 {
-			t.Errorf("a %s has %d bytes, want about %d", name, tt.size, tt.want)
+		for d := range clusters[0].sessions {
+			if d.role != ours {
+				continue
+			}
+			_, err := clusters[0].check(d, c)
+			if err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	extender "wasmkwokwizardry.io/regex-scheduling/extender/command"
+	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/kubectl"
 	scheduler "wasmkwokwizardry.io/regex-scheduling/scheduler/command"
 	simulator "wasmkwokwizardry.io/regex-scheduling/simulator/command"
-	"wasmkwokwizardry.io/regex-scheduling/static/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 	guest "wasmkwokwizardry.io/regex-scheduling/wasmhost/command"
 )
@@ -39,7 +39,8 @@ var programs = map[string]func(ctx context.Context, args []string) int{
 const asProgram = "TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if program := programs[os.Getenv(asProgram)]; program != nil {
+	program := programs[os.Getenv(asProgram)]
+	if program != nil {
 		os.Exit(program(context.Background(), os.Args[1:]))
 	}
 	os.Exit(m.Run())

@@ -70,7 +70,8 @@ profiles:
 			t.Errorf("%s: exit status %d: %.2000s", program, status, stderr)
 		}
 	}
-	if left, err := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 || err != nil {
+	left, err := os.ReadDir(os.Getenv("TMPDIR"))
+	if len(left) > 0 || err != nil {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
@@ -84,7 +85,8 @@ func TestGuestThatAChildCompilesAnswersTheSame(t *testing.T) {
 		args := []string{"run", wasm, "--pod", pod, "--nodes", nodes}
 		status, inChild, stderr := try(t, "guest", args...)
 		var here, problems strings.Builder
-		if got := guest.Run(context.Background(), args, &here, &problems); got != status || here.String() != inChild || !strings.Contains(inChild, "\nweb-3") {
+		got := guest.Run(context.Background(), args, &here, &problems)
+		if got != status || here.String() != inChild || !strings.Contains(inChild, "\nweb-3") {
 			t.Errorf("%s: in a child exit status %d %s%s, in this process %d %s%s", wasm, status, inChild, stderr, got, &here, &problems)
 		}
 	}

@@ -61,7 +61,8 @@ func (h *host) askFilter(ctx context.Context, q scenario.Question) scenario.Answ
 			return scenario.Answer{Status: statusOf(status), NodeNames: namesOf(result)}
 		}
 	case "addpod", "removepod":
-		if p, ok := h.plugin.(framework.PreFilterPlugin); ok && p.PreFilterExtensions() != nil {
+		p, ok := h.plugin.(framework.PreFilterPlugin)
+		if ok && p.PreFilterExtensions() != nil {
 			target, _ := framework.NewPodInfo(q.Target)
 			ask := p.PreFilterExtensions().AddPod
 			if q.Hook == "removepod" {

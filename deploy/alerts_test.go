@@ -19,9 +19,8 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 	"sigs.k8s.io/yaml"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	_ "wasmkwokwizardry.io/regex-scheduling/scheduler/command" // with the metrics of its client
-	"wasmkwokwizardry.io/regex-scheduling/static/guestserver"
 )
 
 // promtool runs Prometheus' own program in a folder that has the alerts as rules.yaml.
@@ -113,7 +112,8 @@ func TestAlertsAndDashboardUseSeriesThatExist(t *testing.T) {
 			}
 			for _, used := range regexp.MustCompile(`(\w+)(?:=~|!~|!=|=)"|by \(([^)]*)\)`).FindAllStringSubmatch(query, -1) {
 				for _, label := range strings.Split(used[1]+used[2], ", ") {
-					if _, ok := labels[label]; !ok && label != "job" && label != "instance" && label != "le" { // which Prometheus adds
+					_, ok := labels[label]
+					if !ok && label != "job" && label != "instance" && label != "le" { // which Prometheus adds
 						t.Errorf("%s has no label %s, but %v: %s", name, label, labels, query)
 					}
 				}
@@ -123,7 +123,8 @@ func TestAlertsAndDashboardUseSeriesThatExist(t *testing.T) {
 	if got := exposed["scheduler_unschedulable_pods"]["plugin"]; !strings.Contains(got, " Extender ") || !strings.Contains(got, " WasmRegexScheduling ") {
 		t.Errorf("the plugins of unschedulable pods are %s", got)
 	}
-	if got := exposed["kubelet_admission_rejections_total"]["reason"]; !strings.Contains(got, " OutOfcpu ") {
+	got := exposed["kubelet_admission_rejections_total"]["reason"]
+	if !strings.Contains(got, " OutOfcpu ") {
 		t.Errorf("the reasons of rejected pods are %s", got)
 	}
 }
@@ -134,14 +135,14 @@ func exposedSeries(t *testing.T) map[string]map[string]string {
 	addNode(t, "other", 10)
 	address := serveExtender(t, extenderConfig(t, configOf(t, mustRender(t, "extender/base"))))
 	runScheduler(t, "extender", nil, "http://extender:8000/", "http://"+address+"/")
-	addPod(t, podFor("rejected", "^nobody$"))
+	addPod(t, podFor("rejected", "^absent$"))
 	waitForCondition(t, "rejected")
 	t.Run("with a guest", func(t *testing.T) {
 		runScheduler(t, "wasm", map[string]string{"static-webserver": serve(t, guestserver.Handler())}, "schedulerName: custom-scheduler", "schedulerName: with-guest")
 		pods := 0
 		eventually.Succeeds(t, "calls are measured, which is so in some cycles", func(context.Context) error {
 			pods++
-			pod := podFor(fmt.Sprintf("rejected-by-guest-%d", pods), "^nobody$")
+			pod := podFor(fmt.Sprintf("rejected-by-guest-%d", pods), "^absent$")
 			pod.Spec.SchedulerName = "with-guest"
 			addPod(t, pod)
 			waitForCondition(t, pod.Name)

@@ -28,7 +28,8 @@ const simulatorVariable = "SIMULATOR_OF_NEXT_MINOR"
 
 // startAPIServer starts the API server of all tests, and returns its admin's configuration.
 func startAPIServer() (admin *rest.Config, stop func(), err error) {
-	if program := os.Getenv(simulatorVariable); program != "" {
+	program := os.Getenv(simulatorVariable)
+	if program != "" {
 		return startProgram(program)
 	}
 	cluster, err := controlplane.Start(context.Background(), controlplane.Config{})

@@ -57,15 +57,17 @@ func TestPodsAreAdmittedUnderTheRestrictedStandard(t *testing.T) {
 func wantHardened(t *testing.T, d appsv1.Deployment) {
 	t.Helper()
 	spec := d.Spec.Template.Spec
-	schedules := d.Name != "simulator" // a cluster of its own: nobody waits for it, and only its own pod reaches it
+	schedules := d.Name != "simulator" // a cluster of its own: no one depends on it, and only its own pod reaches it
 	if schedules == (*d.Spec.Replicas != 2 || spec.PriorityClassName == "") || spec.HostNetwork {
 		t.Errorf("replicas %d, priority class %q, host network %v", *d.Spec.Replicas, spec.PriorityClassName, spec.HostNetwork)
 	}
-	if rollout := d.Spec.Strategy.RollingUpdate; schedules && (rollout == nil || rollout.MaxUnavailable.IntValue() != 0) {
+	rollout := d.Spec.Strategy.RollingUpdate
+	if schedules && (rollout == nil || rollout.MaxUnavailable.IntValue() != 0) {
 		t.Errorf("a rollout leaves fewer replicas: %v", rollout)
 	}
 	for _, c := range append(spec.InitContainers, spec.Containers...) {
-		if s := c.SecurityContext; s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem {
+		s := c.SecurityContext
+		if s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem {
 			t.Errorf("container %s may write to its root file system", c.Name)
 		}
 		if c.Resources.Limits.Memory().IsZero() || c.Resources.Requests.Cpu().IsZero() {
@@ -99,25 +101,25 @@ func TestOnlyTheSchedulerReachesTheExtender(t *testing.T) {
 			t.Errorf("%s lets in %v", folder, peers)
 		}
 		egress := len(policies[0].Spec.Egress)
-		if wanted := map[bool]int{true: 2}[folder == "extender/load"]; egress != wanted || len(policies[0].Spec.PolicyTypes) != 2 {
+		wanted := map[bool]int{true: 2}[folder == "extender/load"]
+		if egress != wanted || len(policies[0].Spec.PolicyTypes) != 2 {
 			t.Errorf("%s: %d rules for what goes out, want %d", folder, egress, wanted)
 		}
 	}
 }
 
-// TestTheNodePortLetsNobodyInUnasked wants addresses that are nobody's in place of
-// those that a user knows.
-func TestTheNodePortLetsNobodyInUnasked(t *testing.T) {
-	ingress := ofKind[networkingv1.NetworkPolicy](t, mustRender(t, "extender/nodeport"), "NetworkPolicy")[0].Spec.Ingress
+// TestNodePortIsClosedByDefault wants documentation addresses in place of
+// the ones of its user, and a port that stays.
+func TestNodePortIsClosedByDefault(t *testing.T) {
+	rendered := mustRender(t, "extender/nodeport")
+	ingress := ofKind[networkingv1.NetworkPolicy](t, rendered, "NetworkPolicy")[0].Spec.Ingress
 	for _, peer := range ingress[len(ingress)-1].From {
-		if _, nobodys, _ := net.ParseCIDR("192.0.2.0/24"); peer.IPBlock == nil || !nobodys.Contains(net.ParseIP(strings.Split(peer.IPBlock.CIDR, "/")[0])) {
+		_, documentation, _ := net.ParseCIDR("192.0.2.0/24")
+		if peer.IPBlock == nil || !documentation.Contains(net.ParseIP(strings.Split(peer.IPBlock.CIDR, "/")[0])) {
 			t.Errorf("lets in %+v", peer)
 		}
 	}
-}
-
-func TestTheNodePortStays(t *testing.T) {
-	services := ofKind[corev1.Service](t, mustRender(t, "extender/nodeport"), "Service")
+	services := ofKind[corev1.Service](t, rendered, "Service")
 	if len(services) != 1 || services[0].Spec.Type != corev1.ServiceTypeNodePort || services[0].Spec.Ports[0].NodePort != 31800 {
 		t.Errorf("%+v", services)
 	}

@@ -25,9 +25,9 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
-	"wasmkwokwizardry.io/regex-scheduling/static/guestserver"
 )
 
 // helm runs Helm's own program.
@@ -129,7 +129,8 @@ func TestTheChartIsTheKustomizations(t *testing.T) {
 					t.Errorf("%s: the chart has\n%s\nthe kustomization\n%s", name, got[name], want[name])
 				}
 			}
-			if g, w := slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)); !slices.Equal(g, w) {
+			g, w := slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))
+			if !slices.Equal(g, w) {
 				t.Errorf("the chart has %q, the kustomization %q", g, w)
 			}
 		})
@@ -159,7 +160,8 @@ func TestTheChartsValues(t *testing.T) {
 			t.Errorf("%s %s has the labels %v", object.GetKind(), object.GetName(), object.GetLabels())
 		}
 	}
-	if pods := strings.Count(out, "imagePullSecrets:\n"); pods != 3 || strings.Count(out, "- name: pull\n") != pods {
+	pods := strings.Count(out, "imagePullSecrets:\n")
+	if pods != 3 || strings.Count(out, "- name: pull\n") != pods {
 		t.Errorf("%d of 3 pods have the Secret in\n%s", pods, out)
 	}
 }
@@ -232,7 +234,8 @@ func TestTheChartRefusesWhatItCannotDo(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", values, err, want)
 		}
 	}
-	if _, err := helm(t, "", "template", "r", "chart", "--kube-version=1.34"); err == nil || !strings.Contains(err.Error(), "incompatible with Kubernetes v1.34") {
+	_, err := helm(t, "", "template", "r", "chart", "--kube-version=1.34")
+	if err == nil || !strings.Contains(err.Error(), "incompatible with Kubernetes v1.34") {
 		t.Errorf("on Kubernetes 1.34: %v", err)
 	}
 }
@@ -255,7 +258,8 @@ func TestTheChartHasAnImageForEachMinor(t *testing.T) {
 	want[fmt.Sprintf("1.%d", number+1)] = want[last]
 	for minor, image := range want {
 		out := mustHelm(t, "", "template", "r", "chart", "--kube-version="+minor)
-		if got := strings.Count(out, image); got != 2 { // the scheduler, and the pod of `helm test`
+		got := strings.Count(out, image)
+		if got != 2 { // the scheduler, and the pod of `helm test`
 			t.Errorf("on Kubernetes %s, %d times %q in\n%s", minor, got, image, out)
 		}
 	}
@@ -307,7 +311,8 @@ func TestTheChartIsInstalled(t *testing.T) {
 		t.Errorf("after the upgrade the configuration is\n%s", text)
 	}
 	helmHere("rollback", "r", "1")
-	if text := chartConfig(t); !strings.Contains(text, "guestSHA256") {
+	text := chartConfig(t)
+	if !strings.Contains(text, "guestSHA256") {
 		t.Errorf("after the rollback the configuration is\n%s", text)
 	}
 	helmHere("uninstall", "r")
@@ -339,7 +344,8 @@ func TestTheChartTakesThePlaceOfTheClustersScheduler(t *testing.T) {
 	t.Cleanup(func() { removeClusterRole(t) })
 
 	for _, d := range listDeployments(t, space) {
-		if name := d.Spec.Template.Spec.SchedulerName; name != "" && name != corev1.DefaultSchedulerName {
+		name := d.Spec.Template.Spec.SchedulerName
+		if name != "" && name != corev1.DefaultSchedulerName {
 			t.Errorf("the pods of %s have the scheduler %s", d.Name, name)
 		}
 	}

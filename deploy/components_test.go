@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// inMemory has the files of this folder, and those that are given, by path.
+// inMemory has the files of this folder and the given ones, by path.
 func inMemory(t *testing.T, more map[string]string) filesys.FileSystem {
 	t.Helper()
 	files := filesys.MakeFsInMemory()
@@ -61,7 +61,8 @@ func TestTheExtendersComponentsCombine(t *testing.T) {
 				}
 			}
 			c := extenderOf(t, rendered)
-			if loads, secure := c.Prioritize == "load", c.TLS.Enabled(); loads != strings.Contains(text, "/load") || secure != strings.Contains(text, "/tls") {
+			loads, secure := c.Prioritize == "load", c.TLS.Enabled()
+			if loads != strings.Contains(text, "/load") || secure != strings.Contains(text, "/tls") {
 				t.Errorf("prioritizes with %v, TLS %v", c.Prioritize, secure)
 			}
 		})

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"wasmkwokwizardry.io/regex-scheduling/extender/config"
+	"wasmkwokwizardry.io/regex-scheduling/extender"
 )
 
 // configOf is the config.yaml that the pods of a folder's Deployment mount.
@@ -35,20 +35,20 @@ func configOf(t *testing.T, rendered []*unstructured.Unstructured) string {
 
 // extenderConfig is what an extender with that file, or none if it is empty, and
 // those arguments does.
-func extenderConfig(t *testing.T, text string, args ...string) *config.Config {
+func extenderConfig(t *testing.T, text string, args ...string) *extender.Config {
 	t.Helper()
 	path := ""
 	if text != "" {
 		path = filepath.Join(t.TempDir(), "config.yaml")
 		must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	c, err := config.Load(path, args...)
+	c, err := extender.LoadConfig(path, args...)
 	must(t, err)
 	return c
 }
 
 // extenderOf is what the extender of a folder does.
-func extenderOf(t *testing.T, rendered []*unstructured.Unstructured) *config.Config {
+func extenderOf(t *testing.T, rendered []*unstructured.Unstructured) *extender.Config {
 	t.Helper()
 	args := ofKind[appsv1.Deployment](t, rendered, "Deployment")[0].Spec.Template.Spec.Containers[0].Args
 	if args[0] != "--config=/etc/extender/config.yaml" {
@@ -68,20 +68,24 @@ func TestTheExtendersConfigurations(t *testing.T) {
 			if got := c.Filter; got != want.filter {
 				t.Errorf("filters with %s", got)
 			}
-			if got := c.Prioritize; got != want.prioritize {
+			got := c.Prioritize
+			if got != want.prioritize {
 				t.Errorf("prioritizes with %s", got)
 			}
 			spec := ofKind[appsv1.Deployment](t, rendered, "Deployment")[0].Spec.Template.Spec
-			if stop := c.Timeouts.Unready.Seconds() + c.Timeouts.Drain.Seconds(); float64(*spec.TerminationGracePeriodSeconds) <= stop {
+			stop := c.Timeouts.Unready.Seconds() + c.Timeouts.Drain.Seconds()
+			if float64(*spec.TerminationGracePeriodSeconds) <= stop {
 				t.Errorf("it is killed after %d s, but may take %.0f s to stop", *spec.TerminationGracePeriodSeconds, stop)
 			}
-			if limit := spec.Containers[0].Resources.Limits.Memory(); limit.Value() < c.Limits.Buffers.Value()+256<<20 {
+			limit := spec.Containers[0].Resources.Limits.Memory()
+			if limit.Value() < c.Limits.Buffers.Value()+256<<20 {
 				t.Errorf("the pod's memory, %s, is less than limits.buffers, %s, and 256Mi", limit, &c.Limits.Buffers)
 			}
 			if !strings.HasSuffix(c.Listen, ":8000") {
 				t.Errorf("listens on %s", c.Listen)
 			}
-			if probe := spec.Containers[0].ReadinessProbe.HTTPGet; (probe.Scheme == corev1.URISchemeHTTPS) != c.TLS.Enabled() {
+			probe := spec.Containers[0].ReadinessProbe.HTTPGet
+			if (probe.Scheme == corev1.URISchemeHTTPS) != c.TLS.Enabled() {
 				t.Errorf("probed over %q", probe.Scheme)
 			}
 			for _, file := range []string{c.TLS.CertFile, c.TLS.KeyFile, c.TLS.ClientCAFile} {
@@ -111,17 +115,19 @@ func TestTheSchedulersCallServicesThatAreThere(t *testing.T) {
 		{"wasm", "http://static-webserver/regex_v2.wasm", "static-webserver", "static-webserver:80"},
 	} {
 		s := ofKind[corev1.Service](t, mustRender(t, tt.folder), "Service")[0]
-		if got := fmt.Sprintf("%s:%d", s.Name, s.Spec.Ports[0].Port); got != tt.service {
+		got := fmt.Sprintf("%s:%d", s.Name, s.Spec.Ports[0].Port)
+		if got != tt.service {
 			t.Errorf("%s has the service %s, want %s", tt.folder, got, tt.service)
 		}
-		if text := configOf(t, mustRender(t, "scheduler/"+tt.variant)); !strings.Contains(text, tt.url) {
+		text := configOf(t, mustRender(t, "scheduler/"+tt.variant))
+		if !strings.Contains(text, tt.url) {
 			t.Errorf("%s does not call %s:\n%s", tt.variant, tt.url, text)
 		}
 	}
 }
 
 // sidecarConfig is what the extender does that runs beside the scheduler.
-func sidecarConfig(t *testing.T, rendered []*unstructured.Unstructured) *config.Config {
+func sidecarConfig(t *testing.T, rendered []*unstructured.Unstructured) *extender.Config {
 	t.Helper()
 	sidecar := ofKind[appsv1.Deployment](t, rendered, "Deployment")[0].Spec.Template.Spec.InitContainers[0]
 	if sidecar.RestartPolicy == nil || *sidecar.RestartPolicy != corev1.ContainerRestartPolicyAlways {

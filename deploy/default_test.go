@@ -24,15 +24,21 @@ func hasMutatingPolicies() bool {
 	return !meta.IsNoMatchError(err)
 }
 
-func TestANamespaceHasADefault(t *testing.T) {
+func needMutatingPolicies(t *testing.T) {
+	t.Helper()
 	if !hasMutatingPolicies() {
 		t.Skip("this minor of Kubernetes has no MutatingAdmissionPolicy by default")
 	}
-	applyDefault(t)
+}
+
+func TestANamespaceHasADefault(t *testing.T) {
+	needMutatingPolicies(t)
+	applyPolicy(t, "default")
 	addNamespace(t, "with-default", "kubecon-.*")
 	addNamespace(t, "without-default", "")
 	eventually.Succeeds(t, "the policy works", func(ctx context.Context) error {
-		if got, err := admitted(ctx, "with-default", nil); err != nil || got[regex.Annotation] != "kubecon-.*" {
+		got, err := admitted(ctx, "with-default", nil)
+		if err != nil || got[regex.Annotation] != "kubecon-.*" {
 			return fmt.Errorf("the pod has %v: %w", got, err)
 		}
 		return nil
@@ -58,11 +64,9 @@ func TestANamespaceHasADefault(t *testing.T) {
 
 // A bad default is refused where it is set. One that was there before can only be removed.
 func TestABadDefaultIsRefused(t *testing.T) {
-	if !hasMutatingPolicies() {
-		t.Skip("this minor of Kubernetes has no MutatingAdmissionPolicy by default")
-	}
+	needMutatingPolicies(t)
 	addNamespace(t, "bad-before", bad)
-	applyDefault(t)
+	applyPolicy(t, "default")
 	eventually.Succeeds(t, "the policy works", func(ctx context.Context) error {
 		if err := createNamespace(ctx, "new", bad); err == nil {
 			return fmt.Errorf("the pattern %q is taken", bad)
@@ -80,7 +84,8 @@ func TestABadDefaultIsRefused(t *testing.T) {
 		strings.Repeat("a", 2049):  "annotation " + key + ": the pattern is too long: at most 2048 bytes, not 2049",
 		"(?i)é":                    "annotation " + key + ": the pattern must not mix (?i)",
 	} {
-		if err := createNamespace(t.Context(), "new", pattern); (want == "") != (err == nil) || err != nil && !(strings.Contains(err.Error(), want) && namesItsAnnotation(err)) {
+		err := createNamespace(t.Context(), "new", pattern)
+		if (want == "") != (err == nil) || err != nil && !(strings.Contains(err.Error(), want) && namesItsAnnotation(err)) {
 			t.Errorf("%.20q: got %v, want %q", pattern, err, want)
 		}
 	}
@@ -90,19 +95,6 @@ func TestABadDefaultIsRefused(t *testing.T) {
 		if (err != nil) != refused {
 			t.Errorf("%s: %v", patch, err)
 		}
-	}
-}
-
-// applyDefault applies deploy/policy/default until the test ends.
-func applyDefault(t *testing.T) {
-	t.Helper()
-	for _, object := range mustRender(t, "policy/default") {
-		must(t, apply(t.Context(), object))
-		t.Cleanup(func() {
-			resource, err := resourceOf(object.GroupVersionKind())
-			must(t, err)
-			must(t, resource.Delete(context.Background(), object.GetName(), metav1.DeleteOptions{}))
-		})
 	}
 }
 

@@ -25,7 +25,8 @@ func TestTheGuestIsPinned(t *testing.T) {
 	wasm, err := static.Files.ReadFile(path.Base(args.GuestURL))
 	must(t, err)
 	sum := sha256.Sum256(wasm)
-	if is := hex.EncodeToString(sum[:]); args.GuestSHA256 != is {
+	is := hex.EncodeToString(sum[:])
+	if args.GuestSHA256 != is {
 		t.Errorf("%s has the digest %s, but deploy/scheduler/wasm/config.yaml says guestSHA256: %s", path.Base(args.GuestURL), is, args.GuestSHA256)
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/scheduler/command" // also for the metrics of its client
 )
 
 // namespace is where everything goes.
@@ -35,7 +36,12 @@ var (
 	objects dynamic.Interface
 )
 
-func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		command.Main() // which does not return
+	}
+	os.Exit(runTests(m))
+}
 
 func runTests(m *testing.M) int {
 	config, stop, err := startAPIServer()

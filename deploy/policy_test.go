@@ -54,7 +54,7 @@ func annotated(index int, name string, pattern *string) *unstructured.Unstructur
 		metadata["annotations"] = map[string]any{key: *pattern}
 	}
 	spec := map[string]any{
-		"schedulerName": "nobody", "containers": []any{map[string]any{"name": "c", "image": "registry.example/none"}},
+		"schedulerName": "absent", "containers": []any{map[string]any{"name": "c", "image": "registry.example/none"}},
 	}
 	if strings.HasPrefix(k.apiVersion, "batch/") {
 		spec["restartPolicy"] = "Never"
@@ -129,9 +129,8 @@ func keep(t *testing.T, pattern string) {
 	}
 }
 
-// enforce applies a variant of the policy, and waits until effect accepts the result of
-// creating a pod with a bad pattern.
-func enforce(t *testing.T, variant string, c dynamic.Interface, effect func(error) bool) {
+// applyPolicy applies a folder of deploy/policy until the test ends.
+func applyPolicy(t *testing.T, variant string) {
 	t.Helper()
 	for _, object := range mustRender(t, "policy/"+variant) {
 		must(t, apply(t.Context(), object))
@@ -141,6 +140,13 @@ func enforce(t *testing.T, variant string, c dynamic.Interface, effect func(erro
 			must(t, resource.Delete(context.Background(), object.GetName(), metav1.DeleteOptions{}))
 		})
 	}
+}
+
+// enforce applies a variant of the policy, and waits until effect accepts the result of
+// creating a pod with a bad pattern.
+func enforce(t *testing.T, variant string, c dynamic.Interface, effect func(error) bool) {
+	t.Helper()
+	applyPolicy(t, variant)
 	eventually.Succeeds(t, "the policy works", func(ctx context.Context) error {
 		if err := create(ctx, c, 0, &bad); !effect(err) {
 			return fmt.Errorf("not yet: %v", err)
@@ -151,7 +157,7 @@ func enforce(t *testing.T, variant string, c dynamic.Interface, effect func(erro
 
 var bad, worse = "(", "(("
 
-// judged are patterns, and what the API server says of those that it refuses.
+// judged are patterns, and the API server's message for each that it refuses.
 // Nil stands for no annotation.
 func judged(t *testing.T) map[*string]string {
 	t.Helper()
@@ -227,7 +233,8 @@ func TestWhatWasThereBeforeThePolicyCanStillBeChanged(t *testing.T) {
 		if err := update(t.Context(), objects, i, &bad); err != nil {
 			t.Errorf("%s as it was: %v", k.kind, err)
 		}
-		if err := update(t.Context(), objects, i, &worse); err == nil || !strings.Contains(err.Error(), "missing closing )") {
+		err := update(t.Context(), objects, i, &worse)
+		if err == nil || !strings.Contains(err.Error(), "missing closing )") {
 			t.Errorf("%s with another bad pattern: %v", k.kind, err)
 		}
 	}
@@ -256,7 +263,8 @@ func TestTheAPIServerWarnsOfBadPatterns(t *testing.T) {
 	for i, k := range kinds {
 		for pattern, want := range judged(t) {
 			err := create(t.Context(), c, i, pattern)
-			if got := reported.take(); err != nil || (want == "") != (got == "") || !strings.Contains(got, want) {
+			got := reported.take()
+			if err != nil || (want == "") != (got == "") || !strings.Contains(got, want) {
 				t.Errorf("%s, %s: got %v and the warning %q, want %q", k.kind, shown(pattern), err, got, want)
 			}
 		}

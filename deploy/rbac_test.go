@@ -29,7 +29,8 @@ var schedulerGroups = []string{"system:serviceaccounts", "system:serviceaccounts
 func installScheduler(t *testing.T, variant string) {
 	t.Helper()
 	rendered := mustRender(t, "scheduler/"+variant)
-	if account := ofKind[appsv1.Deployment](t, rendered, "Deployment")[0].Spec.Template.Spec.ServiceAccountName; account != "custom-scheduler" {
+	account := ofKind[appsv1.Deployment](t, rendered, "Deployment")[0].Spec.Template.Spec.ServiceAccountName
+	if account != "custom-scheduler" {
 		t.Fatalf("the scheduler runs as %s", account)
 	}
 	for _, object := range rendered {
@@ -82,7 +83,8 @@ func TestTheSchedulerMayDoNoMoreThanKubernetesOwn(t *testing.T) {
 	if covered, more := validation.Covers(theirs, ours); !covered {
 		t.Errorf("it may also %v", more)
 	}
-	if covered, _ := validation.Covers(ours, theirs); covered {
+	covered, _ := validation.Covers(ours, theirs)
+	if covered {
 		t.Error("it may do all that they may")
 	}
 }

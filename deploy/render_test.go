@@ -48,7 +48,7 @@ func forEachFolder(t *testing.T, test func(t *testing.T, rendered []*unstructure
 	}
 }
 
-// foldersWithKustomization are those that can be applied: components cannot, by
+// foldersWithKustomization are the folders that can be applied: components cannot, by
 // themselves.
 func foldersWithKustomization(t *testing.T) (folders []string) {
 	t.Helper()

@@ -19,12 +19,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
-	"wasmkwokwizardry.io/regex-scheduling/extender/config"
+	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
-	"wasmkwokwizardry.io/regex-scheduling/static/guestserver"
 )
 
 // runScheduler runs the scheduler of a folder with the rights and the configuration of the
@@ -89,7 +88,7 @@ func serve(t *testing.T, handler http.Handler) string {
 
 // serveExtender serves an extender, over TLS where it is configured, until the test
 // ends, and returns host and port.
-func serveExtender(t *testing.T, c *config.Config) string {
+func serveExtender(t *testing.T, c *extender.Config) string {
 	t.Helper()
 	e, err := extender.Start(extender.Options{Config: c, Logger: logr.Discard()})
 	must(t, err)

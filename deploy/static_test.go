@@ -50,7 +50,8 @@ func TestTheStaticExtenderListensOnItsNodeAlone(t *testing.T) {
 	if c.Listen != "127.0.0.1:8000" || c.Filter != "regex" {
 		t.Errorf("listens on %s, filters with %v", c.Listen, c.Filter)
 	}
-	if probe := pod.Spec.Containers[0].LivenessProbe.HTTPGet; probe.Host != "127.0.0.1" || probe.Port.IntValue() != 8000 {
+	probe := pod.Spec.Containers[0].LivenessProbe.HTTPGet
+	if probe.Host != "127.0.0.1" || probe.Port.IntValue() != 8000 {
 		t.Errorf("probed at %s:%s", probe.Host, &probe.Port)
 	}
 }

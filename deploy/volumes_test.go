@@ -21,7 +21,7 @@ func TestVolumesThatWaitForTheirConsumer(t *testing.T) {
 	runScheduler(t, "native", nil)
 
 	addClass(t, "there", "kubernetes.io/no-provisioner")
-	addClass(t, "to-be-made", "registry.example/nobody")
+	addClass(t, "to-be-made", "registry.example/absent")
 	addVolume(t, "there", "kubecon-1")
 	for _, class := range []string{"there", "to-be-made"} {
 		addClaim(t, class)

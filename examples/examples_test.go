@@ -74,7 +74,7 @@ func readAll(t *testing.T, folder string) {
 	}))
 }
 
-// lines are those of a README with a prefix: its commands are indented, and the output of
+// lines are the lines of a README with a prefix: its commands are indented, and the output of
 // the last one is quoted.
 func lines(t *testing.T, readme, begin string) (all []string) {
 	t.Helper()

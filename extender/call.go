@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
-	"wasmkwokwizardry.io/regex-scheduling/extender/wire"
+	"wasmkwokwizardry.io/regex-scheduling/extender/internal/wire"
 )
 
 // The verbs of an extender. An answer to filter can have an error, which the scheduler

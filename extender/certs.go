@@ -7,14 +7,12 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 )
 
 // certificates has the current certificates. It reads the files again for each handshake:
 // unlike notifications that works on every file system and for every way to change a file.
 type certificates struct {
-	files    config.TLS
+	files    TLS
 	reloaded func(expiry time.Time, err error) // called after the files have changed
 
 	mu      sync.Mutex
@@ -26,7 +24,8 @@ type certificates struct {
 func (s *certificates) get(*tls.ClientHelloInfo) (*tls.Config, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if changed, err := s.load(); changed {
+	changed, err := s.load()
+	if changed {
 		s.reloaded(s.current.Certificates[0].Leaf.NotAfter, err)
 	}
 	return s.current, nil
@@ -50,7 +49,8 @@ func (s *certificates) use(pem contents) error {
 	if err != nil {
 		return fmt.Errorf("certificate %s with key %s: %w", s.files.CertFile, s.files.KeyFile, err)
 	}
-	if end := pair.Leaf.NotAfter; time.Now().After(end) {
+	end := pair.Leaf.NotAfter
+	if time.Now().After(end) {
 		return fmt.Errorf("certificate %s: expired on %s", s.files.CertFile, end.UTC().Format(time.RFC3339))
 	}
 	config := &tls.Config{
@@ -85,7 +85,7 @@ func (s *certificates) notAfter() time.Time {
 // empty if one file cannot be read.
 type contents [3]string
 
-func readPEM(files config.TLS) (all contents, err error) {
+func readPEM(files TLS) (all contents, err error) {
 	for i, path := range []string{files.CertFile, files.KeyFile, files.ClientCAFile} {
 		if path == "" {
 			continue

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 )
 
@@ -21,7 +20,7 @@ func must(t *testing.T, err error) {
 
 func TestExtenderKeepsItsCertificateIfTheNewOneIsInvalid(t *testing.T) {
 	authority, dir := pki.New(t), t.TempDir()
-	files := config.TLS{CertFile: filepath.Join(dir, "tls.crt"), KeyFile: filepath.Join(dir, "tls.key"), ClientCAFile: filepath.Join(dir, "ca.crt")}
+	files := TLS{CertFile: filepath.Join(dir, "tls.crt"), KeyFile: filepath.Join(dir, "tls.key"), ClientCAFile: filepath.Join(dir, "ca.crt")}
 	write := func(path, text string) { must(t, os.WriteFile(path, []byte(text), 0o600)) }
 	for want, spoil := range map[string]func(){
 		"expired on ":    func() { authority.Issue(t, files.CertFile, files.KeyFile, -time.Minute) },

@@ -3,8 +3,8 @@
 // a program, the simulator in its own process.
 //
 // It bounds what requests can take, isolates panics of algorithms, and answers the requests
-// in flight when it is stopped. Its packages: command (the command line), config (the
-// configuration), wire (requests and answers), algorithm and logging.
+// in flight when it is stopped. Own algorithms implement algorithm.Algorithm and are added to
+// Make before New.
 package extender
 
 import (
@@ -19,14 +19,13 @@ import (
 	"golang.org/x/time/rate"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
-	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 )
 
 // Options configures New.
 type Options struct {
-	Config  *config.Config // loaded, or completed by its Complete
-	Logger  logr.Logger    // logs requests at verbosity 4, their nodes at 5
-	Version string         // for the pages
+	Config  *Config     // loaded, or completed by its Complete
+	Logger  logr.Logger // logs requests at verbosity 4, their nodes at 5
+	Version string      // for the pages
 }
 
 // An Extender answers a scheduler. Make one with New.
@@ -41,7 +40,7 @@ type Extender struct {
 	working    sync.WaitGroup
 
 	memory *memory
-	// inFlight counts all requests, answering those that have arrived completely.
+	// inFlight counts all requests, answering the requests that have arrived completely.
 	inFlight, answering atomic.Int64
 	draining            atomic.Bool
 	unknownLog          rate.Sometimes // for requests to unknown paths
@@ -60,7 +59,7 @@ func New(o Options) (*Extender, error) {
 		failedLog:  rate.Sometimes{First: 100, Interval: time.Second},
 	}
 	for _, name := range c.InUse() {
-		made, err := config.Make[name](&c.Algorithms, o.Logger.WithValues("algorithm", name))
+		made, err := Make[name](&c.Algorithms, o.Logger.WithValues("algorithm", name))
 		if err != nil {
 			return nil, fmt.Errorf("algorithms.%s.config: %w", name, err)
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/go-logr/logr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
-	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 )
 
 // reachable is a listener on loopback whose address is not loopback.
@@ -21,7 +20,7 @@ func (reachable) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4zero, Port: 8
 func TestExtenderWarnsOfAReachableAddressWithoutTLS(t *testing.T) {
 	for _, outside := range []bool{false, true} {
 		var log bytes.Buffer
-		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, 0)})
+		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: extender.NewLogger(&log, extender.LogText, 0)})
 		must(t, err)
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		must(t, err)
@@ -31,7 +30,8 @@ func TestExtenderWarnsOfAReachableAddressWithoutTLS(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		must(t, e.Serve(ctx, l))
-		if got := strings.Contains(log.String(), "Warning: serving without TLS"); got != outside {
+		got := strings.Contains(log.String(), "Warning: serving without TLS")
+		if got != outside {
 			t.Errorf("outside %v: warned %v: %s", outside, got, &log)
 		}
 	}
@@ -39,7 +39,8 @@ func TestExtenderWarnsOfAReachableAddressWithoutTLS(t *testing.T) {
 
 func TestExtenderNamesAnAlgorithmThatCannotBeMade(t *testing.T) {
 	bad := configure(t, "algorithm: load\nalgorithms: {load: {config: {url: 'https://127.0.0.1:1', tls: {caFile: missing}}}}")
-	if _, err := extender.New(extender.Options{Config: bad, Logger: logr.Discard()}); err == nil || !strings.Contains(err.Error(), "algorithms.load.config: tls.caFile") {
+	_, err := extender.New(extender.Options{Config: bad, Logger: logr.Discard()})
+	if err == nil || !strings.Contains(err.Error(), "algorithms.load.config: tls.caFile") {
 		t.Errorf("got %v", err)
 	}
 }

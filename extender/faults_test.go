@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
-	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 )
 
 // The algorithms below misbehave, each in one way, for the tests of the server.
@@ -44,7 +44,7 @@ func hold(t testing.TB) (letGo func()) {
 }
 
 func register(name string, a algorithm.Algorithm) {
-	config.Make[name] = func(*config.Algorithms, logr.Logger) (algorithm.Algorithm, error) { return a, nil }
+	extender.Make[name] = func(*extender.Algorithms, logr.Logger) (algorithm.Algorithm, error) { return a, nil }
 }
 
 type fault func(context.Context) error

@@ -60,7 +60,8 @@ func (c goldenCase) request() []byte {
 func (c goldenCase) name() string { return strings.TrimSuffix(filepath.Base(c.path), ".txtar") }
 
 func (c goldenCase) handler(t testing.TB) http.Handler {
-	if file := c.file("config.yaml"); file != nil {
+	file := c.file("config.yaml")
+	if file != nil {
 		return newExtender(t, configure(t, string(file.Data))).Handler()
 	}
 	return newExtender(t, loadConfig(t, "")).Handler()
@@ -91,7 +92,8 @@ func TestGoldenAnswers(t *testing.T) {
 					c.archive.Files = append(c.archive.Files, txtar.File{Name: verb})
 				}
 				got, file := fmt.Sprintf("%d\n%s\n", w.Code, bytes.TrimSpace(w.Body.Bytes())), c.file(verb)
-				if want := string(file.Data); got != want && !*update {
+				want := string(file.Data)
+				if got != want && !*update {
 					t.Errorf("%s (go test -update writes it):\ngot  %s\nwant %s", verb, got, want)
 				}
 				file.Data = []byte(got)

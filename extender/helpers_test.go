@@ -13,7 +13,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
-	"wasmkwokwizardry.io/regex-scheduling/extender/config"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 
 // patience is how long a test waits for what must happen. Nothing is asserted
@@ -27,28 +27,38 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func loadConfig(t testing.TB, path string) *config.Config {
+func loadConfig(t testing.TB, path string) *extender.Config {
 	t.Helper()
-	c, err := config.Load(path)
+	c, err := extender.LoadConfig(path)
 	must(t, err)
 	c.Timeouts.Unready.Duration = 0
 	return c
 }
 
 // configure loads a configuration from text.
-func configure(t testing.TB, text string) *config.Config {
+func configure(t testing.TB, text string) *extender.Config {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	must(t, os.WriteFile(path, []byte(text), 0o600))
 	return loadConfig(t, path)
 }
 
-func newExtender(t testing.TB, c *config.Config) *extender.Extender {
+func newExtender(t testing.TB, c *extender.Config) *extender.Extender {
 	t.Helper()
 	e, err := extender.New(extender.Options{Config: c, Logger: logr.Discard(), Version: "v0.0.0-test"})
 	must(t, err)
 	t.Cleanup(e.Close)
 	return e
+}
+
+// newLogging is an extender with its log, of a verbosity.
+func newLogging(t testing.TB, verbosity int) (*extender.Extender, *testlog.Log) {
+	t.Helper()
+	log := &testlog.Log{}
+	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: extender.NewLogger(log, extender.LogText, verbosity)})
+	must(t, err)
+	t.Cleanup(e.Close)
+	return e, log
 }
 
 func post(handler http.Handler, path string, body []byte) *httptest.ResponseRecorder {
@@ -60,12 +70,12 @@ func post(handler http.Handler, path string, body []byte) *httptest.ResponseReco
 // running is an extender that serves on loopback until the test ends.
 type running struct{ *extender.Running }
 
-func start(t testing.TB, c *config.Config) running {
+func start(t testing.TB, c *extender.Config) running {
 	t.Helper()
 	return startLogging(t, c, logr.Discard())
 }
 
-func startLogging(t testing.TB, c *config.Config, logger logr.Logger) running {
+func startLogging(t testing.TB, c *extender.Config, logger logr.Logger) running {
 	t.Helper()
 	r, err := extender.Start(extender.Options{Config: c, Logger: logger})
 	must(t, err)

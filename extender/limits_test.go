@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
-	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
 
@@ -71,7 +70,8 @@ func TestExtenderRejectsTooManyRequests(t *testing.T) {
 		all.Add(1)
 		go func() {
 			defer all.Done()
-			if status, answer, err := e.send(http.DefaultClient, "/filter", body); status != http.StatusOK || err != nil {
+			status, answer, err := e.send(http.DefaultClient, "/filter", body)
+			if status != http.StatusOK || err != nil {
 				t.Errorf("a request within the limit: %d %s %v", status, answer, err)
 			}
 		}()
@@ -248,9 +248,9 @@ func gauge(t *testing.T, e running, name string) (value float64) {
 
 // A terminal that shows the log must not obey who sends requests.
 func TestExtenderEscapesPathsInTheLog(t *testing.T) {
-	for _, format := range []string{logging.Text, logging.JSON} {
+	for _, format := range []string{extender.LogText, extender.LogJSON} {
 		var log bytes.Buffer
-		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, format, 0)})
+		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: extender.NewLogger(&log, format, 0)})
 		must(t, err)
 		w := post(e.Handler(), "/%1b%5d0;x%07%0a%0dfake", nil)
 		e.Close()

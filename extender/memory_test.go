@@ -38,21 +38,6 @@ func TestExtenderReadsABodyWholeHoweverItArrives(t *testing.T) {
 	}
 }
 
-func TestExtenderTakesMemoryForWhatHasArrived(t *testing.T) {
-	lost := errors.New("lost")
-	for _, sent := range []int{1, 100 << 10, 3 << 20} {
-		s := &share{memory: newMemory(64 << 20)}
-		_, err := s.read(io.MultiReader(bytes.NewReader(make([]byte, sent)), iotest.ErrReader(lost)), 64<<20)
-		if !errors.Is(err, lost) {
-			t.Errorf("a body that is cut off: got %v", err)
-		}
-		if most := int64(8*sent + 32<<10); s.taken > most {
-			t.Errorf("%d bytes take %d, want at most %d", sent, s.taken, most)
-		}
-		released(t, s)
-	}
-}
-
 func TestExtenderBoundsMemory(t *testing.T) {
 	all := newMemory(3 << 20)
 	var tooMuch memoryError

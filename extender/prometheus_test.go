@@ -46,7 +46,8 @@ algorithms: {load: {config: {url: "http://%s", nodeLabel: node, threshold: 0.9, 
 	if got := scores(t, handler); got != "idle=9 half=5 busy=5 unknown=5" {
 		t.Errorf("scores %s, want 9 for a node in use by 10 %%; %s", got, page)
 	}
-	if got := post(handler, "/filter", nodesRequest(t)).Body.String(); !strings.Contains(got, `"FailedNodes":{}`) {
+	got := post(handler, "/filter", nodesRequest(t)).Body.String()
+	if !strings.Contains(got, `"FailedNodes":{}`) {
 		t.Errorf("filters it out: %s", got)
 	}
 }
@@ -93,7 +94,7 @@ func nodesRequest(t *testing.T) []byte {
 	return body
 }
 
-// scores are those of prioritize, as one line.
+// scores are prioritize's, as one line.
 func scores(t *testing.T, handler http.Handler) string {
 	t.Helper()
 	w := post(handler, "/prioritize", nodesRequest(t))

@@ -6,10 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/extender"
-	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 
 func TestExtenderPagesSayWhatItIs(t *testing.T) {
@@ -56,15 +53,13 @@ func TestExtenderMetricsCountByVerbAlgorithmAndOutcome(t *testing.T) {
 
 // TestExtenderReportsAMistypedVerb in the log, once in a while, and in the metrics.
 func TestExtenderReportsAMistypedVerb(t *testing.T) {
-	var log testlog.Log
-	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, 0)})
-	must(t, err)
-	t.Cleanup(e.Close)
+	e, log := newLogging(t, 0)
 	for range 5 {
 		post(e.Handler(), "/prioritise", corpus.Names("", 10))
 	}
 	get(e.Handler(), "/filter")
-	if page := get(e.Handler(), "/metrics").Body.String(); !strings.Contains(page, "extender_unknown_requests_total 6\n") {
+	page := get(e.Handler(), "/metrics").Body.String()
+	if !strings.Contains(page, "extender_unknown_requests_total 6\n") {
 		t.Error("extender_unknown_requests_total is not 6")
 	}
 	if strings.Count(log.String(), "/prioritise") != 1 || !strings.Contains(log.String(), "fix filterVerb, preemptVerb or prioritizeVerb") {
@@ -75,13 +70,11 @@ func TestExtenderReportsAMistypedVerb(t *testing.T) {
 // TestExtenderLogsEachNodeAtVerbosity5 with its verdict and its score.
 func TestExtenderLogsEachNodeAtVerbosity5(t *testing.T) {
 	for verbosity, lines := range map[int]int{0: 0, 4: 2, 5: 8} {
-		var log testlog.Log
-		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, verbosity)})
-		must(t, err)
-		t.Cleanup(e.Close)
+		e, log := newLogging(t, verbosity)
 		post(e.Handler(), "/filter", []byte(`{"Pod":{"metadata":{"name":"web","annotations":{"scheduler.wasmkwokwizardry.io/regex":"b"}}},"NodeNames":["a","b","c"]}`))
 		post(e.Handler(), "/prioritize", []byte(`{"Pod":{"metadata":{"name":"web"}},"NodeNames":["a","b","c"]}`))
-		if got := strings.Count(log.String(), "\n"); got != lines {
+		got := strings.Count(log.String(), "\n")
+		if got != lines {
 			t.Errorf("%d: %d lines, want %d: %s", verbosity, got, lines, log.String())
 		}
 		for _, want := range []string{
@@ -119,10 +112,12 @@ func TestExtenderReportsAPanicInTheBackground(t *testing.T) {
 	eventually(t, "/readyz to tell of the panic", func() bool {
 		return strings.Contains(get(handler, "/readyz").Body.String(), "[-] test-panics-in-background: panicked in the background: in the background")
 	})
-	if w := post(handler, "/filter", corpus.Names("", 3)); w.Code != http.StatusOK {
+	w := post(handler, "/filter", corpus.Names("", 3))
+	if w.Code != http.StatusOK {
 		t.Errorf("requests: %d %s", w.Code, w.Body)
 	}
-	if page := get(handler, "/metrics").Body.String(); !strings.Contains(page, `extender_panics_total{algorithm="test-panics-in-background"} 1`) {
+	page := get(handler, "/metrics").Body.String()
+	if !strings.Contains(page, `extender_panics_total{algorithm="test-panics-in-background"} 1`) {
 		t.Error("the panic is not counted")
 	}
 }
@@ -147,21 +142,21 @@ func TestExtenderReportsAnAlgorithmsErrorAsTheVerbDoes(t *testing.T) {
 
 // Clients that send what is no request, again and again, do not fill the disk.
 func TestExtenderLogsSomeOfTheRequestsThatItRejects(t *testing.T) {
-	var log testlog.Log
-	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: logging.New(&log, logging.Text, 0)})
-	must(t, err)
-	defer e.Close()
+	e, log := newLogging(t, 0)
 	const requests = 5000
 	began := time.Now()
 	for range requests {
-		if w := post(e.Handler(), "/filter", []byte("{")); w.Code != http.StatusBadRequest {
+		w := post(e.Handler(), "/filter", []byte("{"))
+		if w.Code != http.StatusBadRequest {
 			t.Fatalf("status %d", w.Code)
 		}
 	}
-	if lines, most := strings.Count(log.String(), "Rejected"), 101+int(time.Since(began)/time.Second); lines < 100 || lines > most {
+	lines, most := strings.Count(log.String(), "Rejected"), 101+int(time.Since(began)/time.Second)
+	if lines < 100 || lines > most {
 		t.Errorf("%d requests are logged, want 100 to %d", lines, most)
 	}
-	if text := get(e.Handler(), "/metrics").Body.String(); !strings.Contains(text, `outcome="bad_request",verb="filter"} 5000`) {
+	text := get(e.Handler(), "/metrics").Body.String()
+	if !strings.Contains(text, `outcome="bad_request",verb="filter"} 5000`) {
 		t.Errorf("the metrics lack some: %s", text)
 	}
 }

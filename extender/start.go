@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net"
 	"sync"
-
-	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 )
 
 // Running is an extender that Start started.
@@ -20,7 +18,7 @@ type Running struct {
 // default configuration takes the place of a missing one. Stop does not wait for
 // timeouts.unready.
 func Start(o Options) (*Running, error) {
-	c := config.Default()
+	c := DefaultConfig()
 	if o.Config != nil {
 		*c = *o.Config
 	} else if err := c.Complete(); err != nil {

@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 
 // secured is a running extender with TLS.
@@ -75,7 +77,8 @@ func TestExtenderTakesClientsOfItsAuthority(t *testing.T) {
 		refused(t, path+" without a certificate", response.StatusCode, answer, response.Header.Get("Content-Type"), http.StatusUnauthorized, "needs a client certificate")
 	}
 	for _, path := range []string{"/healthz", "/readyz"} {
-		if response, answer, err := s.do(path, s.authority); err != nil || response.StatusCode != http.StatusOK {
+		response, answer, err := s.do(path, s.authority)
+		if err != nil || response.StatusCode != http.StatusOK {
 			t.Errorf("%s without a certificate: %v %s", path, err, answer)
 		}
 	}
@@ -99,4 +102,16 @@ func TestExtenderReloadsTheAuthorityOfClients(t *testing.T) {
 	if _, _, err := s.do("/filter", s.authority, clients.Pair(t, time.Hour)); err == nil {
 		t.Error("a certificate of the old authority is taken")
 	}
+}
+
+// TestExtenderLogsAFailedHandshake by a client that speaks no TLS.
+func TestExtenderLogsAFailedHandshake(t *testing.T) {
+	var log testlog.Log
+	s := startTLS(t, "")
+	e := startLogging(t, s.Config, extender.NewLogger(&log, extender.LogText, 0))
+	c := slowly(t, e.Address, "GET /healthz HTTP/1.1\r\n\r\n")
+	_, _ = io.Copy(io.Discard, c)
+	eventually(t, "a line about the handshake of "+c.LocalAddr().String(), func() bool {
+		return strings.Contains(log.String(), "TLS handshake error from "+c.LocalAddr().String())
+	})
 }

@@ -62,7 +62,8 @@ func TestEachHookHearsAndTells(t *testing.T) {
 		return unsuitable
 	})
 	postfilter.Set(func(p guest.Pod, codes map[string]guest.Code) (string, guest.Status) {
-		if want := map[string]guest.Code{"a": guest.Unschedulable, "b": guest.Error}; !maps.Equal(codes, want) {
+		want := map[string]guest.Code{"a": guest.Unschedulable, "b": guest.Error}
+		if !maps.Equal(codes, want) {
 			t.Errorf("codes %v", codes)
 		}
 		hear(p.Name())
@@ -121,7 +122,8 @@ func TestEachHookHearsAndTells(t *testing.T) {
 		"postbind":       {"web b bound", guesttest.Output{}},
 	} {
 		heard = ""
-		if out := guesttest.Call(t, export, in); heard != want.heard || !reflect.DeepEqual(out, want.out) {
+		out := guesttest.Call(t, export, in)
+		if heard != want.heard || !reflect.DeepEqual(out, want.out) {
 			t.Errorf("%s: heard %q, want %q; got %+v, want %+v", export, heard, want.heard, out, want.out)
 		}
 	}
@@ -141,7 +143,8 @@ func TestANodeIsReadByItsName(t *testing.T) {
 		Nodes:  []guesttest.Object{{Name: "a", Labels: map[string]string{"zone": "x"}}, {Name: "b", Labels: map[string]string{"zone": "y"}}},
 		Passed: []string{"b", "gone", "a"},
 	})
-	if got := strings.Join(heard, " "); got != "b=y gone= a=x" {
+	got := strings.Join(heard, " ")
+	if got != "b=y gone= a=x" {
 		t.Errorf("heard %q", got)
 	}
 }
@@ -157,7 +160,8 @@ func TestNothingIsListedWhereThereIsNothing(t *testing.T) {
 	if out := guesttest.Call(t, "prescore", guesttest.Input{}); out.Code != guest.Success {
 		t.Error(out)
 	}
-	if out := guesttest.Call(t, "normalizescore", guesttest.Input{}); len(out.Scores) > 0 {
+	out := guesttest.Call(t, "normalizescore", guesttest.Input{})
+	if len(out.Scores) > 0 {
 		t.Error(out)
 	}
 }
@@ -183,7 +187,8 @@ func TestPodsOfAnySizeAreRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := guesttest.Input{Pod: guesttest.Object{Protobuf: wire}}
-		if out := guesttest.Call(t, "prefilter", in); out.Code != guest.Skip || out.Reason != "kubecon-.*" {
+		out := guesttest.Call(t, "prefilter", in)
+		if out.Code != guest.Skip || out.Reason != "kubecon-.*" {
 			t.Errorf("%d bytes: %+v", size, out)
 		}
 	}
@@ -228,9 +233,10 @@ func TestConfigMayBeEmpty(t *testing.T) {
 func TestAWaitIsEnded(t *testing.T) {
 	host.Now.Waiting = map[string]bool{"a": false, "b": false}
 	if !permit.Allow("a") || !permit.Reject("b") || permit.Allow("c") || permit.Reject("b") {
-		t.Error("a and b waited, and nobody else")
+		t.Error("a and b waited, and no other pod")
 	}
-	if want := map[string]bool{"a": true}; !maps.Equal(host.Now.Waiting, want) {
+	want := map[string]bool{"a": true}
+	if !maps.Equal(host.Now.Waiting, want) {
 		t.Errorf("left are %v, want %v", host.Now.Waiting, want)
 	}
 }

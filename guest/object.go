@@ -26,7 +26,7 @@ func TargetPod() Pod { return Pod{object{readTarget}} }
 func CurrentNode() Node { return Node{object: object{readNode}} }
 
 // NodeNamed is a node by its name, for a hook that is about several nodes: PreScore gets
-// the names of those that passed, PostFilter those that were rejected. Each method but Name
+// the names of nodes that passed, PostFilter of nodes that were rejected. Each method but Name
 // has the host send the whole node. Where there is no such node, it has no label, no
 // annotation and no UID. A guest that declares its fields (package decidesby) may ask for no
 // other node than the hook's own.

@@ -35,11 +35,11 @@ func TestOnACluster(t *testing.T) {
 		"explain":                     {[]string{"explain", "pod/waits"}, []string{"Matches:  2 of 3 nodes", "Message:  0/3 nodes are available"}, 0},
 		"explain, YAML":               {[]string{"explain", "waits", "-o", "yaml"}, []string{"pattern: kubecon\n", "scheduler: '0/3 nodes are available"}, 0},
 		"explain, event":              {[]string{"explain", "new"}, []string{"Message:  reported in an event"}, 0},
-		"explain, nobody":             {[]string{"explain", "nobody"}, []string{`error: pods "nobody" not found`}, exitFailed},
+		"explain, absent":             {[]string{"explain", "absent"}, []string{`error: pods "absent" not found`}, exitFailed},
 		"lint, live":                  {[]string{"lint", "--live", "--strict", "-"}, []string{"matches none of 3 nodes"}, exitMistakes},
 		"completion":                  {[]string{"__complete", "explain", ""}, []string{"new\n", "waits\n", ":4\n"}, 0},
 		"no such context":             {[]string{"match", "x", "--context", "nope"}, []string{`error: context "nope" does not exist`}, exitFailed},
-		"nobody's rights":             {[]string{"match", "x", "--as", "eve"}, []string{`error: list nodes: nodes is forbidden: User "eve"`}, exitFailed},
+		"no rights":                   {[]string{"match", "x", "--as", "eve"}, []string{`error: list nodes: nodes is forbidden: User "eve"`}, exitFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, out, stderr := run(t, pod(key+": '^gpu'"), tt.args...)

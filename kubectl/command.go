@@ -1,8 +1,8 @@
 // Package kubectl is kubectl's plugin `kubectl regex`. It finds bad patterns before the
-// scheduler does, and shows which of a cluster's nodes a pattern matches. It is not an API.
+// scheduler does, and shows which of a cluster's nodes a pattern matches.
 //
 // It only reads. Package regex decides what a pattern means and which patterns are
-// refused, so the messages are those of the scheduler.
+// refused, so the messages are the scheduler's.
 package kubectl
 
 import (

@@ -109,7 +109,8 @@ func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation 
 		e.Notes = append(e.Notes, dialect.PodNotes(policy, pod.Annotations)...)
 	}
 	e.judge(policy, pod, seen)
-	if owner := metav1.GetControllerOf(pod); owner != nil && e.Node == "" {
+	owner := metav1.GetControllerOf(pod)
+	if owner != nil && e.Node == "" {
 		e.help("change the pod template of %s %s, too", owner.Kind, owner.Name)
 	}
 	return e
@@ -118,12 +119,14 @@ func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation 
 // misspelt finds annotations and labels whose key is nearly one of the policy.
 func misspelt(policy regex.Policy, pod *v1.Pod) (notes []string) {
 	for _, key := range slices.Sorted(maps.Keys(pod.Annotations)) {
-		if meant := meantKey(policy, key, true); meant != "" && meant != key {
+		meant := meantKey(policy, key, true)
+		if meant != "" && meant != key {
 			notes = append(notes, fmt.Sprintf(annotationMisspelt, key, meant))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(pod.Labels)) {
-		if meant := meantKey(policy, key, false); meant != "" {
+		meant := meantKey(policy, key, false)
+		if meant != "" {
 			notes = append(notes, fmt.Sprintf(labelMisplaced, key, meant))
 		}
 	}

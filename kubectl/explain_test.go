@@ -75,7 +75,7 @@ func TestExplain(t *testing.T) {
 		"misspelt": {podWith("other", func(p *v1.Pod) {
 			p.Annotations["scheduler.wasmkwokwizardry.io/regx"] = "x"
 			p.Labels = map[string]string{key: "x"}
-		}), seen, []string{"annotation scheduler.wasmkwokwizardry.io/regx: nobody reads it; did you mean " + key + "?", "label " + key + ": nobody reads it"}},
+		}), seen, []string{"annotation scheduler.wasmkwokwizardry.io/regx: it has no effect; did you mean " + key + "?", "label " + key + ": it has no effect"}},
 		"there, and bad since":        {podWith("(", on("other")), seen, []string{"it is on other, though the pattern is invalid"}},
 		"created for no node":         {podWith("other", on("gone"), created), seen, []string{"created with spec.nodeName gone, so no scheduler tried it; this node does not exist"}},
 		"created for it":              {podWith("other", on("other"), created), seen, []string{"created with spec.nodeName other, so no scheduler tried it; the name matches anyway\n"}},

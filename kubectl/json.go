@@ -39,7 +39,8 @@ func nodeOf(key string, value any, inMetadata bool) *yaml.Node {
 	case map[string]any:
 		node := &yaml.Node{Kind: yaml.MappingNode}
 		for _, key := range slices.Sorted(maps.Keys(value)) { // findings have an order
-			if of := nodeOf(key, value[key], inMetadata); of != nil {
+			of := nodeOf(key, value[key], inMetadata)
+			if of != nil {
 				node.Content = append(node.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}, of)
 			}
 		}
@@ -47,7 +48,8 @@ func nodeOf(key string, value any, inMetadata bool) *yaml.Node {
 	case []any:
 		node := &yaml.Node{Kind: yaml.SequenceNode}
 		for _, item := range value {
-			if of := nodeOf("", item, inMetadata); of != nil && (inMetadata || len(of.Content) > 0) {
+			of := nodeOf("", item, inMetadata)
+			if of != nil && (inMetadata || len(of.Content) > 0) {
 				node.Content = append(node.Content, of)
 			}
 		}

@@ -144,7 +144,8 @@ func (e *explanation) judgeMismatch(policy regex.Policy, nodes []*v1.Node) {
 		e.help("or let the pattern match other nodes: %s", e.annotate(e.Annotation))
 		return
 	}
-	if matches := leave("(?i)"+*e.Pattern, e.Exclude); len(matches) > 0 {
+	matches := leave("(?i)"+*e.Pattern, e.Exclude)
+	if len(matches) > 0 {
 		e.help("node names are in lower case: with (?i) the pattern would match %s", some(matches))
 	}
 	e.help("change the pattern (%s) or add a node that it matches; the nodes are %s", e.annotate(e.decides), some(names))

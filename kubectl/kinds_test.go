@@ -38,7 +38,7 @@ var kinds = map[string]kind{
 		pod: podWith("", func(p *v1.Pod) { p.Annotations = map[string]string{"Regex": "^free-1$"} }),
 		advice: "Verdict:  it has no annotation " + key + ", so any node's name qualifies\n" +
 			"The annotations may not mean what you expect:\n" +
-			"  - annotation Regex: nobody reads it; did you mean " + key + "?\n",
+			"  - annotation Regex: it has no effect; did you mean " + key + "?\n",
 	},
 	"matches": {
 		pod:    podWith("^free-1$"),
@@ -100,10 +100,10 @@ To fix it:
 `,
 	},
 	"nobodys": {
-		pod: podWith("^free-", func(p *v1.Pod) { p.Spec.SchedulerName = "nobody" }),
-		advice: `Verdict:  it is pending, and no scheduler has reported on it: is there one with the schedulerName nobody?
+		pod: podWith("^free-", func(p *v1.Pod) { p.Spec.SchedulerName = "absent" }),
+		advice: `Verdict:  it is pending, and no scheduler has reported on it: is there one with the schedulerName absent?
 To fix it:
-  - start a scheduler with a profile nobody, or recreate the pod with the schedulerName of one that runs; other pods were scheduled by default-scheduler
+  - start a scheduler with a profile absent, or recreate the pod with the schedulerName of one that runs; other pods were scheduled by default-scheduler
 `,
 	},
 	"no-resource-claim": {
@@ -175,7 +175,8 @@ func TestEveryKindOfPodGetsItsAdvice(t *testing.T) {
 		var wrong []error
 		for _, name := range names {
 			_, out, stderr := run(t, "", "explain", name, "--kubeconfig", sim.Kubeconfig())
-			if want := kinds[name].advice; advice(out) != want {
+			want := kinds[name].advice
+			if advice(out) != want {
 				wrong = append(wrong, fmt.Errorf("\n%s%s\nwant\n%s", out, stderr, want))
 			}
 		}
@@ -184,15 +185,16 @@ func TestEveryKindOfPodGetsItsAdvice(t *testing.T) {
 	t.Run("with few rights", func(t *testing.T) {
 		onCluster{t, sim.Client()}.allow("dev", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"list"}},
 			rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}})
-		want := `Verdict:  it is pending, and no scheduler has reported on it: is there one with the schedulerName nobody?
+		want := `Verdict:  it is pending, and no scheduler has reported on it: is there one with the schedulerName absent?
 Not checked:
   - events is forbidden: User "dev" cannot list resource "events" in API group "" in the namespace "default"
   - list pods: pods is forbidden: User "dev" cannot list resource "pods" in API group "" at the cluster scope
 To fix it:
-  - start a scheduler with a profile nobody, or recreate the pod with the schedulerName of one that runs
+  - start a scheduler with a profile absent, or recreate the pod with the schedulerName of one that runs
 `
 		eventually.Succeeds(t, "explain with the rights to get a pod and nodes", func(context.Context) error {
-			if _, out, stderr := run(t, "", "explain", "nobodys", "--kubeconfig", sim.Kubeconfig(), "--as", "dev"); advice(out) != want {
+			_, out, stderr := run(t, "", "explain", "nobodys", "--kubeconfig", sim.Kubeconfig(), "--as", "dev")
+			if advice(out) != want {
 				return fmt.Errorf("\n%s%s\nwant\n%s", out, stderr, want)
 			}
 			return nil

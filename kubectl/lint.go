@@ -17,7 +17,7 @@ import (
 )
 
 // Rules of lint. With a pattern that the scheduler refuses, the pod stays pending. With an
-// annotation that nobody reads, it runs anywhere, which is worse.
+// annotation without effect, it runs anywhere, which is worse.
 const (
 	ruleInvalid   = "invalid-pattern"
 	ruleNotString = "not-a-string"
@@ -32,8 +32,8 @@ const (
 var rules = map[string]string{
 	ruleInvalid:   "The scheduler refuses the pattern, and the pod stays pending.",
 	ruleNotString: "The value is not a string in YAML, so the API server refuses the object.",
-	ruleMisplaced: "The annotation is not on a pod or a pod template, so nobody reads it.",
-	ruleMisspelt:  "The key is almost that of the annotation, so nobody reads it.",
+	ruleMisplaced: "The annotation is not on a pod or a pod template, so it has no effect.",
+	ruleMisspelt:  "The key is almost that of the annotation, so it has no effect.",
 	ruleDialect:   "The pattern means something else in Python's dialect.",
 	ruleHostlist:  "The pattern looks like a hostlist or a glob, and means something else as a regular expression.",
 	ruleUnread:    "The file cannot be read, so it was not checked.",
@@ -145,19 +145,21 @@ func lineOf(err error) int {
 }
 
 const (
-	labelMisplaced     = "label %s: nobody reads it; it must be an annotation with the key %s"
-	annotationMisspelt = "annotation %s: nobody reads it; did you mean %s?"
+	labelMisplaced     = "label %s: it has no effect; it must be an annotation with the key %s"
+	annotationMisspelt = "annotation %s: it has no effect; did you mean %s?"
 )
 
 // meantKey returns the policy's key that a key is, or is nearly, or "". A pod's annotation
 // may lack the prefix.
 func meantKey(policy regex.Policy, key string, onPod bool) string {
 	keys := policy.Keys()
-	if meant := yamlcheck.Closest(key, keys); meant != "" || !onPod {
+	meant := yamlcheck.Closest(key, keys)
+	if meant != "" || !onPod {
 		return meant
 	}
 	for _, known := range keys {
-		if _, name, _ := strings.Cut(known, "/"); strings.EqualFold(key, name) {
+		_, name, _ := strings.Cut(known, "/")
+		if strings.EqualFold(key, name) {
 			return known
 		}
 	}

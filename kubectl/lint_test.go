@@ -70,7 +70,8 @@ func TestLintFinds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, out, stderr := run(t, tt.manifest, "lint", "--strict", "-")
-			if want := min(len(tt.want), 1); status != want {
+			want := min(len(tt.want), 1)
+			if status != want {
 				t.Errorf("exit status %d, want %d: %s", status, want, stderr)
 			}
 			if tt.want == "" && out != "" || !strings.Contains(out, tt.want) || strings.Count(out, "\n") > 1 {
@@ -143,7 +144,8 @@ func TestSARIF(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(out), &log); err != nil || status != exitMistakes {
+	err := json.Unmarshal([]byte(out), &log)
+	if err != nil || status != exitMistakes {
 		t.Fatalf("exit status %d, %v: %s%s", status, err, out, stderr)
 	}
 	result := log.Runs[0].Results[0]
@@ -217,7 +219,8 @@ func TestFilesThatCannotBeReadAreFindings(t *testing.T) {
 }
 
 func TestNothingFoundIsAnEmptyList(t *testing.T) {
-	if status, out, _ := run(t, pod(""), "lint", "-o", "json", "-"); status != 0 || out != "[]\n" {
+	status, out, _ := run(t, pod(""), "lint", "-o", "json", "-")
+	if status != 0 || out != "[]\n" {
 		t.Errorf("exit status %d: %q", status, out)
 	}
 }

@@ -124,7 +124,8 @@ func (o *options) eachManifest(file string, look func(*manifest, entry)) error {
 	if err != nil {
 		return err
 	}
-	if begin := bytes.TrimLeft(text, " \t\r\n\ufeff"); len(begin) > 0 && begin[0] == '{' {
+	begin := bytes.TrimLeft(text, " \t\r\n\ufeff")
+	if len(begin) > 0 && begin[0] == '{' {
 		if documents, err := readJSON(text); err == nil {
 			for _, document := range documents {
 				readObject(shownAs(file), document, "", "", look)
@@ -171,7 +172,8 @@ func readObject(file string, node *yaml.Node, apiVersion, kind string, look func
 	if m.kind == "" || m.apiVersion == "" {
 		return
 	}
-	if of, ok := strings.CutSuffix(m.kind, "List"); ok && fields["items"] != nil {
+	of, ok := strings.CutSuffix(m.kind, "List")
+	if ok && fields["items"] != nil {
 		for _, item := range resolved(fields["items"]).Content {
 			readObject(file, item, m.apiVersion, of, look)
 		}
@@ -266,7 +268,8 @@ func mapping(node *yaml.Node) map[string]*yaml.Node {
 // merge adds the fields of a mapping, or of a list of them, that are still missing.
 func merge(fields map[string]*yaml.Node, from *yaml.Node) {
 	sources := []*yaml.Node{from}
-	if list := resolved(from); list.Kind == yaml.SequenceNode {
+	list := resolved(from)
+	if list.Kind == yaml.SequenceNode {
 		sources = list.Content
 	}
 	for _, source := range sources {

@@ -107,7 +107,8 @@ func usage(policy regex.Policy, pods []*v1.Pod, nodes []string) []*inUse {
 	found := map[string]*inUse{}
 	for _, pod := range pods {
 		carries := patternsOf(policy, pod.Annotations)
-		if phase := pod.Status.Phase; carries == (patterns{}) || phase == v1.PodSucceeded || phase == v1.PodFailed {
+		phase := pod.Status.Phase
+		if carries == (patterns{}) || phase == v1.PodSucceeded || phase == v1.PodFailed {
 			continue
 		}
 		name := carries.String()
@@ -136,7 +137,8 @@ func (use *inUse) measure(policy regex.Policy, pod *v1.Pod, nodes []string) {
 			use.Problem = "exclude annotation: " + wrong.Problem
 		}
 	case err == nil:
-		if use.Nodes = len(matching(selector, nodes)); use.Nodes == 0 {
+		use.Nodes = len(matching(selector, nodes))
+		if use.Nodes == 0 {
 			use.Problem = "matches no node"
 		}
 	}

@@ -14,17 +14,20 @@ import (
 // The race detector allocates on its own account.
 func TestFilterOfANodeThatQualifiesAllocatesNothing(t *testing.T) {
 	pl, state, p := newPlugin(t, ""), schedframework.NewCycleState(), pod(regex.Annotation, "kubecon-.*")
-	if _, status := pl.PreFilter(t.Context(), state, p, nil); !status.IsSuccess() {
+	_, status := pl.PreFilter(t.Context(), state, p, nil)
+	if !status.IsSuccess() {
 		t.Fatal(status)
 	}
 	yes, no := node("kubecon-1"), node("other")
 	allocs := func(n framework.NodeInfo) float64 {
 		return testing.AllocsPerRun(100, func() { pl.Filter(t.Context(), state, p, n) })
 	}
-	if got := allocs(yes); got != 0 {
+	got := allocs(yes)
+	if got != 0 {
 		t.Errorf("a match allocates %v times", got)
 	}
-	if got := allocs(no); got > 1 {
+	got = allocs(no)
+	if got > 1 {
 		t.Errorf("a mismatch allocates %v times, want its status only", got)
 	}
 }

@@ -25,7 +25,7 @@ func TestPreFilterNamesTheNodesThatMatch(t *testing.T) {
 		name, pattern string
 		nodes         []framework.NodeInfo
 		want          []string
-		turnedDown    string
+		rejected      string
 		postFilter    string
 	}{
 		{"few", "^a", first, []string{"a1", "a2"}, "", `3 node(s) didn't match the pod's node name regex "^a"`},
@@ -41,7 +41,7 @@ func TestPreFilterNamesTheNodesThatMatch(t *testing.T) {
 				delete(p.Annotations, regex.ExcludeAnnotation)
 			}
 			result, status := pl.PreFilter(t.Context(), state, p, tt.nodes)
-			if status.Message() != tt.turnedDown || (tt.turnedDown != "") != (status.Code() == framework.UnschedulableAndUnresolvable) {
+			if status.Message() != tt.rejected || (tt.rejected != "") != (status.Code() == framework.UnschedulableAndUnresolvable) {
 				t.Fatalf("got %v", status)
 			}
 			var names []string
@@ -51,7 +51,8 @@ func TestPreFilterNamesTheNodesThatMatch(t *testing.T) {
 			if !slices.Equal(names, tt.want) {
 				t.Errorf("named %q, want %q", names, tt.want)
 			}
-			if _, status := pl.PostFilter(t.Context(), state, p, nil); status.Code() != framework.Unschedulable || status.Message() != tt.postFilter {
+			_, status = pl.PostFilter(t.Context(), state, p, nil)
+			if status.Code() != framework.Unschedulable || status.Message() != tt.postFilter {
 				t.Errorf("PostFilter: %v", status)
 			}
 		})

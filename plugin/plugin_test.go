@@ -100,13 +100,6 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-func TestFilterWithoutPreFilterIsAnError(t *testing.T) {
-	got := newPlugin(t, "").Filter(t.Context(), schedframework.NewCycleState(), pod(), node("a"))
-	if got.Code() != framework.Error {
-		t.Errorf("got %v", got)
-	}
-}
-
 func TestArgs(t *testing.T) {
 	tests := []struct{ name, args, err string }{
 		{"no args", "", ""},
@@ -126,7 +119,8 @@ func TestArgs(t *testing.T) {
 
 func TestFilterInParallelGivesTheSameVerdicts(t *testing.T) {
 	pl, state, p := newPlugin(t, ""), schedframework.NewCycleState(), pod(regex.Annotation, "-[0-4][0-9]$")
-	if _, status := pl.PreFilter(t.Context(), state, p, nil); !status.IsSuccess() {
+	_, status := pl.PreFilter(t.Context(), state, p, nil)
+	if !status.IsSuccess() {
 		t.Fatal(status)
 	}
 	var wg sync.WaitGroup

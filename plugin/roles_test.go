@@ -17,7 +17,8 @@ func TestPluginReadsTheAnnotationOfEveryRole(t *testing.T) {
 			pl := newPlugin(t, `{"`+r.Field()+`": "`+key+`"}`)
 			bad, good := pod(key, "("), pod(key, "gpu")
 			_, status := pl.PreFilter(t.Context(), schedframework.NewCycleState(), bad, nil)
-			if want := "annotation " + key + `: missing closing ): "("`; status.Code() != framework.UnschedulableAndUnresolvable || status.Message() != want {
+			want := "annotation " + key + `: missing closing ): "("`
+			if status.Code() != framework.UnschedulableAndUnresolvable || status.Message() != want {
 				t.Errorf("an invalid pattern: %v", status)
 			}
 			_, status = pl.PreFilter(t.Context(), schedframework.NewCycleState(), good, nil)
@@ -29,11 +30,13 @@ func TestPluginReadsTheAnnotationOfEveryRole(t *testing.T) {
 				t.Errorf("PreScore: %v", status)
 			}
 			changed := framework.ClusterEvent{Resource: minor.OwnPod, ActionType: framework.Update}
-			if got := hint(t, pl, good, changed, bad, good); got != framework.Queue {
+			got := hint(t, pl, good, changed, bad, good)
+			if got != framework.Queue {
 				t.Errorf("a fixed pattern: %v", got)
 			}
 			added := framework.ClusterEvent{Resource: framework.Node, ActionType: framework.Add}
-			if got := hint(t, pl, bad, added, nil, node("gpu-1").Node()); got != framework.QueueSkip {
+			got = hint(t, pl, bad, added, nil, node("gpu-1").Node())
+			if got != framework.QueueSkip {
 				t.Errorf("a node for an invalid pattern: %v", got)
 			}
 			was, _ := pl.SignPod(t.Context(), bad)

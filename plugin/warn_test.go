@@ -34,7 +34,8 @@ func TestWhatLooksLikeAHostlistIsWarnedOfAndScheduled(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, status := made.(*Plugin).PreFilter(t.Context(), schedframework.NewCycleState(), pod(regex.Annotation, tt.include, regex.ExcludeAnnotation, tt.exclude), nil)
-			if refused := strings.HasSuffix(tt.include, "("); status.IsSuccess() == refused {
+			refused := strings.HasSuffix(tt.include, "(")
+			if status.IsSuccess() == refused {
 				t.Errorf("PreFilter: %v", status)
 			}
 			close(r.recorder.Events)

@@ -46,7 +46,8 @@ func TestRefusalsAreAddressedToTheAuthorOfThePattern(t *testing.T) {
 			if !errors.As(err, &refused) {
 				t.Fatalf("got %v", err)
 			}
-			if want := "annotation " + Annotation + ": "; !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), tc.want) {
+			want := "annotation " + Annotation + ": "
+			if !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got  %s\nwant %s%s", err, want, tc.want)
 			}
 		})
@@ -60,23 +61,9 @@ func TestShorteningKeepsBothEndsAndWholeCharacters(t *testing.T) {
 		"<" + strings.Repeat("é", 127) + ">": "<" + strings.Repeat("é", 63) + "…" + strings.Repeat("é", 62) + ">",
 		strings.Repeat("a", 1000) + "\xff" + "end": strings.Repeat("a", 64) + "…" + strings.Repeat("a", 59) + "\xffend",
 	} {
-		if got := shorten(text); got != want {
+		got := shorten(text)
+		if got != want {
 			t.Errorf("%q: got %q", text, got)
 		}
-	}
-}
-
-func TestSelectorOfAnnotations(t *testing.T) {
-	policy := Policy{"example.com/node-regex", ExcludeAnnotation, PreferAnnotation}
-	if selector, err := policy.Selector(map[string]string{Annotation: "("}); selector != nil || err != nil {
-		t.Errorf("another annotation: %v, %v", selector, err)
-	}
-	selector, err := policy.Selector(map[string]string{"example.com/node-regex": ""})
-	if err != nil || selector == nil || !selector.Match("any") {
-		t.Errorf("the empty pattern: %v, %v", selector, err)
-	}
-	if _, err := policy.Selector(map[string]string{"example.com/node-regex": "("}); err == nil ||
-		err.Error() != `annotation example.com/node-regex: missing closing ): "("` {
-		t.Errorf("a bad pattern: %v", err)
 	}
 }

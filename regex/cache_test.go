@@ -16,20 +16,26 @@ func TestACacheReturnsWhatItHas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if again, _ := cache.compile(r, pattern); again != first {
+			again, _ := cache.compile(r, pattern)
+			if again != first {
 				t.Errorf("%q was compiled twice", pattern)
 			}
 		}
 	}
 	_, first := cache.Select(ptr("("), nil)
-	if _, again := cache.Selector(map[string]string{Annotation: "("}); first == nil || again != first {
+	_, again := cache.Selector(map[string]string{Annotation: "("})
+	if first == nil || again != first {
 		t.Errorf("a refusal was not kept: %v, %v", first, again)
 	}
-	if _, other := cache.Select(nil, ptr("(")); other == nil || other.Error() != "annotation "+ExcludeAnnotation+`: missing closing ): "("` {
+	_, other := cache.Select(nil, ptr("("))
+	if other == nil || other.Error() != "annotation "+ExcludeAnnotation+`: missing closing ): "("` {
 		t.Errorf("the other role: %v", other)
 	}
-	if selector, err := cache.Selector(nil); selector != nil || err != nil {
-		t.Errorf("no annotation: %v, %v", selector, err)
+	for _, annotations := range []map[string]string{nil, {"example.com/regex": "("}} {
+		selector, err := cache.Selector(annotations)
+		if selector != nil || err != nil {
+			t.Errorf("%v: %v, %v", annotations, selector, err)
+		}
 	}
 }
 
@@ -44,15 +50,18 @@ func TestACacheKeepsItsBoundAndWhatIsInUse(t *testing.T) {
 		if _, err := cache.compile(Role(i)%Roles, fmt.Sprintf("^node-%d$", i)); err != nil {
 			t.Fatal(err)
 		}
-		if again, _ := cache.compile(Require, "in-use"); again != used {
+		again, _ := cache.compile(Require, "in-use")
+		if again != used {
 			t.Fatalf("after %d others the pattern in use was gone", i)
 		}
-		if size := sizeOf(cache.young) + sizeOf(cache.old); size > bound {
+		size := sizeOf(cache.young) + sizeOf(cache.old)
+		if size > bound {
 			t.Fatalf("%d bytes", size)
 		}
 	}
-	if first, _ := cache.Select(ptr("^node-0$"), nil); first == nil || !first.Match("node-0") {
-		t.Error("what was forgotten cannot be had again")
+	first, _ := cache.Select(ptr("^node-0$"), nil)
+	if first == nil || !first.Match("node-0") {
+		t.Error("a forgotten pattern is not compiled again")
 	}
 }
 
@@ -106,7 +115,8 @@ func TestACacheDoesNotKeepTheMemoryThatAPatternCameIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	copy(memory, "overwrite")
-	if again, _ := cache.compile(Require, "kubecon-1"); again != first || !strings.HasSuffix(first.reason, ` "kubecon-1"`) {
+	again, _ := cache.compile(Require, "kubecon-1")
+	if again != first || !strings.HasSuffix(first.reason, ` "kubecon-1"`) {
 		t.Errorf("got %q", again.reason)
 	}
 }

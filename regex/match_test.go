@@ -36,7 +36,8 @@ func TestMatchAgreesWithRegexp(t *testing.T) {
 		}
 		want := regexp.MustCompile(pattern)
 		for _, name := range names {
-			if got := selector.Match(name); got != want.MatchString(name) {
+			got := selector.Match(name)
+			if got != want.MatchString(name) {
 				t.Errorf("%q matches %q: got %v", pattern, name, got)
 			}
 		}
@@ -63,7 +64,8 @@ func TestMatchAgreesWithRegexpAtRandom(t *testing.T) {
 		accepted++
 		want := regexp.MustCompile(pattern)
 		for _, name := range slices.Concat(names, long[:2], wild.Names(random, 20)) {
-			if got := selector.Match(name); got != want.MatchString(name) {
+			got := selector.Match(name)
+			if got != want.MatchString(name) {
 				t.Errorf("%q matches %q: got %v", pattern, name, got)
 			}
 		}
@@ -104,7 +106,8 @@ func FuzzMatch(f *testing.F) {
 			t.Fatalf("%q: %d instructions, estimated %d", pattern, got, estimated)
 		}
 		for _, similar := range []string{name, name + "-1", name + name, "node-" + name, name[len(name)/2:]} {
-			if got := selector.Match(similar); got != re.MatchString(similar) {
+			got := selector.Match(similar)
+			if got != re.MatchString(similar) {
 				t.Fatalf("%q matches %q: got %v", pattern, similar, got)
 			}
 		}

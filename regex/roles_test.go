@@ -26,11 +26,16 @@ func TestEveryRole(t *testing.T) {
 				}
 				seen[text] = r
 			}
+			_, err := ParseConfig([]byte(`{"` + r.Field() + `": "a b"}`))
+			if err == nil || !strings.HasPrefix(err.Error(), `annotation key "a b" must have a name`) {
+				t.Errorf("a bad key: %v", err)
+			}
 			configured, err := ParseConfig([]byte(`{"` + r.Field() + `": "example.com/own"}`))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if own := reflect.ValueOf(configured).Field(int(r)); own.String() != "example.com/own" || policy.Field(int(r)).Tag.Get("json") != r.Field() {
+			own := reflect.ValueOf(configured).Field(int(r))
+			if own.String() != "example.com/own" || policy.Field(int(r)).Tag.Get("json") != r.Field() {
 				t.Errorf("%s is not field %s of Policy: %+v", r.Field(), policy.Field(int(r)).Name, configured)
 			}
 			annotations := map[string]string{"example.com/own": "gpu"}
@@ -50,11 +55,13 @@ func TestEveryRole(t *testing.T) {
 				if rejecting.Match("gpu-1") == roles[r].rejectsMatch || rejecting.Match("cpu-1") != roles[r].rejectsMatch {
 					t.Errorf("%T: the wrong nodes match", by)
 				}
-				if reason := rejecting.Reason(1 + Verdict(r)); strings.HasSuffix(reason, `"gpu"`) != r.Rejects() {
+				reason := rejecting.Reason(1 + Verdict(r))
+				if strings.HasSuffix(reason, `"gpu"`) != r.Rejects() {
 					t.Errorf("%T: reason %q", by, reason)
 				}
 				annotations["example.com/own"] = "("
-				if _, err := by.Selector(annotations); err == nil || err.Error() != `annotation example.com/own: missing closing ): "("` {
+				_, err = by.Selector(annotations)
+				if err == nil || err.Error() != `annotation example.com/own: missing closing ): "("` {
 					t.Errorf("%T: a bad pattern: %v", by, err)
 				}
 				annotations["example.com/own"] = "gpu"

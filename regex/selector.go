@@ -22,7 +22,7 @@ type pattern struct {
 	reason       string // of nodes that it rejects
 }
 
-// newSelector makes a selector of the patterns that reject nodes, or of those that score them,
+// newSelector makes a selector of the patterns that reject nodes, or of the patterns that score them,
 // and nil without any. There is a pattern for each role, nil where it is missing. A selector that
 // rejects needs that the other patterns are valid, too.
 func newSelector(patterns []*string, rejecting bool, compile func(Role, string) (*pattern, error)) (*Selector, error) {

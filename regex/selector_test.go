@@ -9,7 +9,7 @@ import (
 	wild "wasmkwokwizardry.io/regex-scheduling/regex/patterns"
 )
 
-func TestTheAnnotationThatDecidesIsNamed(t *testing.T) {
+func TestReasonNamesTheAnnotationThatDecides(t *testing.T) {
 	const (
 		mismatch = `node(s) didn't match the pod's node name regex "^kubecon-\d+"`
 		excluded = `node(s) matched the pod's node name regex-exclude "-gpu$"`
@@ -32,13 +32,14 @@ func TestTheAnnotationThatDecidesIsNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := selector.Reason(selector.Judge(tc.name)); got != tc.reason || selector.Match(tc.name) != (got == "") {
+		got := selector.Reason(selector.Judge(tc.name))
+		if got != tc.reason || selector.Match(tc.name) != (got == "") {
 			t.Errorf("%v on %s: got %q, want %q", tc.annotations, tc.name, got, tc.reason)
 		}
 	}
 }
 
-func TestTheAnnotationAtFaultIsNamed(t *testing.T) {
+func TestSelectorErrorNamesTheAnnotationAtFault(t *testing.T) {
 	for _, tc := range []struct {
 		annotations map[string]string
 		want        string
@@ -47,40 +48,9 @@ func TestTheAnnotationAtFaultIsNamed(t *testing.T) {
 		{map[string]string{Annotation: "[", ExcludeAnnotation: "("}, "annotation " + Annotation + `: missing closing ]: "["`},
 		{map[string]string{ExcludeAnnotation: "[ab]*a[ab]{900}$"}, "annotation " + ExcludeAnnotation + ": the pattern is too costly to match"},
 	} {
-		if _, err := Default.Selector(tc.annotations); err == nil || !regexp.MustCompile("^"+regexp.QuoteMeta(tc.want)).MatchString(err.Error()) {
+		_, err := Default.Selector(tc.annotations)
+		if err == nil || !regexp.MustCompile("^"+regexp.QuoteMeta(tc.want)).MatchString(err.Error()) {
 			t.Errorf("%v: got %v", tc.annotations, err)
-		}
-	}
-}
-
-func TestAPreference(t *testing.T) {
-	annotations := map[string]string{Annotation: "kubecon", PreferAnnotation: "-gpu$"}
-	cache := NewCache(Default, 1<<20)
-	preference, err := cache.Preference(annotations)
-	if err != nil || !preference.Match("cncf-gpu") || preference.Match("kubecon-1") {
-		t.Errorf("%v, %v", preference, err)
-	}
-	if selector, err := cache.Selector(map[string]string{PreferAnnotation: "-gpu$"}); selector != nil || err != nil {
-		t.Errorf("a preference alone selects nodes: %v, %v", selector, err)
-	}
-	if preference, err := cache.Preference(map[string]string{Annotation: "kubecon"}); preference != nil || err != nil {
-		t.Errorf("without the annotation: %v, %v", preference, err)
-	}
-	want := "annotation " + PreferAnnotation + `: missing closing ): "("`
-	for _, of := range []interface {
-		Preference(map[string]string) (*Selector, error)
-	}{cache, Default} {
-		if preference, err := of.Preference(map[string]string{PreferAnnotation: "("}); preference != nil || err == nil || err.Error() != want {
-			t.Errorf("%T: %v, %v", of, preference, err)
-		}
-	}
-}
-
-func TestAPodWithNeitherAnnotationHasNoSelector(t *testing.T) {
-	cache := NewCache(Default, 1<<20)
-	for _, annotations := range []map[string]string{nil, {"example.com/regex": "("}} {
-		if selector, err := cache.Selector(annotations); selector != nil || err != nil {
-			t.Errorf("%v: %v, %v", annotations, selector, err)
 		}
 	}
 }
@@ -103,7 +73,8 @@ func TestBothPatternsAgreeWithRegexp(t *testing.T) {
 			case mustNot.MatchString(name):
 				want = Excluded
 			}
-			if got := selector.Judge(name); got != want {
+			got := selector.Judge(name)
+			if got != want {
 				t.Errorf("%q without %q on %q: got %v", include, exclude, name, got)
 			}
 			verdicts[want]++
@@ -119,11 +90,12 @@ func TestJudgeAllocatesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := testing.AllocsPerRun(100, func() {
+	n := testing.AllocsPerRun(100, func() {
 		for _, name := range []string{"kubecon-1", "cncf-gpu-22", "other"} {
 			selector.Reason(selector.Judge(name))
 		}
-	}); n != 0 {
+	})
+	if n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

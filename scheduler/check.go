@@ -108,7 +108,7 @@ func invalidFits(typed *config.KubeSchedulerConfiguration) (found []error) {
 	return found
 }
 
-// words are those of an error, without a value that Kubernetes prints as Go does.
+// words are an error's, without a value that Kubernetes prints as Go does.
 func words(wrong *field.Error) string {
 	if other, ok := wrong.BadValue.(*field.Path); ok {
 		return fmt.Sprintf("%s: %s", wrong.Type, other)

@@ -31,8 +31,9 @@ func TestWhatEndsARunIsFoundByACheck(t *testing.T) {
 			t.Errorf("%s:\n  %v, want %s", config, found, want)
 			continue
 		}
-		o.Kubeconfig = kubeconfigOfNobody(t)
-		if err := Run(t.Context(), o); err == nil || err.Error() != "scheduler: "+found.Error() {
+		o.Kubeconfig = kubeconfigWithoutServer(t)
+		err := Run(t.Context(), o)
+		if err == nil || err.Error() != "scheduler: "+found.Error() {
 			t.Errorf("%s:\n  a run ends with %v, and not with %v", config, err, found)
 		}
 	}
@@ -59,7 +60,8 @@ func TestACheckOfWhatIsGoodLeavesNothing(t *testing.T) {
 		}
 		return nil
 	})
-	if left, _ := os.ReadDir(tmp); len(left) > 0 {
+	left, _ := os.ReadDir(tmp)
+	if len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }

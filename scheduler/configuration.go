@@ -91,7 +91,8 @@ func (c *Configuration) Default(field string, value any) {
 // SetURLPrefix leads to an extender under another address.
 func (c *Configuration) SetURLPrefix(extender int, url string) {
 	c.Extenders[extender].URLPrefix = url
-	if all, _ := c.file["extenders"].([]any); extender < len(all) { // else check finds the misspelling
+	all, _ := c.file["extenders"].([]any)
+	if extender < len(all) { // else check finds the misspelling
 		all[extender].(map[string]any)["urlPrefix"] = url
 	}
 }

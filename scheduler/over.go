@@ -26,7 +26,7 @@ type API struct {
 }
 
 // New makes a scheduler over an API that the caller has, and does not run it. Call done
-// when it is not used any more. Errors are those of [Run]. A panic of a plugin is handled as there.
+// when it is not used any more. Errors are [Run]'s. A panic of a plugin is handled as there.
 func New(ctx context.Context, o Options, api API) (sched *scheduler.Scheduler, done func(), err error) {
 	s := o.newSetup()
 	defer func() {

@@ -28,8 +28,8 @@ type guest struct {
 // points it has.
 const multiPoint = "multiPoint"
 
-// checkConfig checks the args of all plugins, and returns those that are guests. It
-// adds their names to those that are known.
+// checkConfig checks the args of all plugins, and returns the guests among them. It
+// adds their names to the known ones.
 func (p *Profile) checkConfig(known sets.Set[string], m *Mistakes) (guests []guest) {
 	compiledIn := known.Clone()
 	for i, c := range p.PluginConfig {

@@ -44,7 +44,7 @@ func TestWasmPluginsOfAConfiguration(t *testing.T) {
 			want: []guest{{profilePlugin{"default-scheduler", "WasmRegexScheduling"}, wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}, "profiles[0].pluginConfig[0].args", false}},
 		},
 		{
-			name: "those of each profile, but not those that are not enabled", file: "good/many_guests.yaml",
+			name: "the guests of each profile, but not the ones that are not enabled", file: "good/many_guests.yaml",
 			want: []guest{
 				{profilePlugin{"default-scheduler", "First"}, wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}, "profiles[0].pluginConfig[0].args", false},
 				{profilePlugin{"default-scheduler", "Second"}, wasmhost.Args{GuestURL: folder + "error_filter.wasm", GuestConfig: `{"colour": "red"}`, LogSeverity: 2}, "profiles[0].pluginConfig[1].args", false},
@@ -80,7 +80,8 @@ func TestEachProfileGetsTheGuestThatWasStartedForIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, is := plugin.(fwk.PermitPlugin); is != permits || plugin.Name() != "First" {
+		_, is := plugin.(fwk.PermitPlugin)
+		if is != permits || plugin.Name() != "First" {
 			t.Errorf("%s: %s is a %T", profile, plugin.Name(), plugin)
 		}
 	}
@@ -102,7 +103,8 @@ func (h profileHandle) SharedInformerFactory() informers.SharedInformerFactory {
 }
 
 func TestAGuestMayNotTakeTheNameOfAnExtraPlugin(t *testing.T) {
-	if _, mistakes := read(t, "good/one_guest.yaml").check(sets.New("WasmRegexScheduling")); mistakes == nil {
+	_, mistakes := read(t, "good/one_guest.yaml").check(sets.New("WasmRegexScheduling"))
+	if mistakes == nil {
 		t.Error("it may")
 	}
 }
@@ -158,11 +160,13 @@ func TestAPluginOfOthersSaysWhichOfItsArgsIsWrong(t *testing.T) {
       size: 9
 `)
 			var mistakes Mistakes
-			if err := Check(t.Context(), Options{Config: config, Plugins: choosy(test.wrong)}); !errors.As(err, &mistakes) || len(mistakes) != len(test.want) {
+			err := Check(t.Context(), Options{Config: config, Plugins: choosy(test.wrong)})
+			if !errors.As(err, &mistakes) || len(mistakes) != len(test.want) {
 				t.Fatalf("got %v", err)
 			}
 			for _, m := range mistakes {
-				if want, ok := test.want[m.Line]; !ok || !strings.Contains(m.Error(), want) {
+				want, ok := test.want[m.Line]
+				if !ok || !strings.Contains(m.Error(), want) {
 					t.Errorf("line %d: %v, want %s", m.Line, m, want)
 				}
 			}
@@ -177,7 +181,8 @@ func TestAPluginOfOthersHasANameOfItsOwn(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	if registry, err := Registry(app.WithPlugin("Mine", nil)); err != nil || len(registry) != 1 {
+	registry, err := Registry(app.WithPlugin("Mine", nil))
+	if err != nil || len(registry) != 1 {
 		t.Errorf("got %v, %v", registry, err)
 	}
 }

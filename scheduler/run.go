@@ -73,7 +73,7 @@ func Check(ctx context.Context, o Options) (err error) {
 	s := o.newSetup()
 	defer s.host.Close()
 	o.Kubeconfig = ""
-	cc, _, err := o.setup(ctx, s, "http://127.0.0.1:1") // which nobody asks anything
+	cc, _, err := o.setup(ctx, s, "http://127.0.0.1:1") // which is not asked anything
 	if err != nil {
 		return err
 	}

@@ -94,13 +94,14 @@ func start(t *testing.T, o Options) {
 	}
 }
 
-func TestRunTellsOfABadGuestWithoutAnAPIServer(t *testing.T) {
+func TestRunReportsABadGuestWithoutAnAPIServer(t *testing.T) {
 	err := Run(t.Context(), Options{
 		Kubeconfig: "no/such/file",
 		Config:     profileWith(t, "Wasm", "{guestURL: 'http://unknown/guest.wasm'}"),
 		Transport:  inProcess{},
 	})
-	if want := "scheduler: plugin Wasm: guest http://unknown/guest.wasm: lookup unknown: no such host"; err == nil || err.Error() != want {
+	want := "scheduler: plugin Wasm: guest http://unknown/guest.wasm: lookup unknown: no such host"
+	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -110,7 +111,7 @@ func TestRunLeavesNoFileBehind(t *testing.T) {
 	t.Setenv("TMPDIR", tmp)
 	ctx, cancel := context.WithCancel(t.Context())
 	err := Run(ctx, Options{
-		Kubeconfig: kubeconfigOfNobody(t),
+		Kubeconfig: kubeconfigWithoutServer(t),
 		Config:     profileWith(t, "Wasm", "{guestURL: 'http://static-webserver/empty_filter.wasm'}"),
 		Transport:  inProcess{},
 		Prepare:    func(*scheduler.Scheduler) error { cancel(); return nil },
@@ -118,12 +119,13 @@ func TestRunLeavesNoFileBehind(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	if left, _ := os.ReadDir(tmp); len(left) > 0 {
+	left, _ := os.ReadDir(tmp)
+	if len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }
 
-func kubeconfigOfNobody(t *testing.T) string {
+func kubeconfigWithoutServer(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	const config = `{apiVersion: v1, kind: Config, current-context: c,

@@ -63,7 +63,8 @@ func printable(text string) string {
 func filterAll(t *testing.T, guest *guest, nodes *snapshot.Handle, pod *v1.Pod) {
 	t.Helper()
 	for _, node := range nodes.Nodes {
-		if status := guest.Filter(pod, node); trapped(status) {
+		status := guest.Filter(pod, node)
+		if trapped(status) {
 			t.Fatalf("%q on %s: %v", pod.Annotations[regex.Annotation], node.Node().Name, status)
 		}
 	}

@@ -15,7 +15,8 @@ func TestV2ReadsTheConfiguredAnnotationOfEveryRole(t *testing.T) {
 			t.Errorf("%s: with the usual annotation: got %v, want Skip", r.Field(), status)
 		}
 		_, status = guest.PreFilter(annotated("example.com/other", "("))
-		if want := `annotation example.com/other: missing closing ): "("`; status.Message() != want {
+		want := `annotation example.com/other: missing closing ): "("`
+		if status.Message() != want {
 			t.Errorf("%s: got %q, want %q", r.Field(), status.Message(), want)
 		}
 	}

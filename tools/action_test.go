@@ -72,7 +72,8 @@ func TestTheActionCommentsAndFails(t *testing.T) {
 				t.Errorf("status %d, want %d:\n%s", status, tt.status, said)
 			}
 			for file, want := range map[string]string{"calls": tt.call, "comment": tt.comment, "summary": tt.comment} {
-				if got := string(contentOf(t, filepath.Join(a.folder, file))); !strings.Contains(got, want) {
+				got := string(contentOf(t, filepath.Join(a.folder, file)))
+				if !strings.Contains(got, want) {
 					t.Errorf("%s has\n%s\nnot %q", file, got, want)
 				}
 			}
@@ -83,7 +84,8 @@ func TestTheActionCommentsAndFails(t *testing.T) {
 func TestTheActionRunsNothingThatIsNotTheRelease(t *testing.T) {
 	a := newAction(t, "#!/bin/sh\nexit 0\n")
 	write(t, filepath.Join(a.folder, "simulator-"+runtime.GOOS+"-"+runtime.GOARCH), []byte("#!/bin/sh\ntouch ran\n"))
-	if said, status := a.run(t); status == 0 || !strings.Contains(said, "FAILED") {
+	said, status := a.run(t)
+	if status == 0 || !strings.Contains(said, "FAILED") {
 		t.Errorf("status %d:\n%s", status, said)
 	}
 	if _, err := os.Stat(filepath.Join(a.folder, "calls")); err == nil {

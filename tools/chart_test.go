@@ -21,7 +21,8 @@ func TestTheChartIsPackedAndPushed(t *testing.T) {
 		t.Skip("*** NOT TESTED: there is no bin/helm: make helm builds it, where its modules are served")
 	}
 	first, second := packChart(t), packChart(t)
-	if a, b := contentOf(t, first), contentOf(t, second); !bytes.Equal(a, b) {
+	a, b := contentOf(t, first), contentOf(t, second)
+	if !bytes.Equal(a, b) {
 		t.Errorf("two archives of %d and %d bytes differ", len(a), len(b))
 	}
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))

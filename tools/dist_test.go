@@ -68,10 +68,12 @@ func TestAReleaseIsWhole(t *testing.T) {
 	want = append(want, "node-regex.yaml", "regex-scheduling-9.8.7.tgz", "regex_v1.wasm", "regex_v2.wasm", "CHANGES.md", "SHA256SUMS")
 	slices.Sort(want)
 	want = slices.Compact(want) // a program that is also in an image has one bill of materials
-	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, want) {
+	got := slices.Sorted(maps.Keys(files))
+	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if bill := files["sbom/guest-linux-arm64.cdx.json"]; !json.Valid([]byte(bill)) {
+	bill := files["sbom/guest-linux-arm64.cdx.json"]
+	if !json.Valid([]byte(bill)) {
 		t.Errorf("a bill of materials is not JSON: %s", bill)
 	}
 	for name := range files {
@@ -256,7 +258,8 @@ func TestAReleaseIsSigned(t *testing.T) {
 	for _, file := range []string{"regex_v1.wasm", "regex_v2.wasm", "SHA256SUMS"} {
 		want += "sign-blob --yes --key " + key + " --tlog-upload=false --bundle " + file + ".sigstore.json " + file + "\n"
 	}
-	if rest, ok := strings.CutPrefix(string(got), want); err != nil || !ok || !strings.HasPrefix(rest, "attest-blob --yes --key "+key+" --tlog-upload=false --type slsaprovenance1 ") {
+	rest, ok := strings.CutPrefix(string(got), want)
+	if err != nil || !ok || !strings.HasPrefix(rest, "attest-blob --yes --key "+key+" --tlog-upload=false --type slsaprovenance1 ") {
 		t.Errorf("%v: got\n%swant\n%s", err, got, want)
 	}
 	if _, err := os.Stat(filepath.Join(c.root, "dist", "old.sigstore.json")); err == nil {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Prints the module file, bin/next.mod, with which the project can be built from a version of
-# Kubernetes that is none of its minors yet, such as a release candidate. It is that of the last
+# Kubernetes that is none of its minors yet, such as a release candidate. It is the one of the last
 # minor with other versions. If the version cannot be had here, that is said in capitals, with
 # the reason, and nothing is printed.
 #

@@ -41,7 +41,7 @@ changes=$(part "${tag#v}")
 [ "$changes" ] || die "CHANGELOG.md says nothing under \"## ${tag#v}\", nor under \"## Unreleased\""
 
 rm -rf "$dist"
-trap 'rm -rf "$dist"; say "it failed, see above: dist/ is removed"' EXIT # nobody takes a part for the whole
+trap 'rm -rf "$dist"; say "it failed, see above: dist/ is removed"' EXIT # a part must not pass for the whole
 mkdir -p "$dist/images" "$dist/sbom"
 echo "$changes" >"$dist/CHANGES.md"
 

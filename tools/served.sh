@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Prints those of the given modules that can be had here: what their packages and
-# tests import can be downloaded and listed. Those that cannot are named in
+# tests import can be downloaded and listed. Modules that cannot are named in
 # capitals, with the reason.
 #
 #   tools/served.sh MODULE…

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fails unless the committed guests are what their source builds to, so that
-# nobody has to trust a binary.
+# one need not have to trust a binary.
 #
 #   tools/verify-guests.sh                      compares with the record, rebuilds and compares
 #   tools/verify-guests.sh compare DIR BUILT…   only compares folders of guests
@@ -114,7 +114,7 @@ esac
 
 cd "$root"
 compare_record >&2
-echo "static/: the guests and their source are those of $record"
+echo "static/: the guests and their source are the ones of $record"
 
 status=0
 "$tools/install.sh" tinygo || status=$?
@@ -123,7 +123,7 @@ if [ $status = 3 ]; then
 
 	  **************************************************************************
 	  NOT REBUILT: TinyGo cannot be had here, for the reason above. Guests and
-	  source are those of the record, so nothing was changed without the other;
+	  source are the ones of the record, so nothing was changed without the other;
 	  that the one builds to the other is seen where TinyGo can be had.
 	  **************************************************************************
 

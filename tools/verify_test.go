@@ -11,142 +11,90 @@ import (
 )
 
 func TestVerifyGuestsComparesEveryByte(t *testing.T) {
-	tests := []struct {
-		name  string
+	for name, test := range map[string]struct {
 		spoil func(t *testing.T, committed, first, second string)
-		want  []string // in the output of a failure; none: the check passes
+		want  []string
 	}{
-		{
-			name:  "the same bytes pass",
-			spoil: func(*testing.T, string, string, string) {},
+		"the same bytes pass": {func(*testing.T, string, string, string) {}, nil},
+		"a flipped byte in a committed guest is found": {
+			func(t *testing.T, committed, _, _ string) { flip(t, committed+"/regex_v2.wasm") },
+			[]string{"regex_v2.wasm is not what its source builds to", "sha256"},
 		},
-		{
-			name:  "a flipped byte in a committed guest is found",
-			spoil: func(t *testing.T, committed, _, _ string) { flip(t, committed+"/regex_v2.wasm") },
-			want:  []string{"regex_v2.wasm is not what its source builds to", "sha256"},
+		"a folder's name in one of the two builds is found": {
+			func(t *testing.T, _, _, second string) { flip(t, second+"/regex_v1.wasm") },
+			[]string{"regex_v1.wasm is not what its source builds to", "in second"},
 		},
-		{
-			name:  "a folder's name in one of the two builds is found",
-			spoil: func(t *testing.T, _, _, second string) { flip(t, second+"/regex_v1.wasm") },
-			want:  []string{"regex_v1.wasm is not what its source builds to", "in second"},
+		"a missing guest is reported": {
+			func(t *testing.T, committed, _, _ string) { remove(t, committed+"/regex_v1.wasm") },
+			[]string{"regex_v1.wasm", "committed: missing"},
 		},
-		{
-			name: "another size is reported",
-			spoil: func(t *testing.T, committed, _, _ string) {
-				write(t, committed+"/regex_v1.wasm", []byte("short"))
-			},
-			want: []string{"regex_v1.wasm", "committed: 5 bytes"},
+		"a guest that was not built is reported": {
+			func(t *testing.T, _, first, _ string) { remove(t, first+"/regex_v2.wasm") },
+			[]string{"regex_v2.wasm", "rebuilt:   missing"},
 		},
-		{
-			name:  "a missing guest is reported",
-			spoil: func(t *testing.T, committed, _, _ string) { remove(t, committed+"/regex_v1.wasm") },
-			want:  []string{"regex_v1.wasm", "committed: missing"},
-		},
-		{
-			name:  "a guest that was not built is reported",
-			spoil: func(t *testing.T, _, first, _ string) { remove(t, first+"/regex_v2.wasm") },
-			want:  []string{"regex_v2.wasm", "rebuilt:   missing"},
-		},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
+	} {
+		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			folders := []string{filepath.Join(dir, "committed"), filepath.Join(dir, "first"), filepath.Join(dir, "second")}
 			for _, folder := range folders {
 				copyGuests(t, folder)
 			}
 			test.spoil(t, folders[0], folders[1], folders[2])
-
-			out, err := exec.Command("./verify-guests.sh", append([]string{"compare"}, folders...)...).CombinedOutput()
-
-			if failed := err != nil; failed != (len(test.want) > 0) {
-				t.Errorf("error %v, output:\n%s", err, out)
-			}
-			for _, want := range test.want {
-				if !strings.Contains(string(out), want) {
-					t.Errorf("output lacks %q:\n%s", want, out)
-				}
-			}
+			verify(t, test.want, "./verify-guests.sh", append([]string{"compare"}, folders...)...)
 		})
 	}
 }
 
-func TestVerifyGuestsComparesWithTheRecord(t *testing.T) {
-	tests := []struct {
-		name  string
-		spoil func(t *testing.T, root string)
-		want  []string // in the output of a failure; none: the check passes
-	}{
-		{
-			name:  "what is committed passes",
-			spoil: func(*testing.T, string) {},
-		},
-		{
-			name:  "a changed source is found",
-			spoil: func(t *testing.T, root string) { flip(t, root+"/regex/policy.go") },
-			want:  []string{"regex/policy.go has changed"},
-		},
-		{
-			name:  "another version of what goes into a guest is found",
-			spoil: func(t *testing.T, root string) { flip(t, root+"/v2/go.sum") },
-			want:  []string{"v2/go.sum has changed"},
-		},
-		{
-			name:  "a changed guest is found",
-			spoil: func(t *testing.T, root string) { flip(t, root+"/static/regex_v1.wasm") },
-			want:  []string{"static/regex_v1.wasm has changed"},
-		},
-		{
-			name:  "another recipe is found",
-			spoil: func(t *testing.T, root string) { flip(t, root+"/tools/guest.json") },
-			want:  []string{"tools/guest.json has changed"},
-		},
-		{
-			name:  "a new source is found",
-			spoil: func(t *testing.T, root string) { write(t, root+"/guest/new.go", []byte("package guest\n")) },
-			want:  []string{"guest/new.go is new"},
-		},
-		{
-			name:  "a new guest is found",
-			spoil: func(t *testing.T, root string) { write(t, root+"/static/regex_v3.wasm", []byte("\x00asm")) },
-			want:  []string{"static/regex_v3.wasm is new"},
-		},
-		{
-			name:  "a deleted source is found",
-			spoil: func(t *testing.T, root string) { remove(t, root+"/v1/main.go") },
-			want:  []string{"v1/main.go is gone"},
-		},
-		{
-			name:  "all that differs is reported",
-			spoil: func(t *testing.T, root string) { flip(t, root+"/v1/main.go"); flip(t, root+"/v2/main.go") },
-			want:  []string{"v1/main.go has changed", "v2/main.go has changed"},
-		},
-		{
-			name:  "a missing record is reported",
-			spoil: func(t *testing.T, root string) { remove(t, root+"/static/sources.txt") },
-			want:  []string{"static/sources.txt is missing"},
-		},
-		{
-			name:  "tests do not go into a guest",
-			spoil: func(t *testing.T, root string) { write(t, root+"/guest/new_test.go", []byte("package guest\n")) },
-		},
+// verify runs a check. It must fail with want in its output, or pass if there is none.
+func verify(t *testing.T, want []string, program string, args ...string) (out string) {
+	t.Helper()
+	said, err := exec.Command(program, args...).CombinedOutput()
+	if (err != nil) != (len(want) > 0) {
+		t.Errorf("error %v, output:\n%s", err, said)
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
+	for _, line := range want {
+		if !strings.Contains(string(said), line) {
+			t.Errorf("output lacks %q:\n%s", line, said)
+		}
+	}
+	return string(said)
+}
+
+func TestVerifyGuestsComparesWithTheRecord(t *testing.T) {
+	flips := func(file string) func(*testing.T, string) {
+		return func(t *testing.T, root string) { flip(t, filepath.Join(root, file)) }
+	}
+	writes := func(file, content string) func(*testing.T, string) {
+		return func(t *testing.T, root string) { write(t, filepath.Join(root, file), []byte(content)) }
+	}
+	removes := func(file string) func(*testing.T, string) {
+		return func(t *testing.T, root string) { remove(t, filepath.Join(root, file)) }
+	}
+	for name, test := range map[string]struct {
+		spoil func(t *testing.T, root string)
+		want  []string
+	}{
+		"what is committed passes":                           {func(*testing.T, string) {}, nil},
+		"tests do not go into a guest":                       {writes("guest/new_test.go", "package guest\n"), nil},
+		"a changed source is found":                          {flips("regex/policy.go"), []string{"regex/policy.go has changed"}},
+		"another version of what goes into a guest is found": {flips("v2/go.sum"), []string{"v2/go.sum has changed"}},
+		"a changed guest is found":                           {flips("static/regex_v1.wasm"), []string{"static/regex_v1.wasm has changed"}},
+		"another recipe is found":                            {flips("tools/guest.json"), []string{"tools/guest.json has changed"}},
+		"a new source is found":                              {writes("guest/new.go", "package guest\n"), []string{"guest/new.go is new"}},
+		"a new guest is found":                               {writes("static/regex_v3.wasm", "\x00asm"), []string{"static/regex_v3.wasm is new"}},
+		"a deleted source is found":                          {removes("v1/main.go"), []string{"v1/main.go is gone"}},
+		"a missing record is reported":                       {removes("static/sources.txt"), []string{"static/sources.txt is missing"}},
+		"all that differs is reported": {
+			func(t *testing.T, root string) { flip(t, root+"/v1/main.go"); flip(t, root+"/v2/main.go") },
+			[]string{"v1/main.go has changed", "v2/main.go has changed"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
 			root := copyTree(t)
 			test.spoil(t, root)
-
-			out, err := exec.Command(root+"/tools/verify-guests.sh", "recorded").CombinedOutput()
-
-			if failed := err != nil; failed != (len(test.want) > 0) {
-				t.Errorf("error %v, output:\n%s", err, out)
-			}
-			for _, want := range test.want {
-				if !strings.Contains(string(out), want) {
-					t.Errorf("output lacks %q:\n%s", want, out)
-				}
-			}
-			if got := strings.Count(string(out), "\n  "); len(test.want) > 0 && got > len(test.want) {
+			out := verify(t, test.want, root+"/tools/verify-guests.sh", "recorded")
+			got := strings.Count(out, "\n  ")
+			if len(test.want) > 0 && got > len(test.want) {
 				t.Errorf("%d files are named instead of %d:\n%s", got, len(test.want), out)
 			}
 		})
@@ -189,7 +137,8 @@ func TestVerifyGuestsWithoutTinyGo(t *testing.T) {
 
 			out, err := exec.Command(root + "/tools/verify-guests.sh").CombinedOutput()
 
-			if passes := err == nil; passes != test.passes || !strings.Contains(string(out), test.want) {
+			passes := err == nil
+			if passes != test.passes || !strings.Contains(string(out), test.want) {
 				t.Errorf("error %v, want %q in the output:\n%s", err, test.want, out)
 			}
 		})

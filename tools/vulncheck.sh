@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fails where one of our programs calls code with a known vulnerability, and where the
-# database of vulnerabilities cannot be read: what nobody has looked up is not known to
+# database of vulnerabilities cannot be read: what was not looked up is not known to
 # be good. Only where VULNERABILITIES_UNKNOWN=allowed does it then say so in capitals
 # and succeed.
 set -uo pipefail

@@ -41,7 +41,7 @@ func TestVulncheckFailsWhereItsDatabaseCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestVulncheckOfCIMayNotPassUnread since nobody would look at it.
+// TestVulncheckOfCIMayNotPassUnread since it would go unnoticed.
 func TestVulncheckOfCIMayNotPassUnread(t *testing.T) {
 	workflows, err := filepath.Glob("../.github/workflows/*")
 	if err != nil || len(workflows) == 0 {

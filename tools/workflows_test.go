@@ -28,7 +28,8 @@ func TestNoJobOfOthersCodeMayWrite(t *testing.T) {
 				continue
 			}
 			writers++
-			if builds := regexp.MustCompile(`actions/(checkout|setup-go)@|(make|go) [a-z]|bin/`).FindString(job); builds != "" {
+			builds := regexp.MustCompile(`actions/(checkout|setup-go)@|(make|go) [a-z]|bin/`).FindString(job)
+			if builds != "" {
 				t.Errorf("%s: a job may write, and has %q:\n%s", file, builds, job)
 			}
 		}

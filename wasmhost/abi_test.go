@@ -57,7 +57,7 @@ func aHandle() *handle {
 
 // What the hooks are asked with, in each of them, the host says; in the others it has
 // nothing to say.
-func TestWhatAGuestIsTold(t *testing.T) {
+func TestGuestGetsWhatItAsksFor(t *testing.T) {
 	h, p, other := aHandle(), aPod(), pod("other")
 	nodeA := h.Nodes[0]
 	statuses := framework.NewDefaultNodeToStatus()
@@ -184,7 +184,8 @@ func TestWhatAGuestDoesOutOfItsMemoryIsATrap(t *testing.T) {
 		"u": "wasm: prefilter error: node: out of the guest's memory: 1 bytes at 2147483647 (in k8s.io/api.node < $",
 		"v": "wasm: prefilter error: the buffer for an object: out of the guest's memory: 130 bytes at 2147483647 (in k8s.io/scheduler.currentPod < $",
 	} {
-		if got := filter(t, mirror(t, aHandle(), config)); got.Code() != fwk.Error || !strings.HasPrefix(got.Message(), want) {
+		got := filter(t, mirror(t, aHandle(), config))
+		if got.Code() != fwk.Error || !strings.HasPrefix(got.Message(), want) {
 			t.Errorf("%s: got %v %q, want %q", config, got.Code(), got.Message(), want)
 		}
 	}
@@ -216,7 +217,8 @@ func TestAGuestActsOnTheScheduler(t *testing.T) {
 	if len(h.events) != 1 || h.events[0] != "v1 Pod default/web u 7,   /  , Normal, Why, What, 100% sure" {
 		t.Errorf("events: %q", h.events)
 	}
-	if got := filter(t, mirror(t, h, "n{")); got.Code() != fwk.Error || !strings.Contains(got.Message(), "unexpected end of JSON input") {
+	got := filter(t, mirror(t, h, "n{"))
+	if got.Code() != fwk.Error || !strings.Contains(got.Message(), "unexpected end of JSON input") {
 		t.Errorf("an event that is no JSON: %v", got)
 	}
 }
@@ -227,14 +229,16 @@ func TestWhatAGuestAnswers(t *testing.T) {
 	if !status.IsSuccess() || !result.NodeNames.Equal(sets.New("a", "b")) {
 		t.Errorf("result.node_names: %v %v", result, status)
 	}
-	if result, status = mirror(t, h, "w").PreFilter(t.Context(), framework.NewCycleState(), p, nil); result != nil || status != nil {
+	result, status = mirror(t, h, "w").PreFilter(t.Context(), framework.NewCycleState(), p, nil)
+	if result != nil || status != nil {
 		t.Errorf("without any: %v %v", result, status)
 	}
 
 	guest, state := mirror(t, h, "ra"), framework.NewCycleState()
 	guest.PreFilter(t.Context(), state, p, nil)
 	nominated, status := guest.PostFilter(t.Context(), state, p, framework.NewDefaultNodeToStatus())
-	if want := (fwk.NominatingInfo{NominatedNodeName: "a", NominatingMode: fwk.ModeOverride}); !status.IsSuccess() || *nominated.NominatingInfo != want {
+	want := (fwk.NominatingInfo{NominatedNodeName: "a", NominatingMode: fwk.ModeOverride})
+	if !status.IsSuccess() || *nominated.NominatingInfo != want {
 		t.Errorf("result.nominated_node_name: %+v %v", nominated, status)
 	}
 
@@ -279,7 +283,8 @@ func TestAGuestEndsTheWaitThatItBegan(t *testing.T) {
 	h := aHandle()
 	for uid, want := range map[types.UID]fwk.Code{"waiting": fwk.Success, "other": fwk.Unschedulable} {
 		h.waiting = uid
-		if got := schedule(t.Context(), openWith(t, "filter_allow", Args{}, h), pod("web"), "n")[0]; got.Code() != want {
+		got := schedule(t.Context(), openWith(t, "filter_allow", Args{}, h), pod("web"), "n")[0]
+		if got.Code() != want {
 			t.Errorf("%s waits: %v, want %v", uid, got, want)
 		}
 	}

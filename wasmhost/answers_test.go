@@ -70,7 +70,8 @@ func (r *remembering) cycle(t *testing.T, p *v1.Pod) (passing string, named bool
 	}
 	var names []string
 	for _, node := range r.Nodes {
-		if name := node.Node().Name; result.AllNodes() || result.NodeNames.Has(name) {
+		name := node.Node().Name
+		if result.AllNodes() || result.NodeNames.Has(name) {
 			if status := r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, node); status.IsSuccess() {
 				names = append(names, name)
 			}
@@ -125,10 +126,12 @@ func TestAGuestThatDeclaresIsAskedOnce(t *testing.T) {
 		t.Errorf("asked %d times for 3 pods and 5 nodes", n)
 	}
 	r.p.metrics.flush()
-	if n, err := testutil.GetCounterMetricValue(r.p.metrics.remembered); err != nil || n != 2*3 {
+	n, err := testutil.GetCounterMetricValue(r.p.metrics.remembered)
+	if err != nil || n != 2*3 {
 		t.Errorf("remembered %v times for 2 nodes that were named to 3 pods: %v", n, err)
 	}
-	if passing, _, _ := r.cycle(t, about("db", "y")); passing != "n1 n2" || r.asked(t)-before != 10 {
+	passing, _, _ := r.cycle(t, about("db", "y"))
+	if passing != "n1 n2" || r.asked(t)-before != 10 {
 		t.Errorf("another value: passing %q, asked %d times", passing, r.asked(t)-before)
 	}
 }
@@ -138,10 +141,12 @@ func TestANewNodeAloneIsAskedAbout(t *testing.T) {
 	r.cycle(t, about("web", "x"))
 	before := r.asked(t)
 	r.Handle = snapshot.Of(nodesNamed("n1", "m2", "n3", "m4", "m5", "m6")...)
-	if passing, _, _ := r.cycle(t, about("web", "x")); passing != "n1 n3" {
+	passing, _, _ := r.cycle(t, about("web", "x"))
+	if passing != "n1 n3" {
 		t.Errorf("passing %q", passing)
 	}
-	if n := r.asked(t) - before; n != 4 {
+	n := r.asked(t) - before
+	if n != 4 {
 		t.Errorf("asked %d times for four new nodes", n)
 	}
 }
@@ -158,7 +163,7 @@ func TestAPodThatMatchesNoNodeIsRejectedAtOnce(t *testing.T) {
 	}
 }
 
-func TestThePodsEventTellsOfTheNodesThatWereNotNamed(t *testing.T) {
+func TestPodsEventReportsNodesThatWereNotNamed(t *testing.T) {
 	r := openRemembering(t, "decides_by", Args{}, nodesNamed("n1", "m1", "m2")...)
 	state := framework.NewCycleState()
 	p := about("web", "x")
@@ -173,7 +178,8 @@ func TestThePodsEventTellsOfTheNodesThatWereNotNamed(t *testing.T) {
 
 func TestMostNodesAreNotNamed(t *testing.T) {
 	r := openRemembering(t, "decides_by", Args{}, nodesNamed("n1", "n2", "n3", "n4", "n5", "m1")...)
-	if passing, named, status := r.cycle(t, about("web", "x")); passing != "n1 n2 n3 n4 n5" || named || status != nil {
+	passing, named, status := r.cycle(t, about("web", "x"))
+	if passing != "n1 n2 n3 n4 n5" || named || status != nil {
 		t.Errorf("passing %q, named: %v, %v", passing, named, status)
 	}
 }
@@ -182,10 +188,12 @@ func TestNodesThatTheGuestCannotTellApartAreAskedAboutOnce(t *testing.T) {
 	r := openRemembering(t, "decides_by_zone", Args{}, inZone("a", "east"), inZone("b", "west"), inZone("c", "east"),
 		inZone("d", "east"), nodesNamed("west")[0])
 	before := r.asked(t)
-	if passing, named, _ := r.cycle(t, pod("web")); passing != "b" || !named {
+	passing, named, _ := r.cycle(t, pod("web"))
+	if passing != "b" || !named {
 		t.Errorf("passing %q, named: %v", passing, named)
 	}
-	if n := r.asked(t) - before; n != 3 {
+	n := r.asked(t) - before
+	if n != 3 {
 		t.Errorf("asked %d times for two zones and a node in none", n)
 	}
 }
@@ -196,10 +204,12 @@ func TestANodeWhoseFieldChangesIsAskedAbout(t *testing.T) {
 	before := r.asked(t)
 	r.Nodes[0].(*framework.NodeInfo).SetNode(inZone("a", "northwest"))
 	r.Nodes[1].(*framework.NodeInfo).SetNode(inZone("b", "east"))
-	if passing, _, _ := r.cycle(t, pod("web")); passing != "a" {
+	passing, _, _ := r.cycle(t, pod("web"))
+	if passing != "a" {
 		t.Errorf("passing %q", passing)
 	}
-	if n := r.asked(t) - before; n != 1 {
+	n := r.asked(t) - before
+	if n != 1 {
 		t.Errorf("asked %d times for one new value", n)
 	}
 }
@@ -214,12 +224,14 @@ func TestScoresAreRemembered(t *testing.T) {
 	before := r.asked(t)
 	for range 3 {
 		for i, want := range []int64{10, 7} {
-			if score, status := r.Plugin.(fwk.ScorePlugin).Score(t.Context(), state, p, r.Nodes[i]); score != want || !status.IsSuccess() {
+			score, status := r.Plugin.(fwk.ScorePlugin).Score(t.Context(), state, p, r.Nodes[i])
+			if score != want || !status.IsSuccess() {
 				t.Errorf("node %d: %d, %v", i, score, status)
 			}
 		}
 	}
-	if n := r.asked(t) - before; n != 2 {
+	n := r.asked(t) - before
+	if n != 2 {
 		t.Errorf("asked %d times for two zones", n)
 	}
 }
@@ -235,7 +247,8 @@ func TestPreScoreIsRemembered(t *testing.T) {
 	}
 	before := r.asked(t)
 	for i := range 3 {
-		if _, status := preScore(about(fmt.Sprint("web-", i), "skip")); !status.IsSkip() {
+		_, status := preScore(about(fmt.Sprint("web-", i), "skip"))
+		if !status.IsSkip() {
 			t.Fatal(status)
 		}
 	}
@@ -248,7 +261,8 @@ func TestPreScoreIsRemembered(t *testing.T) {
 	// The next pod alike is asked about nothing, until a score is not known.
 	again := about("again", "x")
 	state, status := preScore(again)
-	if n := r.asked(t) - before; !status.IsSuccess() || n != 2 {
+	n := r.asked(t) - before
+	if !status.IsSuccess() || n != 2 {
 		t.Errorf("%v, asked %d times", status, n)
 	}
 	score, status := r.Plugin.(fwk.ScorePlugin).Score(t.Context(), state, again, r.Nodes[0])
@@ -274,22 +288,25 @@ func TestWhatIsNoLastingAnswerIsNotKept(t *testing.T) {
 		{abi.PreFilter, abi.Verdict{Code: int32(fwk.Skip)}, true},
 		{abi.Filter, abi.Verdict{Code: 99}, false},
 	} {
-		if got := worthKeeping(tt.hook, tt.v); got != tt.want {
+		got := worthKeeping(tt.hook, tt.v)
+		if got != tt.want {
 			t.Errorf("%v, %v: %v", tt.hook, tt.v, got)
 		}
 	}
 }
 
 // The scheduler's queue waits for each hint, and there is one for each pod.
-func TestAGuestThatFailsIsNotAskedForEachPodThatWaits(t *testing.T) {
+func TestGuestThatFailsIsNotAskedForEachPendingPod(t *testing.T) {
 	traps.Reset()
 	r := openRemembering(t, "decides_by_trap", Args{}, nodesNamed("n1")...)
 	for i := range 20 {
-		if hint := r.hint(t, added, about("web", fmt.Sprint(i)), nil, nodesNamed("n2")[0]); hint != fwk.Queue {
+		hint := r.hint(t, added, about("web", fmt.Sprint(i)), nil, nodesNamed("n2")[0])
+		if hint != fwk.Queue {
 			t.Errorf("pod %d: %v", i, hint)
 		}
 	}
-	if n, err := testutil.GetCounterMetricValue(traps.WithLabelValues(t.Name())); n != 1 || err != nil {
+	n, err := testutil.GetCounterMetricValue(traps.WithLabelValues(t.Name()))
+	if n != 1 || err != nil {
 		t.Errorf("it has trapped %v times; %v", n, err)
 	}
 }
@@ -303,13 +320,15 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 	r := openRemembering(t, "decides_by", Args{AnswersLimit: quantity(limit)}, nodesNamed(names...)...)
 	for i := range 2000 {
 		r.cycle(t, about("web", fmt.Sprint(i)))
-		if bytes, err := testutil.GetGaugeMetricValue(r.p.metrics.bytes); bytes > limit || err != nil {
+		bytes, err := testutil.GetGaugeMetricValue(r.p.metrics.bytes)
+		if bytes > limit || err != nil {
 			t.Fatalf("%v bytes after %d pods; %v", bytes, i+1, err)
 		}
 	}
 	before := r.asked(t)
 	r.cycle(t, about("web", "1999"))
-	if n := r.asked(t) - before; n != 0 {
+	n := r.asked(t) - before
+	if n != 0 {
 		t.Errorf("the pattern of the last pod was forgotten: asked %d times", n)
 	}
 }
@@ -330,7 +349,8 @@ func TestAnswersAreAskedForByManyAtOnce(t *testing.T) {
 				for i := worker; i < len(r.Nodes); i += 2 {
 					node := r.Nodes[i]
 					want := strings.HasPrefix(node.Node().Name, "n")
-					if status := r.Plugin.(fwk.FilterPlugin).Filter(context.Background(), state, p, node); status.IsSuccess() != want {
+					status := r.Plugin.(fwk.FilterPlugin).Filter(context.Background(), state, p, node)
+					if status.IsSuccess() != want {
 						t.Errorf("%s: %v", node.Node().Name, status)
 					}
 					if !result.AllNodes() && result.NodeNames.Has(node.Node().Name) != want {
@@ -378,7 +398,8 @@ func TestOnlyWhatIsDeclaredWakesAPod(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if hint := r.hint(t, tt.event, waiting, tt.oldObj, tt.newObj); hint != tt.want {
+			hint := r.hint(t, tt.event, waiting, tt.oldObj, tt.newObj)
+			if hint != tt.want {
 				t.Errorf("got %v, want %v", hint, tt.want)
 			}
 		})
@@ -392,7 +413,8 @@ func TestALabelThatChangesWakesAPod(t *testing.T) {
 		want          fwk.QueueingHint
 	}{{"east", "west", fwk.Queue}, {"west", "west", fwk.QueueSkip}, {"west", "east", fwk.QueueSkip}} {
 		relabelled := fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.UpdateNodeLabel}
-		if got := r.hint(t, relabelled, pod("web"), inZone("b", tt.before), inZone("b", tt.after)); got != tt.want {
+		got := r.hint(t, relabelled, pod("web"), inZone("b", tt.before), inZone("b", tt.after))
+		if got != tt.want {
 			t.Errorf("%+v: %v", tt, got)
 		}
 	}
@@ -427,7 +449,8 @@ func TestAThousandPatternsOnManyNodesAreRememberedIn64MiB(t *testing.T) {
 	if entries != patterns || counted > limit || err != nil || err2 != nil {
 		t.Errorf("at most %d bytes are allowed; %v, %v", limit, err, err2)
 	}
-	if ratio := counted / float64(taken); ratio < 0.9 || ratio > 1.1 {
+	ratio := counted / float64(taken)
+	if ratio < 0.9 || ratio > 1.1 {
 		t.Errorf("%.2f of what is taken is counted", ratio)
 	}
 	runtime.KeepAlive(r)

@@ -32,7 +32,7 @@ type Args struct {
 	// GuestSHA256 is the digest that the guest must have, in 64 hexadecimal
 	// digits. Empty is any.
 	GuestSHA256 string `json:"guestSHA256,omitempty"`
-	// Verify says who must have signed the guest. Nil is nobody.
+	// Verify says who must have signed the guest. Nil asks for no signature.
 	Verify *Verify `json:"verify,omitempty"`
 	// GuestSizeLimit bounds the size of the guest, in bytes, up to MaxGuestSize.
 	// Zero is the limit of the Host.
@@ -175,7 +175,8 @@ var forms = map[string]string{
 
 // set decodes one field, so that an error is known to be about it.
 func (a *Args) set(field string, value json.RawMessage) error {
-	if text := string(value); text == "null" || text == `""` && forms[field] != "" {
+	text := string(value)
+	if text == "null" || text == `""` && forms[field] != "" {
 		return nil
 	} else if text == `"none"` && field == "callTimeout" {
 		a.CallTimeout = NoCallTimeout

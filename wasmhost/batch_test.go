@@ -122,7 +122,8 @@ func (b batch) scheduler(t *testing.T, ctx context.Context, h *Host, client *fak
 	if err := sched.WaitForHandlersSync(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if queued, summary := sched.SchedulingQueue.PendingPods(); len(queued) != len(b.pods) {
+	queued, summary := sched.SchedulingQueue.PendingPods()
+	if len(queued) != len(b.pods) {
 		t.Fatalf("%d pods are queued, of %d: %s", len(queued), len(b.pods), summary)
 	}
 	return sched

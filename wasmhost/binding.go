@@ -17,7 +17,7 @@ import (
 var bindingCycle = []abi.Hook{abi.Reserve, abi.Unreserve, abi.Permit, abi.PreBind, abi.Bind, abi.PostBind}
 
 // bindingHooks are the hooks from Reserve on. A guest that exports any of them has all of
-// them, so that the host knows when a pod's attempt is over; those that it does not export
+// them, so that the host knows when a pod's attempt is over; the ones that it does not export
 // answer Success or Skip. Such a guest must be enabled under multiPoint: at single points
 // it could miss PostBind, which gives the pod's instance back.
 type bindingHooks struct {
@@ -54,7 +54,8 @@ func (h bindingHooks) Reserve(_ context.Context, state fwk.CycleState, pod *v1.P
 // Permit implements fwk.PermitPlugin. It is the last call of the scheduling
 // cycle. A pod for whose instance there is no room is tried again later.
 func (h bindingHooks) Permit(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) (*fwk.Status, time.Duration) {
-	if held := h.p.pool.ownedMemory.Load(); held >= maxOwnedMemory {
+	held := h.p.pool.ownedMemory.Load()
+	if held >= maxOwnedMemory {
 		return fwk.AsStatus(fmt.Errorf("wasm: pods between permit and binding hold %d bytes in instances of the guest, and at most %d are taken: "+
 			"the pod is tried again when some are bound", held, maxOwnedMemory)), 0
 	}
@@ -70,7 +71,8 @@ func (h bindingHooks) PreBind(_ context.Context, state fwk.CycleState, pod *v1.P
 }
 
 func (h bindingHooks) Bind(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
-	if skip := h.skipUnless(abi.Bind); skip != nil {
+	skip := h.skipUnless(abi.Bind)
+	if skip != nil {
 		return skip
 	}
 	guest := h.p.guest

@@ -46,7 +46,8 @@ func TestWhatAGuestHandsOverIsBounded(t *testing.T) {
 			if tt.want == "" && !status.IsSuccess() {
 				t.Errorf("got %.200v", status)
 			}
-			if want := "wasm: prefilter error: " + tt.want + " (in "; tt.want != "" && (status.Code() != fwk.Error || !strings.HasPrefix(status.Message(), want)) {
+			want := "wasm: prefilter error: " + tt.want + " (in "
+			if tt.want != "" && (status.Code() != fwk.Error || !strings.HasPrefix(status.Message(), want)) {
 				t.Errorf("got %v %.200q, want %s", status.Code(), status.Message(), want)
 			}
 		})
@@ -57,7 +58,8 @@ func TestWhatAGuestNamesAtTheStartIsBounded(t *testing.T) {
 	h := New(Options{})
 	t.Cleanup(func() { h.Close() })
 	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "generous.wasm", GuestConfig: "c1,2000:\x00\x00\x00\x00\x01\x00\x00\x00"})
-	if want := "wasm: enqueue error: result.cluster_events: 2000 bytes, and at most 1024 are taken (in "; !strings.Contains(message(err), want) {
+	want := "wasm: enqueue error: result.cluster_events: 2000 bytes, and at most 1024 are taken (in "
+	if !strings.Contains(message(err), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -78,10 +80,12 @@ func TestAReasonIsOneLine(t *testing.T) {
 		{"16 MiB long", "a", 16 << 20, strings.Repeat("a", 8<<10-len("…")) + "…"},
 	} {
 		pl := generous(t, aHandle(), "r", 1, tt.size, tt.text)
-		if _, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web")); status.Message() != tt.want {
+		_, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web"))
+		if status.Message() != tt.want {
 			t.Errorf("%s: PreFilter gave %d bytes, %.100q", tt.name, len(status.Message()), status.Message())
 		}
-		if got := schedule(t.Context(), pl, pod("web"), "n")[0]; got.Message() != tt.want || got.Code() != fwk.Unschedulable {
+		got := schedule(t.Context(), pl, pod("web"), "n")[0]
+		if got.Message() != tt.want || got.Code() != fwk.Unschedulable {
 			t.Errorf("%s: Filter gave %d bytes, %.100q", tt.name, len(got.Message()), got.Message())
 		}
 	}
@@ -109,7 +113,8 @@ func TestAnEventIsOneLine(t *testing.T) {
 		t.Fatalf("events %q", h.events)
 	}
 	note := "first; second" + strings.Repeat("a", 1024-len("first; second…")) + "…"
-	if want := ", Rea; son, Action, " + note; !strings.HasSuffix(h.events[0], want) {
+	want := ", Rea; son, Action, " + note
+	if !strings.HasSuffix(h.events[0], want) {
 		t.Errorf("got %q, want …%q", h.events[0], want)
 	}
 }
@@ -129,7 +134,8 @@ func TestThePodsStatusHasRoomForAllReasons(t *testing.T) {
 		if !status.IsRejected() {
 			t.Fatalf("node %d: %v", i, status)
 		}
-		if reason := status.Message(); !distinct[reason] {
+		reason := status.Message()
+		if !distinct[reason] {
 			distinct[reason] = true
 			total += len(reason)
 		}
@@ -137,7 +143,8 @@ func TestThePodsStatusHasRoomForAllReasons(t *testing.T) {
 	if total > 520<<10 || len(distinct) < 1000 {
 		t.Errorf("%d different reasons, %d bytes", len(distinct), total)
 	}
-	if reason := pl.Filter(t.Context(), state, p, h.Nodes[4999]).Message(); reason != "node(s) for which there is no room in the pod's status: the guest gives too many different reasons" {
+	reason := pl.Filter(t.Context(), state, p, h.Nodes[4999]).Message()
+	if reason != "node(s) for which there is no room in the pod's status: the guest gives too many different reasons" {
 		t.Errorf("the last reason is %q", reason)
 	}
 }

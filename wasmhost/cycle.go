@@ -5,13 +5,14 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 )
 
 // attempt is an attempt to schedule a pod: its scheduling cycle and its binding cycle.
@@ -27,7 +28,7 @@ type attempt struct {
 
 	// known is what is remembered about pods like this one. It is nil for a guest of which
 	// nothing is remembered.
-	known *answers.About
+	known *memory.About
 	// excluded says why nodes were not named to the scheduler, where some were.
 	excluded string
 	// rejected is set where PreFilter has rejected the pod for all nodes.
@@ -75,48 +76,32 @@ func (c *cycle) Clone() fwk.StateData { return &cycle{attempt: c.attempt, histor
 // Excluded implements naming.Excluder.
 func (c *cycle) Excluded() string { return c.excluded }
 
-// begin makes a new cycle.
-func (p *plugin) begin(state fwk.CycleState, pod *v1.Pod) *cycle {
-	c := p.newCycle(pod)
-	c.state = state
-	c.measured = state.ShouldRecordPluginMetrics()
-	state.Write(p.key, c)
-	p.last.Store(c)
-	return c
+// ask calls a hook whose answers are not remembered.
+func (c *cycle) ask(hook abi.Hook, in abi.In) (out abi.Out, status *fwk.Status) {
+	if c.measured {
+		defer c.measure(hook, time.Now(), &status)
+	}
+	out, err := c.call(hook, in)
+	return out, c.status(hook, out.Verdict, err)
 }
 
-func (p *plugin) newCycle(pod *v1.Pod) *cycle {
-	c := &cycle{attempt: &attempt{plugin: p, pod: pod}}
-	if p.guest.Active.Has(abi.PreFilter) {
-		c.history = afterPreFilter
+// askAbout is what Filter or Score answers about a node: it is remembered, or the guest is asked.
+func (c *cycle) askAbout(hook abi.Hook, node fwk.NodeInfo) (v abi.Verdict, status *fwk.Status) {
+	if c.measured {
+		defer c.measure(hook, time.Now(), &status)
 	}
-	return c
-}
-
-// cycleOf finds the cycle of a state, or nil if it has none. Nearly every call is for the
-// last one, and to compare is cheaper than to look it up.
-func (p *plugin) cycleOf(state fwk.CycleState) *cycle {
-	if last := p.last.Load(); last != nil && last.state == state {
-		return last
+	if c.known == nil || !c.plugin.guest.Active.Has(hook) {
+		out, err := c.call(hook, onNode(node.Node()))
+		return out.Verdict, c.status(hook, out.Verdict, err)
 	}
-	if data, err := state.Read(p.key); err == nil {
-		return data.(*cycle)
+	number := c.known.Number(node)
+	v, ok := c.known.Get(hook, number)
+	if ok {
+		c.plugin.metrics.recalled.Add(1)
+		return v, statusOf(hook, v)
 	}
-	return nil
-}
-
-// cycleFor finds the cycle of a state. If PreFilter was not called for it, which
-// is so where the plugin is enabled at single extension points, it begins here.
-func (p *plugin) cycleFor(state fwk.CycleState, pod *v1.Pod) *cycle {
-	if c := p.cycleOf(state); c != nil {
-		return c
-	}
-	p.beginning.Lock()
-	defer p.beginning.Unlock()
-	if c := p.cycleOf(state); c != nil {
-		return c // another goroutine has begun it
-	}
-	return p.begin(state, pod)
+	v, err := c.learn(hook, node.Node(), number)
+	return v, c.status(hook, v, err)
 }
 
 // leaves notes a call that leaves something in the guest's memory, before it is made.

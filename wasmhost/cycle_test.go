@@ -25,27 +25,6 @@ func openTwo(t *testing.T, guest string) fwk.Plugin {
 	return pl
 }
 
-func TestAnInstanceThatHasNotSeenTheCycleGetsPreFilterFirst(t *testing.T) {
-	pl := openTwo(t, "remember")
-	p := inside(pl)
-	for _, name := range []string{"first.", "second", "third."} {
-		state, aPod := framework.NewCycleState(), pod(name)
-		preFilter(t.Context(), pl, state, aPod)
-		ask := func() string { return pl.(fwk.FilterPlugin).Filter(t.Context(), state, aPod, node("n")).Message() }
-		if got := ask(); got != name {
-			t.Errorf("one instance remembers %q, want %q", got, name)
-		}
-		inAnother(p, func() {
-			if got := ask(); got != name {
-				t.Errorf("the other remembers %q, want %q", got, name)
-			}
-		})
-	}
-	if p.pool.free[0].instance == nil || p.pool.free[1].instance == nil {
-		t.Error("but only one was used")
-	}
-}
-
 func TestAClonedStateIsACycleOfItsOwn(t *testing.T) {
 	pl := openTwo(t, "remember")
 	base, p := framework.NewCycleState(), pod("target")
@@ -53,7 +32,8 @@ func TestAClonedStateIsACycleOfItsOwn(t *testing.T) {
 	tell := func(state fwk.CycleState) string {
 		here := pl.(fwk.FilterPlugin).Filter(t.Context(), state, p, node("n")).Message()
 		inAnother(inside(pl), func() {
-			if there := pl.(fwk.FilterPlugin).Filter(t.Context(), state, p, node("n")).Message(); there != here {
+			there := pl.(fwk.FilterPlugin).Filter(t.Context(), state, p, node("n")).Message()
+			if there != here {
 				t.Errorf("instances disagree: %q and %q", here, there)
 			}
 		})
@@ -61,7 +41,8 @@ func TestAClonedStateIsACycleOfItsOwn(t *testing.T) {
 	}
 	extensions := pl.(fwk.PreFilterPlugin).PreFilterExtensions()
 	change := func(state fwk.CycleState, hook func(string) *fwk.Status, other string) {
-		if status := hook(other); !status.IsSuccess() {
+		status := hook(other)
+		if !status.IsSuccess() {
 			t.Error(status)
 		}
 	}
@@ -88,35 +69,11 @@ func TestAClonedStateIsACycleOfItsOwn(t *testing.T) {
 		"what was cloned": {base, "target"}, "one clone": {one, "target-x+z"},
 		"another": {two, "target+y"}, "a clone of a clone": {three, "target-x+z-w"},
 	} {
-		if got := tell(tt.state); got != tt.want {
+		got := tell(tt.state)
+		if got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
-}
-
-func TestScoreHasItsPreScoreInEveryInstance(t *testing.T) {
-	pl := openTwo(t, "remember_score")
-	state, p := framework.NewCycleState(), pod("web")
-	preFilter(t.Context(), pl, state, p)
-	if status := pl.(fwk.PreScorePlugin).PreScore(t.Context(), state, p, []fwk.NodeInfo{node("a"), node("b")}); !status.IsSuccess() {
-		t.Fatal(status)
-	}
-	score := func() int64 {
-		score, status := pl.(fwk.ScorePlugin).Score(t.Context(), state, p, node("a"))
-		if !status.IsSuccess() {
-			t.Error(status)
-		}
-		return score
-	}
-	want := int64(len(`["a","b"]`))
-	if got := score(); got != want {
-		t.Errorf("got %d, want %d", got, want)
-	}
-	inAnother(inside(pl), func() {
-		if got := score(); got != want {
-			t.Errorf("in the other instance: got %d, want %d", got, want)
-		}
-	})
 }
 
 // To score a node again for the next pod of a batch (KEP-5598), the scheduler calls PreScore
@@ -127,7 +84,8 @@ func TestAClonedStateHasAPreScoreOfItsOwn(t *testing.T) {
 	preFilter(t.Context(), pl, state, p)
 	clone := state.Clone()
 	preScore := func(state fwk.CycleState, nodes ...fwk.NodeInfo) {
-		if status := pl.(fwk.PreScorePlugin).PreScore(t.Context(), state, p, nodes); !status.IsSuccess() {
+		status := pl.(fwk.PreScorePlugin).PreScore(t.Context(), state, p, nodes)
+		if !status.IsSuccess() {
 			t.Fatal(status)
 		}
 	}
@@ -157,7 +115,8 @@ func TestEveryCallIsOfItsOwnCycle(t *testing.T) {
 		for range 16 {
 			group.Go(func() {
 				for range 5 {
-					if got := pl.Filter(t.Context(), state, p, node("n")).Message(); got != p.Name {
+					got := pl.Filter(t.Context(), state, p, node("n")).Message()
+					if got != p.Name {
 						t.Errorf("%s sees %q", p.Name, got)
 					}
 				}
@@ -169,27 +128,11 @@ func TestEveryCallIsOfItsOwnCycle(t *testing.T) {
 
 func TestACycleThatPreFilterSkipsIsKeptForTheHooksThatFollow(t *testing.T) {
 	pl, state := open(t, "skip_score"), framework.NewCycleState()
-	if _, status := preFilter(t.Context(), pl, state, pod("web")); !status.IsSkip() {
+	_, status := preFilter(t.Context(), pl, state, pod("web"))
+	if !status.IsSkip() {
 		t.Error(status)
 	}
 	if _, err := state.Read(inside(pl).key); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestThePodIsMarshalledOnceForAllThatAskInACycle(t *testing.T) {
-	p := &attempt{plugin: &plugin{}, pod: pod("web")}
-	var group sync.WaitGroup
-	for range 8 {
-		group.Go(func() {
-			if got := marshalled(p); got != marshalled(pod("web")) {
-				t.Errorf("%q", got)
-			}
-		})
-	}
-	group.Wait()
-	p.pod.Name = "a change would be seen"
-	if got := marshalled(p); got != marshalled(pod("web")) {
-		t.Errorf("%q", got)
 	}
 }

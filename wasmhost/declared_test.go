@@ -20,11 +20,13 @@ func TestDeclaringGuestDecidesByTheDeclaredFieldsOnly(t *testing.T) {
 	}
 	r := openRemembering(t, "decides_by_hidden", Args{}, inZone("a", "west"), inZone("b", "east"), inZone("northwest", "east"))
 	for i, p := range []*v1.Pod{pod("web"), labelled("db"), labelled("west"), pod("web")} {
-		if passing, _, status := r.cycle(t, p); passing != "northwest" {
+		passing, _, status := r.cycle(t, p)
+		if passing != "northwest" {
 			t.Errorf("pod %d: passing %q, %v", i, passing, status)
 		}
 	}
-	if n := r.asked(t); n != 3 {
+	n := r.asked(t)
+	if n != 3 {
 		t.Errorf("asked %d times for three names of nodes", n)
 	}
 	for _, tt := range []struct {
@@ -34,7 +36,8 @@ func TestDeclaringGuestDecidesByTheDeclaredFieldsOnly(t *testing.T) {
 		{inZone("c", "west"), fwk.QueueSkip},
 		{inZone("southwest", "east"), fwk.Queue},
 	} {
-		if hint := r.hint(t, added, pod("web"), nil, tt.node); hint != tt.want {
+		hint := r.hint(t, added, pod("web"), nil, tt.node)
+		if hint != tt.want {
 			t.Errorf("the new node %s: %v", tt.node.Name, hint)
 		}
 	}
@@ -53,7 +56,8 @@ func TestDeclaringGuestGetsObjectsWithoutUndeclaredFields(t *testing.T) {
 	p.Spec.NodeName = "spec-secret"
 	r := openRemembering(t, "decides_by_label", Args{}, n)
 	_, _, status := r.cycle(t, p)
-	if got := status.Message(); strings.Contains(got, "secret") || !strings.Contains(got, "east") || !strings.HasPrefix(got, "1 undeclared") {
+	got := status.Message()
+	if strings.Contains(got, "secret") || !strings.Contains(got, "east") || !strings.HasPrefix(got, "1 undeclared") {
 		t.Errorf("it gets %q", got)
 	}
 }
@@ -82,15 +86,17 @@ func TestDeclaringGuestHasAClockThatStandsStillAndTheSameRandomNumbers(t *testin
 		return status.Message()
 	}
 	first := reason()
-	if text, all := strings.CutPrefix(first, "3 "); !all || len(text) != 48 || text[:16] != text[24:40] {
+	text, all := strings.CutPrefix(first, "3 ")
+	if !all || len(text) != 48 || text[:16] != text[24:40] {
 		t.Errorf("got %q", first)
 	}
-	if again := reason(); again != first {
+	again := reason()
+	if again != first {
 		t.Errorf("got %q, and then %q", first, again)
 	}
 }
 
-// What the hooks that compare nodes hand to a guest is nobody's field, and so are the clones of
+// What the hooks that compare nodes hand to a guest belongs to no field, and neither do the clones of
 // what a guest counts.
 func TestGuestThatComparesNodesIsNotRemembered(t *testing.T) {
 	for guest, why := range map[string]string{
@@ -98,7 +104,8 @@ func TestGuestThatComparesNodesIsNotRemembered(t *testing.T) {
 		"decides_by_passed":  "the guest may ask in prescore which nodes passed",
 		"decides_by_reserve": "the guest takes part in reserve, permit or binding",
 	} {
-		if got := inside(open(t, guest)).notRemembered; got != why {
+		got := inside(open(t, guest)).notRemembered
+		if got != why {
 			t.Errorf("%s: %q", guest, got)
 		}
 	}
@@ -106,10 +113,12 @@ func TestGuestThatComparesNodesIsNotRemembered(t *testing.T) {
 	for _, passed := range [][]fwk.NodeInfo{{node("n1")}, {node("n1"), node("n2")}} {
 		state := framework.NewCycleState()
 		preFilter(t.Context(), r.Plugin, state, pod("web"))
-		if status := r.Plugin.(fwk.PreScorePlugin).PreScore(t.Context(), state, pod("web"), passed); !status.IsSuccess() {
+		status := r.Plugin.(fwk.PreScorePlugin).PreScore(t.Context(), state, pod("web"), passed)
+		if !status.IsSuccess() {
 			t.Error(status)
 		}
-		if score, _ := r.Plugin.(fwk.ScorePlugin).Score(t.Context(), state, pod("web"), node("n1")); score != int64(1+5*len(passed)) { // the length of the JSON
+		score, _ := r.Plugin.(fwk.ScorePlugin).Score(t.Context(), state, pod("web"), node("n1"))
+		if score != int64(1+5*len(passed)) { // the length of the JSON
 			t.Errorf("%d nodes: score %d", len(passed), score)
 		}
 	}

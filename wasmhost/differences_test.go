@@ -19,7 +19,7 @@ type difference struct {
 // differences are all there are.
 var differences = []difference{
 	{
-		why:  "the framework would take Success for a node that was found, and ask nobody else",
+		why:  "the framework would take Success for a node that was found, and ask no other plugin",
 		want: `postfilter .*: Success(; nominates "" in mode 1)?`, got: `postfilter .*: Unschedulable(; nominates "" in mode 1)?`,
 	},
 	{

@@ -21,7 +21,7 @@ var resources = [...]fwk.EventResource{
 	fwk.ResourceClaim, fwk.StorageClass, fwk.CSINode, fwk.CSIDriver, fwk.CSIStorageCapacity, fwk.WildCard,
 }
 
-// actions are the bits of a guest's ActionType. They are those of Kubernetes 1.32
+// actions are the bits of a guest's ActionType. They are the bits of Kubernetes 1.32
 // and 1.33, for which guests are made; the framework has moved its own since.
 var actions = [...]fwk.ActionType{
 	fwk.Add,

@@ -48,7 +48,8 @@ func TestAStartThatFailsNamesPluginURLAndCause(t *testing.T) {
 	} {
 		guestURL := serve(t, tt.handler)
 		_, err := New(Options{}).Start(t.Context(), "Wasm", Args{GuestURL: strings.Replace(guestURL, "://", "://me:secret@", 1)})
-		if want := "plugin Wasm: guest " + strings.Replace(guestURL, "://", "://me:xxxxx@", 1) + ": " + tt.want; message(err) != want {
+		want := "plugin Wasm: guest " + strings.Replace(guestURL, "://", "://me:xxxxx@", 1) + ": " + tt.want
+		if message(err) != want {
 			t.Errorf("got\n%v\nwant\n%s", err, want)
 		}
 	}
@@ -78,7 +79,8 @@ func TestALimitHoldsForWhatAnotherPluginFetched(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := h.Start(t.Context(), "Second", Args{GuestURL: guestURL, GuestSizeLimit: quantity(10)})
-	if want := "over guestSizeLimit, 10 bytes"; !strings.Contains(message(err), want) {
+	want := "over guestSizeLimit, 10 bytes"
+	if !strings.Contains(message(err), want) {
 		t.Errorf("got %v, want …%s…", err, want)
 	}
 }
@@ -126,7 +128,8 @@ func TestTheDigestOfAGuest(t *testing.T) {
 	}
 	args.GuestSHA256 = other
 	_, err := h.Start(t.Context(), "Wasm", args)
-	if want := "its SHA-256 is " + is + ", but guestSHA256 asks for " + other; !strings.HasSuffix(message(err), want) {
+	want := "its SHA-256 is " + is + ", but guestSHA256 asks for " + other
+	if !strings.HasSuffix(message(err), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

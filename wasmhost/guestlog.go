@@ -43,7 +43,8 @@ func (l *guestLog) hasRoom(msg string, kvs []string) bool {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if now := time.Now(); l.bytes == 0 || now.Sub(l.began) >= logPeriod {
+	now := time.Now()
+	if l.bytes == 0 || now.Sub(l.began) >= logPeriod {
 		l.began = now
 		l.bytes = 0
 	}

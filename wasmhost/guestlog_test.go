@@ -21,7 +21,8 @@ func TestGuestThatLogsTooMuchLosesLinesThatAreCounted(t *testing.T) {
 	if len(log) > maxLogged+10_000 || lines < 250 {
 		t.Errorf("%d bytes in %d lines", len(log), lines)
 	}
-	if said := regexp.MustCompile(`Dropped log lines .* lines=(\d+) `).FindStringSubmatch(log); said == nil || said[1] != "343" {
+	said := regexp.MustCompile(`Dropped log lines .* lines=(\d+) `).FindStringSubmatch(log)
+	if said == nil || said[1] != "343" {
 		t.Errorf("of 600 lines %d are there; it says %q", lines, said)
 	}
 }

@@ -37,7 +37,7 @@ func open(t *testing.T, guest string) fwk.Plugin { return openWith(t, guest, Arg
 // has run in this process before.
 func openCounted(t *testing.T, guest string, args Args) fwk.Plugin {
 	t.Helper()
-	for _, series := range []interface{ Reset() }{callSeconds, instances, memory, traps, replacements} {
+	for _, series := range []interface{ Reset() }{callSeconds, instances, guestMemory, traps, replacements} {
 		series.Reset()
 	}
 	return openWith(t, guest, args, nil)

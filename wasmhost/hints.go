@@ -12,7 +12,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 )
 
 // The scheduler asks for hints with its queue locked, once for each pending pod. Where the
@@ -51,7 +51,8 @@ type hints struct {
 // helps reports whether a node may help a pod, as far as its hint can say: a pod for which
 // the time is too short is not woken before the guest has answered.
 func (h *hints) helps(pod *v1.Pod, node *v1.Node) bool {
-	if known := h.plugin.answers.About(pod, nil); known != nil {
+	known := h.plugin.answers.About(pod, nil)
+	if known != nil {
 		if rejected, ok := h.rejection(known, node); ok {
 			return !rejected
 		}
@@ -67,7 +68,8 @@ func (h *hints) helps(pod *v1.Pod, node *v1.Node) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	took := time.Since(now)
-	if end := now.Add(took); h.busyUntil.Before(end) {
+	end := now.Add(took)
+	if h.busyUntil.Before(end) {
 		h.busyUntil = end
 	}
 	h.busyUntil = h.busyUntil.Add(took * (time.Second / hintTime))
@@ -142,7 +144,7 @@ func (h *hints) rejects(pod *v1.Pod, node *v1.Node) bool {
 
 // rejection reports whether a guest has answered that a pod cannot run on a node, if it is
 // known.
-func (h *hints) rejection(about *answers.About, node *v1.Node) (rejected, known bool) {
+func (h *hints) rejection(about *memory.About, node *v1.Node) (rejected, known bool) {
 	if h.plugin.guest.Active.Has(abi.PreFilter) {
 		a := about.PreFilter()
 		if a == nil {

@@ -29,7 +29,8 @@ func TestANodeThatPreFilterNamesWakesThePod(t *testing.T) {
 		{"those of another one do", relabelled, inZone("m1", "west"), m1, fwk.QueueSkip},
 		{"its taints change, for which the guest does not wait", fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.UpdateNodeCondition}, n1, n1, fwk.QueueSkip},
 	} {
-		if got := r.hint(t, tt.event, about("web", "x"), tt.old, tt.new); got != tt.want {
+		got := r.hint(t, tt.event, about("web", "x"), tt.old, tt.new)
+		if got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -39,11 +40,13 @@ func TestAHintThatFailsIsNoPodScheduledWithoutTheGuest(t *testing.T) {
 	r := openRemembering(t, "decides_by_trap", Args{FailurePolicy: FailurePolicyIgnore}, nodesNamed("n1")...)
 	skipped.Reset()
 	log := logged(t, func() {
-		if hint := r.hint(t, added, about("web", "x"), nil, nodesNamed("n2")[0]); hint != fwk.Queue {
+		hint := r.hint(t, added, about("web", "x"), nil, nodesNamed("n2")[0])
+		if hint != fwk.Queue {
 			t.Errorf("got %v", hint)
 		}
 	})
-	if n, err := testutil.GetCounterMetricValue(skipped.WithLabelValues(t.Name())); n != 0 || err != nil {
+	n, err := testutil.GetCounterMetricValue(skipped.WithLabelValues(t.Name()))
+	if n != 0 || err != nil {
 		t.Errorf("%v pods are counted, %v; logged: %s", n, err, log)
 	}
 }
@@ -73,7 +76,8 @@ func TestPodsThatAHintHasNoTimeForAreWokenLaterIfItHelps(t *testing.T) {
 	if hint := r.hint(t, added, waiting("first"), nil, n1); hint != fwk.Queue {
 		t.Errorf("the first pod: %v", hint)
 	}
-	if busy := r.p.hints.busyUntil.Sub(began); busy < time.Second+hintTime {
+	busy := r.p.hints.busyUntil.Sub(began)
+	if busy < time.Second+hintTime {
 		t.Errorf("a call of %v counts %v", hintTime, busy)
 	}
 	r.p.hints.busyUntil = time.Now().Add(time.Hour)
@@ -81,7 +85,8 @@ func TestPodsThatAHintHasNoTimeForAreWokenLaterIfItHelps(t *testing.T) {
 	for i := range pods {
 		name := fmt.Sprint("later-", i)
 		for _, node := range []*v1.Node{m1, n1} {
-			if hint := r.hint(t, added, waiting(name), nil, node); hint != fwk.QueueSkip {
+			hint := r.hint(t, added, waiting(name), nil, node)
+			if hint != fwk.QueueSkip {
 				t.Errorf("%s, %s: %v", name, node.Name, hint)
 			}
 		}
@@ -89,7 +94,8 @@ func TestPodsThatAHintHasNoTimeForAreWokenLaterIfItHelps(t *testing.T) {
 	if hint := r.hint(t, added, waiting("no-node"), nil, m1); hint != fwk.QueueSkip {
 		t.Errorf("no-node: %v", hint)
 	}
-	if hint := r.hint(t, added, waiting("first"), nil, n1); hint != fwk.Queue {
+	hint := r.hint(t, added, waiting("first"), nil, n1)
+	if hint != fwk.Queue {
 		t.Errorf("what is known needs no time: %v", hint)
 	}
 	got := map[string]bool{}
@@ -120,7 +126,7 @@ func TestAPodThatWasNotAnsweredInTimeIsWoken(t *testing.T) {
 	}
 	r.p.handle = nil
 	if r.p.hints.askLater(question{about("web", "x"), nodesNamed("m1")[0], time.Now()}) {
-		t.Error("it is to be woken by nobody")
+		t.Error("nothing is to wake it")
 	}
 }
 
@@ -147,7 +153,8 @@ func TestAllCallsOfACycleAreBounded(t *testing.T) {
 			for range 100 {
 				unknown := framework.NewNodeInfo()
 				unknown.SetNode(nodesNamed(fmt.Sprint("n-", calls))[0])
-				if status := r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, unknown); !status.IsSuccess() {
+				status := r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, unknown)
+				if !status.IsSuccess() {
 					break
 				}
 			}

@@ -8,11 +8,58 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 )
 
 func (p *plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
 	return p.events, nil
+}
+
+// begin makes a new cycle.
+func (p *plugin) begin(state fwk.CycleState, pod *v1.Pod) *cycle {
+	c := p.newCycle(pod)
+	c.state = state
+	c.measured = state.ShouldRecordPluginMetrics()
+	state.Write(p.key, c)
+	p.last.Store(c)
+	return c
+}
+
+func (p *plugin) newCycle(pod *v1.Pod) *cycle {
+	c := &cycle{attempt: &attempt{plugin: p, pod: pod}}
+	if p.guest.Active.Has(abi.PreFilter) {
+		c.history = afterPreFilter
+	}
+	return c
+}
+
+// cycleOf finds the cycle of a state, or nil if it has none. Nearly every call is for the
+// last one, and to compare is cheaper than to look it up.
+func (p *plugin) cycleOf(state fwk.CycleState) *cycle {
+	last := p.last.Load()
+	if last != nil && last.state == state {
+		return last
+	}
+	if data, err := state.Read(p.key); err == nil {
+		return data.(*cycle)
+	}
+	return nil
+}
+
+// cycleFor finds the cycle of a state. If PreFilter was not called for it, which
+// is so where the plugin is enabled at single extension points, it begins here.
+func (p *plugin) cycleFor(state fwk.CycleState, pod *v1.Pod) *cycle {
+	c := p.cycleOf(state)
+	if c != nil {
+		return c
+	}
+	p.beginning.Lock()
+	defer p.beginning.Unlock()
+	c = p.cycleOf(state)
+	if c != nil {
+		return c // another goroutine has begun it
+	}
+	return p.begin(state, pod)
 }
 
 // PreFilter implements fwk.PreFilterPlugin. It begins the cycle of a pod.
@@ -175,7 +222,7 @@ func (p *plugin) SignPod(_ context.Context, pod *v1.Pod) ([]fwk.SignFragment, *f
 	var fragments []fwk.SignFragment
 	for _, field := range p.decidesBy.Pod {
 		var signed any // nil where the field is not there, which is not the empty one
-		if value, ok := answers.ValueOf(field, &pod.ObjectMeta); ok {
+		if value, ok := memory.ValueOf(field, &pod.ObjectMeta); ok {
 			signed = value
 		}
 		fragments = append(fragments, fwk.SignFragment{Key: field.String(), Value: signed})

@@ -1,4 +1,4 @@
-// Package wasmhost puts Wasm guests into kube-scheduler: those that are made for
+// Package wasmhost puts Wasm guests into kube-scheduler: guests that are made for
 // sigs.k8s.io/kube-scheduler-wasm-extension, whose host it takes the place of.
 //
 //	host := wasmhost.New(wasmhost.Options{})
@@ -141,7 +141,8 @@ func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
 		view := cycleView{handle, p.name}
 		p.handle, p.cycleView, p.bindingView = handle, view, bindingViewOf(view)
 	}
-	if why := p.notRemembered; why != "" {
+	why := p.notRemembered
+	if why != "" {
 		klog.FromContext(ctx).Info("Nothing is remembered of what the guest answers, and opportunistic batching is off for all pods of its profile: "+why, "plugin", p.name, "guest", p.url)
 	}
 	return mask(p)

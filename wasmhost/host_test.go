@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/component-base/metrics/legacyregistry"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -21,24 +20,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/heap"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
-
-func TestAPluginGoesOnWithTheGuestThatWasStarted(t *testing.T) {
-	h := New(Options{})
-	defer h.Close()
-	args := Args{GuestURL: "file://" + guests + "remember.wasm"}
-	for range 2 { // two profiles have it
-		started, err := h.Start(t.Context(), "Wasm", args)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if inside(started.Plugin(t.Context(), nil)) != started.p || started.p.pool.watchdog.count() != 1 {
-			t.Errorf("%d instances", started.p.pool.watchdog.count())
-		}
-	}
-	if len(h.plugins) != 2 || len(h.guests) != 1 {
-		t.Errorf("%d plugins, %d guests", len(h.plugins), len(h.guests))
-	}
-}
 
 func TestAGuestThatDoesNotStartClosesNoOther(t *testing.T) {
 	h := New(Options{})
@@ -52,21 +33,9 @@ func TestAGuestThatDoesNotStartClosesNoOther(t *testing.T) {
 	if _, err := h.Start(t.Context(), "Other", args); err == nil || !strings.Contains(err.Error(), "guestConfig: want a JSON object") {
 		t.Errorf("the other guest: %v", err)
 	}
-	if _, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web")); !status.IsSkip() {
+	_, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web"))
+	if !status.IsSkip() {
 		t.Errorf("the first: %v", status)
-	}
-}
-
-func TestNothingIsLeftOfAHostThatIsClosed(t *testing.T) {
-	h := New(Options{})
-	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURL("regex_v2")}); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(h.Close(), h.Close()); err != nil {
-		t.Error(err)
-	}
-	if len(h.plugins)+len(h.guests) > 0 {
-		t.Errorf("%d plugins, %d guests", len(h.plugins), len(h.guests))
 	}
 }
 
@@ -80,21 +49,7 @@ func TestATrapInEnqueueStopsTheStart(t *testing.T) {
 	}
 }
 
-func TestPluginFactoryMakesAPlugin(t *testing.T) {
-	args := &runtime.Unknown{Raw: []byte(`{"guestURL": "file://` + guests + `error_filter.wasm"}`)}
-	pl, err := New(Options{}).PluginFactory("Wasm")(t.Context(), args, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := schedule(t.Context(), pl, pod("web"), "a")[0]; got.Message() != "no such luck" {
-		t.Errorf("got %v", got)
-	}
-	if err := inside(pl).Close(); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestTheMetricsTellOfAGuest(t *testing.T) {
+func TestMetricsOfAGuest(t *testing.T) {
 	pl := openCounted(t, "trap_filter", Args{Instances: 1})
 	state, p := framework.NewCycleState(), pod("web")
 	state.SetRecordPluginMetrics(true)
@@ -122,7 +77,8 @@ func TestTheMetricsTellOfAGuest(t *testing.T) {
 		t.Error(err)
 	}
 	for _, series := range []string{"scheduler_wasm_guest_instances", "scheduler_wasm_guest_memory_bytes"} {
-		if got := gathered(t)[series+labels]; got != "0" {
+		got := gathered(t)[series+labels]
+		if got != "0" {
 			t.Errorf("after the end %s is %q", series, got)
 		}
 	}
@@ -145,7 +101,7 @@ func gathered(t *testing.T) map[string]string {
 	return series
 }
 
-func TestArgsThatNobodyParsedAreValidatedAtTheStart(t *testing.T) {
+func TestArgsThatWereNotParsedAreValidatedAtTheStart(t *testing.T) {
 	h := New(Options{})
 	defer h.Close()
 	for field, args := range map[string]Args{
@@ -185,7 +141,7 @@ func TestHostThatFetchesHoldsUpNoOtherGuest(t *testing.T) {
 	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless")}); err != nil {
 		t.Error(err)
 	}
-	if err := h.Close(); err != nil {
+	if err := errors.Join(h.Close(), h.Close()); err != nil {
 		t.Error(err)
 	}
 	cancel(nil)
@@ -269,10 +225,12 @@ func TestHostKeepsAGuestAsLongAsAPluginHasIt(t *testing.T) {
 	if err := inside(plugins[0]).Close(); err != nil {
 		t.Error(err)
 	}
-	if _, status := preFilter(t.Context(), plugins[1], framework.NewCycleState(), pod("web")); !status.IsSkip() {
+	_, status := preFilter(t.Context(), plugins[1], framework.NewCycleState(), pod("web"))
+	if !status.IsSkip() {
 		t.Errorf("the other plugin: %v", status)
 	}
-	if err := errors.Join(users(h, 1), inside(plugins[1]).Close()); err != nil || len(h.guests) > 0 {
+	err := errors.Join(users(h, 1), inside(plugins[1]).Close())
+	if err != nil || len(h.guests) > 0 {
 		t.Errorf("%d guests, %v", len(h.guests), err)
 	}
 }
@@ -288,7 +246,8 @@ func TestHostDropsTheBytesOfAGuest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if more := heap.InUse() - before; more > size/4 {
+	more := heap.InUse() - before
+	if more > size/4 {
 		t.Errorf("%d bytes are kept", more)
 	}
 	_ = started.Describe()

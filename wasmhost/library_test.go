@@ -8,19 +8,12 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 )
-
-func TestAGuestThatIsALibraryIsInitialized(t *testing.T) {
-	if got := schedule(t.Context(), open(t, "initialize"), pod("web"), "a")[0]; !got.IsSuccess() {
-		t.Errorf("got %v: _initialize was not called", got)
-	}
-}
 
 func TestAGuestThatCanDecideNothingDoesNotStart(t *testing.T) {
 	for guest, want := range map[string]string{
@@ -60,10 +53,12 @@ func TestAGuestInPlainGoDecides(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := schedule(t.Context(), pl, pod("web"), "gpu-1", "web-1", "gpu", "gpu-")
-	if want := []fwk.Code{fwk.UnschedulableAndUnresolvable, fwk.Success, fwk.Success, fwk.UnschedulableAndUnresolvable}; !slices.Equal(codes(got), want) {
+	want := []fwk.Code{fwk.UnschedulableAndUnresolvable, fwk.Success, fwk.Success, fwk.UnschedulableAndUnresolvable}
+	if !slices.Equal(codes(got), want) {
 		t.Errorf("got %v, want %v", codes(got), want)
 	}
-	if reason := got[0].Message(); reason != "node(s) were for GPUs only" {
+	reason := got[0].Message()
+	if reason != "node(s) were for GPUs only" {
 		t.Errorf("the reason is %q", reason)
 	}
 }
@@ -82,7 +77,8 @@ func TestAGuestReadsNodesByName(t *testing.T) {
 		t.Fatal(status)
 	}
 	for n, skips := range map[int]bool{2: true, 3: false} {
-		if status := pl.(fwk.PreScorePlugin).PreScore(t.Context(), state, p, h.Nodes[:n]); status.IsSkip() != skips {
+		status := pl.(fwk.PreScorePlugin).PreScore(t.Context(), state, p, h.Nodes[:n])
+		if status.IsSkip() != skips {
 			t.Errorf("the first %d nodes passed: %v", n, status)
 		}
 	}
@@ -93,23 +89,5 @@ func TestAGuestReadsNodesByName(t *testing.T) {
 	result, status := pl.(fwk.PostFilterPlugin).PostFilter(t.Context(), state, p, statuses)
 	if !status.IsSuccess() || result.NominatedNodeName != "a" {
 		t.Errorf("nominated %+v, %v", result, status)
-	}
-}
-
-// What k8s.io/api brings with it, such as klog, wants to know what the program is called.
-func TestAGuestInGoDecodesTheWholePod(t *testing.T) {
-	h := New(Options{})
-	t.Cleanup(func() { h.Close() })
-	pl, err := h.open(t.Context(), t.Name(), Args{GuestURL: "file://" + buildGo(t, "../examples/go-pod")}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	asks := pod("asks")
-	asks.Spec.Containers = []v1.Container{{Resources: v1.ResourceRequirements{Limits: v1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}}}}
-	if got, want := codes(schedule(t.Context(), pl, asks, "gpu-1", "web-1")), []fwk.Code{fwk.Success, fwk.UnschedulableAndUnresolvable}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	if _, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web")); !status.IsSkip() {
-		t.Errorf("a pod without: %v", status)
 	}
 }

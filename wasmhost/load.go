@@ -39,7 +39,7 @@ type guestKey struct {
 	abi.Options
 }
 
-// load returns the guest of args. Whoever gets it releases it.
+// load returns the guest of args. The caller releases it.
 func (h *Host) load(ctx context.Context, from fetch.Source, args Args) (*sharedGuest, error) {
 	g := h.share(args)
 	err := h.fill(ctx, g, from, args)
@@ -126,7 +126,8 @@ func (h *Host) admit(ctx context.Context, from fetch.Source, size int64, digest 
 	// The error may have the digest because fetch has found a Wasm module. The digest of
 	// anything else that a URL leads to is a secret.
 	is := fmt.Sprintf("%x", digest)
-	if want := args.GuestSHA256; want != "" && !strings.EqualFold(is, want) {
+	want := args.GuestSHA256
+	if want != "" && !strings.EqualFold(is, want) {
 		return &ArgsError{"guestSHA256", fmt.Errorf("its SHA-256 is %s, but guestSHA256 asks for %s", is, strings.ToLower(want))}
 	}
 	if err := h.verify(ctx, from, digest, args.Verify); err != nil {

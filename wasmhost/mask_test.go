@@ -27,7 +27,8 @@ func TestThePluginHasTheInterfacesOfItsGuest(t *testing.T) {
 	} {
 		t.Run(guest, func(t *testing.T) {
 			want := slices.Sorted(slices.Values(slices.Concat(append(want, always)...)))
-			if got := interfaces(open(t, guest)); !slices.Equal(got, want) {
+			got := interfaces(open(t, guest))
+			if !slices.Equal(got, want) {
 				t.Errorf("got  %v\nwant %v", got, want)
 			}
 		})

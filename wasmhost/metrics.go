@@ -18,7 +18,7 @@ var (
 		StabilityLevel: metrics.ALPHA,
 	}, []string{"plugin", "hook", "code"}))
 	instances       = newGauge("wasm_guest_instances", "Number of instances of a Wasm guest.")
-	memory          = newGauge("wasm_guest_memory_bytes", "Memory of all instances of a Wasm guest.")
+	guestMemory     = newGauge("wasm_guest_memory_bytes", "Memory of all instances of a Wasm guest.")
 	traps           = newCounter("wasm_guest_traps_total", "Number of calls of a Wasm guest that trapped, each of which cost it an instance.")
 	replacements    = newCounter("wasm_guest_replacements_total", "Number of instances of a Wasm guest that were made in place of one that trapped.")
 	skipped         = newCounter("wasm_guest_skipped_total", "Number of attempts to schedule a pod that went on without a Wasm guest that had failed, by failurePolicy: Ignore.")
@@ -74,7 +74,8 @@ func (m *answerMetrics) size(entries int, bytes int64) {
 
 // flush is for once a cycle.
 func (m *answerMetrics) flush() {
-	if n := m.recalled.Swap(0); n != 0 {
+	n := m.recalled.Swap(0)
+	if n != 0 {
 		m.remembered.Add(float64(n))
 	}
 }

@@ -23,7 +23,8 @@ func TestANodeThatIsRenewedIsFoundAtOnceAndTheOldOneIsNotKept(t *testing.T) {
 				old = append(old, weak.Make(info.Node()))
 				info.(*framework.NodeInfo).SetNode(info.Node().DeepCopy())
 			}
-			if again, _, _ := r.cycle(t, about("web", "x")); again != passing || passing != "n1" || r.asked(t) != asked {
+			again, _, _ := r.cycle(t, about("web", "x"))
+			if again != passing || passing != "n1" || r.asked(t) != asked {
 				t.Errorf("passing %q, and then %q; asked %d times, and then %d", passing, again, asked, r.asked(t))
 			}
 			for deadline := time.Now().Add(time.Minute); ; runtime.GC() {

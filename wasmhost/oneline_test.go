@@ -11,7 +11,8 @@ func TestOneLine(t *testing.T) {
 		"one\r\n\n\ttwo\x1b\n":         "one; two",
 		strings.Repeat("a", maxLine+1): strings.Repeat("a", maxLine-len("…")) + "…",
 	} {
-		if got := OneLine(text); got != want {
+		got := OneLine(text)
+		if got != want {
 			t.Errorf("%.100q: got %q, want %q", text, got, want)
 		}
 	}
@@ -19,7 +20,8 @@ func TestOneLine(t *testing.T) {
 
 func TestAFoldedErrorKeepsItsCause(t *testing.T) {
 	cause := errors.New("one\ntwo")
-	if err := error(lineError{cause}); !errors.Is(err, cause) || err.Error() != "one; two" {
+	err := error(lineError{cause})
+	if !errors.Is(err, cause) || err.Error() != "one; two" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/fetch"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 )
 
 // plugin is a guest as the framework sees it. mask decides which of its interfaces
@@ -37,8 +37,8 @@ type plugin struct {
 	cycleView, bindingView abi.Scheduler
 	handle                 fwk.Handle
 
-	decidesBy *abi.Fields    // nil for a guest that does not say
-	answers   *answers.Cache // nil for a guest of which nothing is remembered
+	decidesBy *abi.Fields   // nil for a guest that does not say
+	answers   *memory.Cache // nil for a guest of which nothing is remembered
 	metrics   *answerMetrics
 
 	pool      *pool
@@ -96,7 +96,8 @@ func (p *plugin) startFirst() error {
 	defer p.pool.release(s)
 	if err := s.provide(); err != nil {
 		err = fmt.Errorf("failed to create a guest pool: %w", err)
-		if trap := (*abi.Trap)(nil); errors.As(err, &trap) && trap.ExitCode == 1 {
+		trap := (*abi.Trap)(nil)
+		if errors.As(err, &trap) && trap.ExitCode == 1 {
 			return &ArgsError{"guestConfig", err} // what a guest refuses by itself
 		}
 		return err
@@ -110,7 +111,7 @@ func (p *plugin) startFirst() error {
 			return errNoField
 		}
 		p.metrics = answerMetricsOf(p.name)
-		p.answers = answers.New(p.decidesBy, p.args.answersLimit(), p.metrics.size)
+		p.answers = memory.New(p.decidesBy, p.args.answersLimit(), p.metrics.size)
 	}
 	p.events, err = p.eventsOf(s.instance)
 	return err

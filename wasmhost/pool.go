@@ -68,8 +68,9 @@ func (p *pool) fill(instances int) {
 
 // acquire waits for the slot of a pod that has one, or for any.
 func (p *pool) acquire(pod types.UID) *slot {
-	if s := p.acquireOwned(pod); s != nil {
-		return s
+	own := p.acquireOwned(pod)
+	if own != nil {
+		return own
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,7 +110,8 @@ func (p *pool) release(s *slot) {
 
 // give makes the instance of an acquired slot a pod's own.
 func (p *pool) give(pod types.UID, s *slot) {
-	if _, ok := p.owned.Load(pod); ok || s.instance == nil {
+	_, ok := p.owned.Load(pod)
+	if ok || s.instance == nil {
 		return
 	}
 	size := int64(s.instance.memory)
@@ -198,14 +200,14 @@ func (p *pool) closeInstance(i *instance) {
 	_ = i.Close(context.Background())
 	p.watchdog.running.Delete(i)
 	instances.WithLabelValues(p.name).Dec()
-	memory.WithLabelValues(p.name).Add(-float64(i.memory))
+	guestMemory.WithLabelValues(p.name).Add(-float64(i.memory))
 }
 
 // countMemory tells the metrics how big an instance is.
 func (p *pool) countMemory(i *instance) {
 	size := i.MemorySize()
 	if size != i.memory {
-		memory.WithLabelValues(p.name).Add(float64(size) - float64(i.memory))
+		guestMemory.WithLabelValues(p.name).Add(float64(size) - float64(i.memory))
 		i.memory = size
 	}
 }

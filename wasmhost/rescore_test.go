@@ -25,7 +25,8 @@ func TestANodeIsScoredAgainForTheNextPodOfABatch(t *testing.T) {
 	of := batch{guest: "../static/regex_v2.wasm", room: "3", nodes: []string{"n3", "n1", "n2"}, pods: pods}
 	rescored := metrics.BatchRescoreAttempts.WithLabelValues(t.Name())
 	of.placeUntil(t, "nodes are scored again, and the hints are used", func(nodes []string) {
-		if want := []string{"n2", "n2", "n2"}; !slices.Equal(nodes[:len(want)], want) { // where the last pod is, is open
+		want := []string{"n2", "n2", "n2"}
+		if !slices.Equal(nodes[:len(want)], want) { // where the last pod is, is open
 			t.Errorf("got %v, want %v", nodes, want)
 		}
 	}, func(used, _ int) bool {

@@ -55,7 +55,7 @@ func (s sharing) instances() int {
 
 // whyForgotten says why the host remembers no answer of a guest, which then sees whole objects.
 // It is empty for a guest that declares what it decides by, and does nothing else. What other
-// hooks hand to a guest is declared by nobody, and later answers could depend on it.
+// hooks hand to a guest is not declared, and later answers could depend on it.
 func whyForgotten(guest *abi.Guest) string {
 	switch active := guest.Active; {
 	case !guest.Declares:

@@ -45,7 +45,8 @@ func TestHowManyInstancesAGuestMayHave(t *testing.T) {
 func TestTheGuestsOfThisProjectRunInParallel(t *testing.T) {
 	for _, file := range []string{"regex_v1.wasm", "regex_v2.wasm"} {
 		pl, _, _ := openStatic(t, file, Args{})
-		if got := inside(pl).sharing; got != parallel {
+		got := inside(pl).sharing
+		if got != parallel {
 			t.Errorf("%s: %v", file, got)
 		}
 	}

@@ -26,7 +26,8 @@ func TestThePodsOfAGuestThatSaysWhatItDecidesByAreSigned(t *testing.T) {
 			var profile fwk.Handle
 			log := logged(t, func() { profile = newFramework(t, guest) })
 			signs := why == ""
-			if logged := strings.Contains(log, "opportunistic batching is off for all pods of its profile: "+why); logged == signs {
+			logged := strings.Contains(log, "opportunistic batching is off for all pods of its profile: "+why)
+			if logged == signs {
 				t.Errorf("the start says %q", log)
 			}
 			web, same, other := pod("web"), pod("same"), pod("other")
@@ -43,7 +44,8 @@ func TestThePodsOfAGuestThatSaysWhatItDecidesByAreSigned(t *testing.T) {
 			if got := string(minor.Sign(t.Context(), profile, same)); got != signature {
 				t.Errorf("the same declared annotation: %q and %q", got, signature)
 			}
-			if got := string(minor.Sign(t.Context(), profile, other)); got == signature {
+			got := string(minor.Sign(t.Context(), profile, other))
+			if got == signature {
 				t.Errorf("another one: %q too", got)
 			}
 		})

@@ -43,7 +43,8 @@ func TestFilterMakesNothingButTheStatusOfARejection(t *testing.T) {
 			if pl.Filter(t.Context(), state, p, nodes[i]).IsSuccess() != (i == 1) {
 				t.Fatalf("%s: node %d", file, i)
 			}
-			if n := testing.AllocsPerRun(1000, func() { pl.Filter(t.Context(), state, p, nodes[i]) }); n > most {
+			n := testing.AllocsPerRun(1000, func() { pl.Filter(t.Context(), state, p, nodes[i]) })
+			if n > most {
 				t.Errorf("%s: %v allocations for node %d, at most %v allowed", file, n, i, most)
 			}
 		}
@@ -86,7 +87,7 @@ func native(re *regexp.Regexp) func(fwk.NodeInfo) {
 // others are busy too.
 func benchmarkCycles(b *testing.B, goroutines int, nodes []fwk.NodeInfo, begin func() func(fwk.NodeInfo)) {
 	b.ReportAllocs()
-	before := processorTime(b)
+	before := cpuTime(b)
 	for b.Loop() {
 		filter := begin()
 		if goroutines == 1 {
@@ -107,10 +108,10 @@ func benchmarkCycles(b *testing.B, goroutines int, nodes []fwk.NodeInfo, begin f
 	}
 	verdicts := float64(b.N * len(nodes))
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/verdicts, "ns/node")
-	b.ReportMetric(float64(processorTime(b)-before)/verdicts, "cpu-ns/node")
+	b.ReportMetric(float64(cpuTime(b)-before)/verdicts, "cpu-ns/node")
 }
 
-func processorTime(b *testing.B) int64 {
+func cpuTime(b *testing.B) int64 {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
 		b.Fatal(err)
@@ -129,7 +130,8 @@ func BenchmarkPreFilter(b *testing.B) {
 	b.SetBytes(int64(pods[0].Size()))
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		if _, status := preFilter(b.Context(), pl, framework.NewCycleState(), pods[i%len(pods)]); !status.IsSkip() {
+		_, status := preFilter(b.Context(), pl, framework.NewCycleState(), pods[i%len(pods)])
+		if !status.IsSkip() {
 			b.Fatal(status)
 		}
 	}

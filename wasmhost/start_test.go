@@ -56,14 +56,15 @@ func TestASecondStartTakesWhatTheFirstCompiled(t *testing.T) {
 	}
 }
 
-func TestAProcessThatAnyoneMayConfigureWritesNowhere(t *testing.T) {
+func TestNoCacheWritesNothing(t *testing.T) {
 	dir := t.TempDir()
 	h := New(Options{NoCache: true})
 	defer h.Close()
 	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURL("regex_v2"), CompilationCache: dir}); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
+	left, err := os.ReadDir(dir)
+	if len(left) > 0 || err != nil {
 		t.Errorf("kept %v, %v", left, err)
 	}
 }

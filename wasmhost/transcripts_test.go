@@ -13,9 +13,9 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/compat/scenario"
 )
 
-// TestAnswersAreThoseOfTheUpstreamHost holds every scenario against what the
+// TestAnswersEqualTheUpstreamHosts holds every scenario against what the
 // upstream host answered (compat/), but for the differences that are listed.
-func TestAnswersAreThoseOfTheUpstreamHost(t *testing.T) {
+func TestAnswersEqualTheUpstreamHosts(t *testing.T) {
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +37,8 @@ func TestAnswersAreThoseOfTheUpstreamHost(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, difference := range scenario.Differences(string(want), scenario.Transcript(root, scenarios, startOurs(t))) {
-				if i := explained(difference); i >= 0 {
+				i := explained(difference)
+				if i >= 0 {
 					met[i] = true
 				} else {
 					t.Error(difference)

@@ -39,7 +39,7 @@ func startOurs(t *testing.T) scenario.Start {
 	}
 }
 
-// ours asks our plugin as the framework would. A pod's state is that of its last
+// ours asks our plugin as the framework would. A pod's state is the state of its last
 // PreFilter.
 type ours struct {
 	plugin fwk.Plugin
@@ -83,12 +83,13 @@ func (o *ours) askFilter(ctx context.Context, q scenario.Question) scenario.Answ
 	case "prefilter":
 		if p, ok := o.plugin.(fwk.PreFilterPlugin); ok {
 			// Without the nodes: of a guest that declares what it decides by our host
-			// names those that pass, where the upstream one leaves it to Filter.
+			// names the nodes that pass, where the upstream one leaves it to Filter.
 			result, status := p.PreFilter(ctx, o.state, q.Pod, nil)
 			return scenario.Answer{Status: statusOf(status), NodeNames: names(result)}
 		}
 	case "addpod", "removepod":
-		if p, ok := o.plugin.(fwk.PreFilterPlugin); ok && p.PreFilterExtensions() != nil {
+		p, ok := o.plugin.(fwk.PreFilterPlugin)
+		if ok && p.PreFilterExtensions() != nil {
 			target, _ := framework.NewPodInfo(q.Target)
 			ask := p.PreFilterExtensions().AddPod
 			if q.Hook == "removepod" {

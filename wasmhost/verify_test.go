@@ -129,7 +129,8 @@ func TestAGuestOfAWebServerHasItsSignatureBesideIt(t *testing.T) {
 		t.Error(err)
 	}
 	args.GuestURL = "http://guests/guest.wasm?token=2"
-	if _, err := h.Start(t.Context(), "Wasm", args); err == nil || strings.Contains(err.Error(), "token=2") {
+	_, err := h.Start(t.Context(), "Wasm", args)
+	if err == nil || strings.Contains(err.Error(), "token=2") {
 		t.Errorf("got %v, want an error without the query", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 )
 
 // show completes what a guest may see and ask in a call: its pod, and the rest by its kind.
@@ -64,7 +64,7 @@ func codesOf(nodes fwk.NodeToStatusReader) map[string]int {
 }
 
 // cycleView is what a guest may ask of the scheduler, or do to it, in a scheduling
-// cycle. Its nodes are those of the snapshot.
+// cycle. Its nodes are the snapshot's.
 type cycleView struct {
 	handle fwk.Handle
 	plugin string // its name
@@ -73,7 +73,8 @@ type cycleView struct {
 func (v cycleView) nodes() fwk.NodeInfoLister { return v.handle.SnapshotSharedLister().NodeInfos() }
 
 func (v cycleView) Node(name string) (abi.Message, error) {
-	if info, err := v.nodes().Get(name); err == nil && info.Node() != nil {
+	info, err := v.nodes().Get(name)
+	if err == nil && info.Node() != nil {
 		return info.Node(), nil
 	}
 	return nil, nil
@@ -124,13 +125,14 @@ func (v cycleView) AllowWaitingPod(uid string) bool {
 }
 
 func (v cycleView) WaitingPod(uid string) abi.Message {
-	if waiting := v.handle.GetWaitingPod(types.UID(uid)); waiting != nil {
+	waiting := v.handle.GetWaitingPod(types.UID(uid))
+	if waiting != nil {
 		return waiting.GetPod()
 	}
 	return nil
 }
 
-// bindingView is the same in a binding cycle. Its nodes are those of the informers:
+// bindingView is the same in a binding cycle. Its nodes are the informers':
 // the next scheduling cycle renews the snapshot meanwhile, and Go ends a process that
 // reads a map while it is written.
 type bindingView struct {
@@ -139,7 +141,8 @@ type bindingView struct {
 }
 
 func bindingViewOf(view cycleView) abi.Scheduler {
-	if nodes := nodeLister(view.handle); nodes != nil {
+	nodes := nodeLister(view.handle)
+	if nodes != nil {
 		return bindingView{view, nodes}
 	}
 	return view
@@ -179,7 +182,7 @@ const undeclared = "undeclared"
 // declaredMeta is an object's metadata with the declared fields alone.
 func declaredMeta(fields []abi.Field, of *metav1.ObjectMeta) (declared metav1.ObjectMeta) {
 	for _, field := range fields {
-		value, ok := answers.ValueOf(field, of)
+		value, ok := memory.ValueOf(field, of)
 		if !ok {
 			continue
 		}
@@ -221,7 +224,7 @@ func (d *declaredNode) Marshal() ([]byte, error) {
 
 // nothingElse is what a guest may ask of the scheduler beside its pod and its node. It imports no
 // function of the handle.
-type nothingElse struct{ abi.Nobody }
+type nothingElse struct{ abi.NoScheduler }
 
 func (nothingElse) Node(name string) (abi.Message, error) {
 	return nil, refused("k8s.io/api node", fmt.Sprintf("the node %q", name))

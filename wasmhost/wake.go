@@ -7,7 +7,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 )
 
 // declared narrows an event that a guest waits for to what can change its answers, by the
@@ -29,7 +29,8 @@ func (h *hints) declared(own fwk.ClusterEventWithHint) fwk.ClusterEventWithHint 
 func (h *hints) afterChange(pod *v1.Pod, oldObj, newObj any) fwk.QueueingHint {
 	switch after := newObj.(type) {
 	case *v1.Pod:
-		if before, _ := oldObj.(*v1.Pod); before != nil && after.UID == pod.UID && differ(h.plugin.decidesBy.Pod, &before.ObjectMeta, &after.ObjectMeta) {
+		before, _ := oldObj.(*v1.Pod)
+		if before != nil && after.UID == pod.UID && differ(h.plugin.decidesBy.Pod, &before.ObjectMeta, &after.ObjectMeta) {
 			return fwk.Queue
 		}
 	case *v1.Node:
@@ -52,8 +53,8 @@ func (h *hints) mayDiffer(before, after *v1.Node) bool {
 // differ reports whether one of the fields has another value.
 func differ(fields []abi.Field, before, after *metav1.ObjectMeta) bool {
 	for _, field := range fields {
-		old, was := answers.ValueOf(field, before)
-		now, is := answers.ValueOf(field, after)
+		old, was := memory.ValueOf(field, before)
+		now, is := memory.ValueOf(field, after)
 		if old != now || was != is {
 			return true
 		}

@@ -42,25 +42,14 @@ func TestAGuestThatLoopsCostsItsPodAnError(t *testing.T) {
 			_, s := pl.(fwk.PostFilterPlugin).PostFilter(t.Context(), state, p, framework.NewDefaultNodeToStatus())
 			return s
 		},
-		"c": func(pl fwk.Plugin) *fwk.Status {
-			_, s := pl.(fwk.ScorePlugin).Score(t.Context(), state, p, n)
-			return s
-		},
-		"n": func(pl fwk.Plugin) *fwk.Status {
-			return pl.(fwk.ScorePlugin).ScoreExtensions().NormalizeScore(t.Context(), state, p, fwk.NodeScoreList{{Name: "n"}})
-		},
-		"r": func(pl fwk.Plugin) *fwk.Status { return pl.(fwk.ReservePlugin).Reserve(t.Context(), state, p, "n") },
-		"t": func(pl fwk.Plugin) *fwk.Status {
-			s, _ := pl.(fwk.PermitPlugin).Permit(t.Context(), state, p, "n")
-			return s
-		},
 		"b": func(pl fwk.Plugin) *fwk.Status { return pl.(fwk.BindPlugin).Bind(t.Context(), state, p, "n") },
 	}
 	for config, call := range hooks {
 		pl := openWith(t, "endless_hook", Args{GuestConfig: config, CallTimeout: soon}, nil)
 		state = framework.NewCycleState()
 		if config != "p" {
-			if _, status := preFilter(t.Context(), pl, state, p); !status.IsSuccess() {
+			_, status := preFilter(t.Context(), pl, state, p)
+			if !status.IsSuccess() {
 				t.Fatal(status)
 			}
 		}
@@ -112,7 +101,8 @@ func TestAGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {
 	var all sync.WaitGroup
 	for range 16 {
 		all.Go(func() {
-			if status := pl.(fwk.FilterPlugin).Filter(t.Context(), state, web, node("endless")); status.Code() != fwk.Error {
+			status := pl.(fwk.FilterPlugin).Filter(t.Context(), state, web, node("endless"))
+			if status.Code() != fwk.Error {
 				t.Errorf("got %v", status)
 			}
 		})
@@ -126,7 +116,8 @@ func TestAGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {
 	if err := eventually.Receives(t, "all calls end", done); err != nil {
 		t.Error(err)
 	}
-	if got := schedule(t.Context(), pl, pod("next"), "quick"); !got[0].IsSuccess() {
+	got := schedule(t.Context(), pl, pod("next"), "quick")
+	if !got[0].IsSuccess() {
 		t.Errorf("the next pod: %v", got)
 	}
 }
@@ -148,7 +139,8 @@ func TestAHostThatIsClosedWaitsForNoGuest(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
-	if status := eventually.Receives(t, "the call ends", answered); !strings.Contains(status.Message(), errClosed.Error()) {
+	status := eventually.Receives(t, "the call ends", answered)
+	if !strings.Contains(status.Message(), errClosed.Error()) {
 		t.Errorf("got %v", status)
 	}
 }
@@ -156,7 +148,8 @@ func TestAHostThatIsClosedWaitsForNoGuest(t *testing.T) {
 // calling is how many calls last.
 func (w *watchdog) calling() (n int) {
 	for i := range w.running.Range {
-		if _, lasts := i.(*instance).InCall(); lasts {
+		_, lasts := i.(*instance).InCall()
+		if lasts {
 			n++
 		}
 	}

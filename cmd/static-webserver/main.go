@@ -8,7 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"wasmkwokwizardry.io/regex-scheduling/static/guestserver"
+	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 )
 
 func main() {

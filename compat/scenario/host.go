@@ -37,7 +37,7 @@ type Answer struct {
 	Events    []Event
 }
 
-// Status is that of the framework. Trap is set if the guest trapped, which each host reports
+// Status is a status of the framework. Trap is set if the guest trapped, which each host reports
 // in its own words.
 type Status struct {
 	Code   string

@@ -28,7 +28,7 @@ const (
 // into notes, what it logs included.
 type Start func(s Scenario, args Args, notes *Notes) (Host, error)
 
-// Transcript runs scenarios. The root is that of the repository, as a path.
+// Transcript runs scenarios. The root is the path of the repository.
 func Transcript(root string, scenarios []Scenario, start Start) string {
 	var text strings.Builder
 	for i, s := range scenarios {

@@ -1,6 +1,6 @@
 // Package scenario calls a guest's hooks and writes the host's answers down, in order to
 // compare two hosts, each with its own Kubernetes: the upstream one in compat/, ours in
-// wasmhost/. It is no API.
+// wasmhost/.
 //
 // A scenario is data (testdata/scenarios), its transcript a text beside it. The transcript has
 // names instead of what depends on the version of Kubernetes: the numbers of events, and the
@@ -32,7 +32,7 @@ type Scenario struct {
 	Cluster Cluster `json:"-"`
 }
 
-// Args are those of the plugin's args that both hosts know.
+// Args are the args of the plugin that both hosts know.
 type Args struct {
 	GuestURL    string `json:"guestURL"`
 	GuestConfig string `json:"guestConfig,omitempty"`
@@ -120,7 +120,8 @@ func Read(file string) ([]Scenario, error) {
 func (s Scenario) check() error {
 	var missing []string
 	for _, call := range s.Calls {
-		if _, known := hooks[call.Hook]; !known {
+		_, known := hooks[call.Hook]
+		if !known {
 			missing = append(missing, "hook "+call.Hook)
 		}
 		for _, name := range []string{call.Pod, call.Target} {

@@ -14,7 +14,8 @@ func TestEveryScenarioOfTheTreeIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		if scenarios, err := Read(file); err != nil || len(scenarios) == 0 {
+		scenarios, err := Read(file)
+		if err != nil || len(scenarios) == 0 {
 			t.Errorf("%s: %d scenarios, %v", file, len(scenarios), err)
 		}
 	}
@@ -34,7 +35,8 @@ func TestMistakesAreReported(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := Read(file); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := Read(file)
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q in it", text, err, want)
 		}
 	}

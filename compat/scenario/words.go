@@ -138,7 +138,8 @@ func (s Scenario) size(call Call, reason string) string {
 			return "the size of node " + node.Name
 		}
 	}
-	if list := (v1.NodeList{Items: s.Cluster.Nodes}); list.Size() == size {
+	list := v1.NodeList{Items: s.Cluster.Nodes}
+	if list.Size() == size {
 		return "the size of all nodes"
 	}
 	return fmt.Sprintf("size %d", size)

@@ -43,19 +43,13 @@ func TestTheClusterIsOneThatCouldRun(t *testing.T) {
 	if len(s.Nodes) != 60 || len(s.Pods) != 300 || len(s.Deployments)+len(s.StatefulSets) != 60 {
 		t.Errorf("%d nodes, %d pods, %d Deployments, %d StatefulSets", len(s.Nodes), len(s.Pods), len(s.Deployments), len(s.StatefulSets))
 	}
-	if types := count(s.Nodes, v1.LabelInstanceTypeStable); len(types) != 4 {
-		t.Errorf("types: %v", types)
-	}
-	if zones := count(s.Nodes, v1.LabelTopologyZone); len(zones) != 3 {
-		t.Errorf("zones: %v", zones)
-	}
-	waiting, patterns := 0, 0
+	pending, patterns := 0, 0
 	c := newChecks(t, s)
 	for i := range s.Pods {
 		pod := &s.Pods[i]
 		node := c.nodes[pod.Spec.NodeName]
 		if node == nil {
-			waiting++
+			pending++
 			continue
 		}
 		c.fits(pod, node)
@@ -64,8 +58,8 @@ func TestTheClusterIsOneThatCouldRun(t *testing.T) {
 			patterns++
 		}
 	}
-	if waiting == 0 || waiting > 10 || patterns == 0 || len(s.PVs) == 0 || len(c.zones) != len(s.PVs) || len(s.PodDisruptionBudgets) == 0 {
-		t.Errorf("%d wait, %d regexes, %d volumes, %d budgets", waiting, patterns, len(s.PVs), len(s.PodDisruptionBudgets))
+	if pending == 0 || pending > 10 || patterns == 0 || len(s.PVs) == 0 || len(c.zones) != len(s.PVs) || len(s.PodDisruptionBudgets) == 0 {
+		t.Errorf("%d pending, %d regexes, %d volumes, %d budgets", pending, patterns, len(s.PVs), len(s.PodDisruptionBudgets))
 	}
 }
 
@@ -92,7 +86,8 @@ func newChecks(t *testing.T, s *snapshot.Snapshot) *checks {
 func (c *checks) fits(pod *v1.Pod, node *v1.Node) {
 	for name, asked := range resource.PodRequests(pod, resource.PodResourcesOptions{}) {
 		left := c.room[node.Name][name]
-		if left.Sub(asked); left.Sign() < 0 {
+		left.Sub(asked)
+		if left.Sign() < 0 {
 			c.Errorf("%s: node %s has no %s left", pod.Name, node.Name, name)
 		}
 		c.room[node.Name][name] = left
@@ -101,33 +96,20 @@ func (c *checks) fits(pod *v1.Pod, node *v1.Node) {
 
 func (c *checks) reaches(pod *v1.Pod, node *v1.Node) {
 	for _, volume := range pod.Spec.Volumes {
-		if zone := c.zones[volume.PersistentVolumeClaim.ClaimName]; zone != node.Labels[v1.LabelTopologyZone] {
+		zone := c.zones[volume.PersistentVolumeClaim.ClaimName]
+		if zone != node.Labels[v1.LabelTopologyZone] {
 			c.Errorf("%s is on %s, its volume in %q", pod.Name, node.Name, zone)
 		}
 	}
 }
 
-// matches is true of a pod with a regex.
+// matches reports whether a pod has a regex.
 func (c *checks) matches(pod *v1.Pod, node *v1.Node) bool {
 	selector, err := regex.Default.Selector(pod.Annotations)
 	if err != nil || selector != nil && !selector.Match(node.Name) {
 		c.Errorf("%s is on %s: %v", pod.Name, node.Name, err)
 	}
 	return selector != nil
-}
-
-func count(nodes []v1.Node, label string) map[string]int {
-	values := map[string]int{}
-	for _, node := range nodes {
-		values[node.Labels[label]]++
-	}
-	return values
-}
-
-func TestASmallerOneIsReadToo(t *testing.T) {
-	if s := read(t, made(t, "30", "90")); len(s.Nodes) != 30 || len(s.Pods) != 90 {
-		t.Errorf("%d nodes, %d pods", len(s.Nodes), len(s.Pods))
-	}
 }
 
 func TestTheConfigurationsAreGood(t *testing.T) {

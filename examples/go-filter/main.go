@@ -26,7 +26,8 @@ var wanted string
 // begin leaves alone the pods that ask for nothing: they are filtered no further.
 func begin(pod guest.Pod) guest.Status {
 	var asks bool
-	if wanted, asks = pod.Label(label); !asks {
+	wanted, asks = pod.Label(label)
+	if !asks {
 		return guest.Status{Code: guest.Skip}
 	}
 	return guest.Status{}
@@ -35,7 +36,8 @@ func begin(pod guest.Pod) guest.Status {
 // suits says whether a node has the disk. Evicting other pods would not help where it
 // has not, so the code is not Unschedulable.
 func suits(_ guest.Pod, node guest.Node) guest.Status {
-	if has, _ := node.Label(label); has != wanted {
+	has, _ := node.Label(label)
+	if has != wanted {
 		return guest.Status{Code: guest.UnschedulableAndUnresolvable, Reason: "node(s) had no disk of the kind " + wanted}
 	}
 	return guest.Status{}

@@ -23,14 +23,16 @@ func TestAPodRunsWhereItsDiskIs(t *testing.T) {
 		"fast": guest.Success, "slow": guest.UnschedulableAndUnresolvable, "none": guest.UnschedulableAndUnresolvable,
 	} {
 		in.Node = node
-		if got := guesttest.Call(t, "filter", in); got.Code != want {
+		got := guesttest.Call(t, "filter", in)
+		if got.Code != want {
 			t.Errorf("%s: %+v", node, got.Status)
 		}
 	}
 }
 
 func TestAPodThatAsksForNothingIsLeftAlone(t *testing.T) {
-	if got := guesttest.Call(t, "prefilter", guesttest.Input{}); got.Code != guest.Skip {
+	got := guesttest.Call(t, "prefilter", guesttest.Input{})
+	if got.Code != guest.Skip {
 		t.Error(got.Status)
 	}
 }

@@ -28,7 +28,8 @@ func begin(p guest.Pod) guest.Status {
 		return guest.Status{Code: guest.Error, Reason: "read the pod: " + err.Error()}
 	}
 	for _, container := range pod.Spec.Containers {
-		if quantity := container.Resources.Limits[gpu]; !quantity.IsZero() {
+		quantity := container.Resources.Limits[gpu]
+		if !quantity.IsZero() {
 			return guest.Status{}
 		}
 	}

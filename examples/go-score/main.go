@@ -16,7 +16,8 @@ const label = "example.com/price"
 var dearest = 1.0
 
 func init() {
-	if config := string(guest.Config()); config != "" { // the plugin's guestConfig
+	config := string(guest.Config()) // the plugin's guestConfig
+	if config != "" {
 		price, err := strconv.ParseFloat(config, 64)
 		if err != nil || price <= 0 {
 			panic("guestConfig: wants the price that scores 0, such as 2.5, not " + config)

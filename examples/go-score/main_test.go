@@ -9,7 +9,8 @@ import (
 func TestACheaperNodeScoresMore(t *testing.T) {
 	for price, want := range map[string]int32{"0": 100, "0.25": 75, "1": 0, "7": 0, "-1": 0, "much": 0, "": 0} {
 		in := guesttest.Input{Node: "n", Nodes: []guesttest.Object{{Name: "n", Labels: map[string]string{label: price}}}}
-		if got := guesttest.Call(t, "score", in); got.Score != want {
+		got := guesttest.Call(t, "score", in)
+		if got.Score != want {
 			t.Errorf("price %q scores %d, want %d", price, got.Score, want)
 		}
 	}

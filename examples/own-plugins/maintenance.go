@@ -65,7 +65,8 @@ func (m *maintenance) Filter(_ context.Context, _ fwk.CycleState, _ *v1.Pod, nod
 	if err != nil {
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, fmt.Sprintf("node(s) had an annotation %s that is no window", Window))
 	}
-	if now := m.now(); now.Before(begin.Add(-m.ahead)) || !now.Before(end) {
+	now := m.now()
+	if now.Before(begin.Add(-m.ahead)) || !now.Before(end) {
 		return nil
 	}
 	return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "node(s) were in maintenance, or soon will be")

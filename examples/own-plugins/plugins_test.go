@@ -61,7 +61,8 @@ func TestTheSimulatorRecordsWhatThePluginsSay(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		for lines := bufio.NewScanner(stdout); lines.Scan(); {
-			if found := regexp.MustCompile(`API +(http://\S+/api/v1)/`).FindStringSubmatch(lines.Text()); found != nil {
+			found := regexp.MustCompile(`API +(http://\S+/api/v1)/`).FindStringSubmatch(lines.Text())
+			if found != nil {
 				addresses <- found[1]
 			}
 		}
@@ -155,7 +156,8 @@ func TestAComparisonNamesThem(t *testing.T) {
 	for _, d := range result.Differences {
 		causes[d.A.Node] = d.Plugin + " to " + d.B.Node
 	}
-	if want := map[string]string{"broken": "Maintenance to heavy", "light": "Weight to heavy"}; !maps.Equal(causes, want) {
+	want := map[string]string{"broken": "Maintenance to heavy", "light": "Weight to heavy"}
+	if !maps.Equal(causes, want) {
 		t.Errorf("got %v, want %v", causes, want)
 	}
 }
@@ -173,7 +175,7 @@ var mistakes = []struct {
 	{"another name", "- name: Weight\n        weight", "- name: Weigh\n        weight", 8, "plugin Weigh: profile default-scheduler enables it, but it is not compiled in"},
 }
 
-func TestMistakesInTheirArgsAreTold(t *testing.T) {
+func TestMistakesInTheirArgsAreReported(t *testing.T) {
 	text, err := os.ReadFile("scheduler.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -235,7 +237,8 @@ func TestMaintenanceGoesByTheWindow(t *testing.T) {
 			node := framework.NewNodeInfo()
 			node.SetNode(&v1.Node{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{Window: test.window}}})
 			plugin := &maintenance{ahead: 2 * time.Hour, now: func() time.Time { return now }}
-			if got := plugin.Filter(t.Context(), nil, &v1.Pod{}, node); got.Code() != test.want {
+			got := plugin.Filter(t.Context(), nil, &v1.Pod{}, node)
+			if got.Code() != test.want {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})

@@ -24,7 +24,7 @@ const FIELDS: &str = "node.metadata.name\0";
 
 #[no_mangle]
 pub extern "C" fn filter() -> u32 {
-    // A guest is single-threaded: nobody else uses the buffer.
+    // A guest is single-threaded: nothing else uses the buffer.
     static mut NAME: [u8; 253] = [0; 253]; // a node's name has no more
     unsafe {
         let size = current_node_name(NAME.as_mut_ptr(), NAME.len());

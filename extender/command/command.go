@@ -12,8 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
-	"wasmkwokwizardry.io/regex-scheduling/extender/config"
-	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 )
@@ -33,7 +31,7 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		status = start(ctx, args, stdout, stderr)
 		return nil
 	}
-	cmd.Flags().AddFlagSet(config.Flags())
+	cmd.Flags().AddFlagSet(extender.Flags())
 	cli.Complete(cmd)
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
@@ -46,12 +44,12 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 func start(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
-	c, options, err := config.Parse(args)
+	c, onlyPrint, err := extender.ParseConfig(args)
 	if err != nil {
 		fmt.Fprintf(stderr, "extender: %v\n", err)
 		return cli.StatusUsage
 	}
-	if options.Print {
+	if onlyPrint {
 		text, err := c.YAML()
 		if err == nil {
 			_, err = stdout.Write(text)
@@ -68,7 +66,7 @@ func start(ctx context.Context, args []string, stdout, stderr io.Writer) (status
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	logger := logging.New(stderr, c.LogFormat, c.Verbosity)
+	logger := extender.NewLogger(stderr, c.LogFormat, c.Verbosity)
 	if err := run(ctx, extender.Options{Config: c, Logger: logger, Version: version.Tag()}); err != nil {
 		logger.Error(err, "The extender ends")
 		return 1

@@ -52,11 +52,13 @@ func TestExtenderEndsOnMistakes(t *testing.T) {
 		"the file has no field":               {"--config=/dev/null", "--print-config"},
 		"listen: \"x\": must be host:port":    {"--listen=x"},
 	} {
-		if status, _, err := try(t, args...); status != 2 || !strings.Contains(err, want) {
+		status, _, err := try(t, args...)
+		if status != 2 || !strings.Contains(err, want) {
 			t.Errorf("%v: status %d, %s", args, status, err)
 		}
 	}
-	if status, _, err := try(t, "--listen=127.0.0.1:0", "--tls-cert-file=missing", "--tls-private-key-file=missing"); status != 1 || !strings.Contains(err, "tls: stat missing: no such file") {
+	status, _, err := try(t, "--listen=127.0.0.1:0", "--tls-cert-file=missing", "--tls-private-key-file=missing")
+	if status != 1 || !strings.Contains(err, "tls: stat missing: no such file") {
 		t.Errorf("missing certificates: status %d, %s", status, err)
 	}
 }

@@ -83,7 +83,8 @@ func TestKubeSchedulersOwnClient(t *testing.T) {
 			`cncf-.*`:     `passed , failed 0, unresolvable map[kubecon-1:` + reason(`"cncf-.*"`) + ` kubecon-2:` + reason(`"cncf-.*"`) + ` node-abcde:` + reason(`"cncf-.*"`) + `]`,
 			`kubecon-.*\`: `passed , failed 0, unresolvable map[kubecon-1:node(s) can't be matched: annotation scheduler.wasmkwokwizardry.io/regex: trailing backslash at end of expression`,
 		} {
-			if got := outcome(t, e, corpus.Pod(pattern), nodes); !strings.HasPrefix(got, want) {
+			got := outcome(t, e, corpus.Pod(pattern), nodes)
+			if !strings.HasPrefix(got, want) {
 				t.Errorf("nodeCacheCapable %v, %q:\ngot  %s\nwant %s", cacheCapable, pattern, got, want)
 			}
 		}

@@ -9,7 +9,8 @@ import (
 
 func TestAHookThatWasNotSetSaysSo(t *testing.T) {
 	defer func() {
-		if said := recover(); said != "bind.Set was not called" {
+		said := recover()
+		if said != "bind.Set was not called" {
 			t.Errorf("said %v", said)
 		}
 	}()

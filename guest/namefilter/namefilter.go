@@ -64,7 +64,8 @@ func decide(size uint32) (code uint32) {
 func filterLong(size uint32) uint32 {
 	long := make([]byte, size)
 	host.CurrentNodeName(host.Address(long), size)
-	if status := hook(host.View(long)); status != nil {
+	status := hook(host.View(long))
+	if status != nil {
 		return status.Report()
 	}
 	return uint32(guest.Success)

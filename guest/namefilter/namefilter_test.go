@@ -13,7 +13,8 @@ func TestFilterPassesTheNodesNameAndTheVerdict(t *testing.T) {
 	status := &guest.Status{Code: guest.UnschedulableAndUnresolvable, Reason: "it is Monday"}
 	Set(func(name string) *guest.Status { got = strings.Clone(name); return status })
 	for _, name := range []string{"kubecon-1", "", strings.Repeat("n", 10_000), "k"} {
-		if out := guesttest.Call(t, "filter", guesttest.Input{Node: name}); out.Status != *status || got != name {
+		out := guesttest.Call(t, "filter", guesttest.Input{Node: name})
+		if out.Status != *status || got != name {
 			t.Errorf("%.20q: %+v, node %q", name, out, got)
 		}
 	}
@@ -21,7 +22,8 @@ func TestFilterPassesTheNodesNameAndTheVerdict(t *testing.T) {
 
 func TestFilterSaysNothingMoreThanSuccess(t *testing.T) {
 	Set(func(string) *guest.Status { return nil })
-	if out := guesttest.Call(t, "filter", guesttest.Input{Node: "kubecon-1"}); out.Status != (guest.Status{}) {
+	out := guesttest.Call(t, "filter", guesttest.Input{Node: "kubecon-1"})
+	if out.Status != (guest.Status{}) {
 		t.Errorf("%+v", out)
 	}
 }

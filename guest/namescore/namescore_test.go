@@ -22,7 +22,8 @@ func TestScorePassesTheNodesNameAndTheScore(t *testing.T) {
 func TestPreScoreReports(t *testing.T) {
 	want := guest.Status{Code: guest.Skip, Reason: "it is Monday"}
 	Set(func() guest.Status { return want }, nil)
-	if out := guesttest.Call(t, "prescore", guesttest.Input{}); out.Status != want {
+	out := guesttest.Call(t, "prescore", guesttest.Input{})
+	if out.Status != want {
 		t.Errorf("%+v", out)
 	}
 }

@@ -55,7 +55,8 @@ func Complete(root *cobra.Command) {
 // typed.
 func markUsage(cmd *cobra.Command) {
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return UsageError{err} })
-	if validate := cmd.Args; validate != nil {
+	validate := cmd.Args
+	if validate != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if err := validate(cmd, args); err != nil {
 				return UsageError{err}
@@ -74,7 +75,8 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	meant := ""
-	if similar := cmd.SuggestionsFor(args[0]); len(similar) > 0 {
+	similar := cmd.SuggestionsFor(args[0])
+	if len(similar) > 0 {
 		meant = "; did you mean " + strings.Join(similar, " or ") + "?"
 	}
 	return fmt.Errorf("unknown command %q%s; try %s --help", args[0], meant, cmd.DisplayName())

@@ -1,7 +1,7 @@
 // Package dialect finds patterns that mean something else in another dialect: in Python's
 // regular expressions, in hostlists and in globs. Most patterns that differ from RE2 are
-// invalid in one of the two dialects. The others are valid in both, and nobody would notice
-// the difference.
+// invalid in one of the two dialects. The others are valid in both, and the difference would
+// go unnoticed.
 package dialect
 
 import "regexp"

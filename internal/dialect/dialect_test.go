@@ -24,7 +24,7 @@ func TestPython(t *testing.T) {
 		`[[:^space:]x{,1}]y{,3}`: "{,3}",
 	} {
 		if _, err := regexp.Compile(pattern); err != nil {
-			t.Errorf("%s: %v: nobody would be warned of it", pattern, err)
+			t.Errorf("%s: %v: there would be no warning", pattern, err)
 		}
 		got := strings.Join(Python(pattern), "; ")
 		if (want == "") != (got == "") || !strings.Contains(got, want) {

@@ -20,7 +20,8 @@ func Hostlist(pattern string) (habits []string) {
 			habits = append(habits, found+" matches one character, not a range of numbers; write the alternatives, as in (0[1-9]|1[0-2])")
 		}
 	}
-	if found := braces.FindString(pattern); found != "" {
+	found := braces.FindString(pattern)
+	if found != "" {
 		habits = append(habits, found+" stands for these characters, not for a range; write the alternatives, as in (1|2|3)")
 	}
 	if globAtEnd.MatchString(pattern) {

@@ -1,5 +1,5 @@
 // Package naming is common to the host of Wasm guests and the native plugin: in PreFilter,
-// they name to the scheduler the nodes that a pod may run on. It is not an API.
+// they name to the scheduler the nodes that a pod may run on.
 package naming
 
 import (
@@ -34,7 +34,8 @@ func Divide(list []fwk.NodeInfo, reasonOf func(place int) string) *Named {
 			continue
 		}
 		if reason != last {
-			if last, count = reason, rejected[reason]; count == nil {
+			last, count = reason, rejected[reason]
+			if count == nil {
 				count = new(int)
 				rejected[reason] = count
 			}
@@ -59,7 +60,7 @@ func inWords(nodes map[string]*int) string {
 
 // worth reports whether it costs less to name so many of the nodes to the scheduler than
 // to let it look for as many as it needs. Each further plugin copies the set, so each name
-// has its cost. To reject a node costs about four times that (BenchmarkNaming).
+// has its cost. To reject a node costs about four times that (RATIONALE.md).
 func worth(named, nodes int) bool {
 	if named == 0 {
 		return false

@@ -29,7 +29,7 @@ func newCache(t *testing.T) cache.Cache {
 }
 
 // The scheduler's own cache says what a list tells: a new one for nodes that come
-// and go, and none for those that change, nor for pods.
+// and go, and none for changed ones, nor for pods.
 func TestTheSchedulersListIsNewWhenNodesAre(t *testing.T) {
 	metrics.Register()
 	logger := klog.FromContext(t.Context())
@@ -104,7 +104,8 @@ func TestTheReasonsAreTheSchedulersWords(t *testing.T) {
 func TestMostNodesAreNotWorthNaming(t *testing.T) {
 	for nodes, most := range map[int]int{1: 0, 10: 8, 100: 80, 1000: 704, 5000: 2316, 15_000: 5373} {
 		for named := range nodes + 1 {
-			if got, want := worth(named, nodes), 0 < named && named <= most; got != want {
+			got, want := worth(named, nodes), 0 < named && named <= most
+			if got != want {
 				t.Errorf("%d of %d: %v", named, nodes, got)
 			}
 		}

@@ -68,7 +68,7 @@ func affinity(terms []v1.TopologySelectorTerm) *v1.VolumeNodeAffinity {
 // Around is affinity to from where a driver's volumes can be reached that are made
 // for a node: the driver says so on the node, and for others it is the node's zone. Of
 // a node without a zone it is the node alone. A node without such labels is like any
-// other. The CSINode is that of the node, or nil.
+// other. The CSINode is the node's, or nil.
 func Around(node *v1.Node, on *storagev1.CSINode, driver string) *v1.VolumeNodeAffinity {
 	keys := []string{v1.LabelTopologyZone}
 	_, ok := node.Labels[v1.LabelTopologyZone]

@@ -53,16 +53,16 @@ type Attempt struct {
 	// Scheduler is the schedulerName of the profile.
 	Scheduler string    `json:"scheduler"`
 	Time      time.Time `json:"time"`
-	// Duration is that of the scheduling cycle, without binding.
+	// Duration is how long the scheduling cycle took, without binding.
 	Duration time.Duration `json:"durationNanoseconds"`
 	Result   Result        `json:"result"`
 	// Node is the chosen one, or empty.
 	Node string `json:"node,omitempty"`
 	// Fits is the node that passes for a pod that does not get it, since its PodGroup does not fit.
 	Fits string `json:"fits,omitempty"`
-	// PodGroup is that of the pod, if all of its pods are scheduled as one, or nil.
+	// PodGroup is the pod's, if all of its pods are scheduled as one, or nil.
 	PodGroup *PodGroup `json:"podGroup,omitempty"`
-	// Message is that of the pod's event.
+	// Message is the message of the pod's event.
 	Message string `json:"message,omitempty"`
 	// PreFilter, and PreScore to Bind, are the verdicts on the pod, in the order in
 	// which the plugins run.
@@ -117,7 +117,7 @@ type PluginVerdict struct {
 
 // Column is a column in the table of nodes by plugins.
 type Column struct {
-	// Name is that of the plugin, or the URL of the extender as the configuration has it.
+	// Name is the plugin's, or the URL of the extender as the configuration has it.
 	Name     string `json:"name"`
 	Extender bool   `json:"extender,omitempty"`
 	// Skipped: the plugin's PreFilter took it out of this attempt.
@@ -132,7 +132,7 @@ type Column struct {
 type Group struct {
 	// Verdict is Passed, Rejected, Errored, Excluded or NotRun.
 	Verdict Verdict
-	// Column indexes Attempt.Columns: who rejected them. It is -1 if nobody did, or
+	// Column indexes Attempt.Columns: who rejected them. It is -1 if none did, or
 	// a plugin without a column, which the reason then names.
 	Column int
 	Reason string
@@ -206,7 +206,7 @@ func (a *Attempt) Cell(g Group, column int) Verdict {
 	return Passed
 }
 
-// fields are those of an attempt that JSON has as they are.
+// fields are the fields of an attempt that JSON has as they are.
 type fields Attempt
 
 // MarshalJSON writes the attempt with all its rows.

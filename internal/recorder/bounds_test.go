@@ -73,7 +73,8 @@ func TestReasonsThatDifferForEachNodeCount(t *testing.T) {
 	if len(r.pods) != 10 {
 		t.Errorf("%d pods are left, with %d bytes", len(r.pods), r.bytes)
 	}
-	if last := r.Attempts("ns", "49"); len(last) != 1 || len(last[0].Nodes()) != 100 || last[0].Columns[0].Failed != 100 {
+	last := r.Attempts("ns", "49")
+	if len(last) != 1 || len(last[0].Nodes()) != 100 || last[0].Columns[0].Failed != 100 {
 		t.Errorf("the last is %+v", last)
 	}
 	r.Reset()
@@ -114,7 +115,8 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 	took := heap.InUse() - before
 	t.Logf("%d attempts with scores on 1,000 nodes: %d KiB, counted as %d KiB", r.order.Len(), took>>10, r.bytes>>10)
-	if n := r.order.Len(); n == 0 || n == 500 || took > bound*5/4 {
+	n := r.order.Len()
+	if n == 0 || n == 500 || took > bound*5/4 {
 		t.Errorf("%d attempts take %d KiB, and may take %d", n, took>>10, bound>>10)
 	}
 	runtime.KeepAlive(r)

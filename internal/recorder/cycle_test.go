@@ -54,7 +54,8 @@ func (f *fakeFramework) RunPreFilterPlugins(context.Context, framework.CycleStat
 }
 
 func (f *fakeFramework) RunFilterPluginsWithNominatedPods(_ context.Context, _ framework.CycleState, _ *v1.Pod, node framework.NodeInfo) *framework.Status {
-	if name := node.Node().Name; name[len(name)-1]%2 == 1 {
+	name := node.Node().Name
+	if name[len(name)-1]%2 == 1 {
 		return f.status
 	}
 	return nil
@@ -156,7 +157,8 @@ func TestAStoppedSchedulerLeavesNoAttemptPending(t *testing.T) {
 	detach := r.Attach(sched, asTyped)
 	sched.SchedulePod(t.Context(), sched.Profiles["default-scheduler"], schedframework.NewCycleState(), hooks.Enqueue(newPod("p"))) // and no end
 	detach()
-	if a := r.Attempts("ns", "p")[0]; a.Result != Failed || a.Message == "" {
+	a := r.Attempts("ns", "p")[0]
+	if a.Result != Failed || a.Message == "" {
 		t.Errorf("got %+v", a)
 	}
 }
@@ -168,7 +170,8 @@ func TestABindingThatOutlivesItsSchedulerIsStillRecorded(t *testing.T) {
 	sched.SchedulePod(t.Context(), fwk, schedframework.NewCycleState(), hooks.Enqueue(pod))
 	detach()
 	fwk.RunPostBindPlugins(t.Context(), schedframework.NewCycleState(), pod, "node-00000")
-	if a := r.Attempts("ns", "p")[0]; a.Result != Scheduled || a.Node != "node-00000" {
+	a := r.Attempts("ns", "p")[0]
+	if a.Result != Scheduled || a.Node != "node-00000" {
 		t.Errorf("got %+v", a)
 	}
 }

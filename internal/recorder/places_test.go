@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestPlacesAreThoseThatWereAdded(t *testing.T) {
+func TestPlacesAreTheAddedOnes(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for name, want := range map[string][]int32{
 		"none": {}, "one": {7}, "the first": {0, 1, 2, 3}, "back": {3, 2, 1, 0}, "a run, and then the one before": {5, 6, 4, 5, 7, 8, 9}, "twice": {1, 1, 2, 2},
@@ -37,7 +37,8 @@ func TestPlacesAreThoseThatWereAdded(t *testing.T) {
 			t.Errorf("%s: %s, %v", name, text, err)
 		}
 	}
-	if p := (places{}); json.Unmarshal([]byte("[1,-3]"), &p) == nil {
+	p := (places{})
+	if json.Unmarshal([]byte("[1,-3]"), &p) == nil {
 		t.Errorf("a negative place is %v", p)
 	}
 }

@@ -55,7 +55,8 @@ func TestEachPluginIsRecordedAtEachPoint(t *testing.T) {
 			if tt.at == bind {
 				return
 			}
-			if after := at(a, tt.at+1); len(after) != plugins || after[0].Verdict != tt.next && tt.at+1 != bind {
+			after := at(a, tt.at+1)
+			if len(after) != plugins || after[0].Verdict != tt.next && tt.at+1 != bind {
 				t.Errorf("at the next point: got %+v", after)
 			}
 		})
@@ -72,7 +73,8 @@ func TestPluginsThatNameNoNodeInCommon(t *testing.T) {
 		{Plugin: "A", Verdict: Passed, LimitsNodes: true}, {Plugin: "B", Verdict: Passed, LimitsNodes: true}, {Plugin: "C", Verdict: Skipped},
 	}}}
 	rec.noNodeLeft(framework.NewStatus(framework.UnschedulableAndUnresolvable, "none left"))
-	if all := rec.verdicts[preFilter]; all[1].Verdict != Rejected || all[1].Reason != "none left" || all[0].Verdict != Passed {
+	all := rec.verdicts[preFilter]
+	if all[1].Verdict != Rejected || all[1].Reason != "none left" || all[0].Verdict != Passed {
 		t.Errorf("got %+v", all)
 	}
 }

@@ -46,7 +46,7 @@ func (r *Recorder) Preempted(namespace, name string) (Preempted, bool) {
 	return out.public(), true
 }
 
-// eviction is that of a pod with a UID, by another's attempt.
+// eviction is the eviction of a pod with a UID, by another's attempt.
 type eviction struct {
 	by   *record
 	node string

@@ -51,7 +51,8 @@ func TestAVictimThatIsReportedLateBelongsToTheAttemptThatPreempts(t *testing.T) 
 	if len(attempts) != 2 || attempts[0].Preemption != nil {
 		t.Fatalf("got %+v", attempts)
 	}
-	if made := attempts[1].Preemption; made == nil || made.Node != "node-00000" || !slices.Equal(made.Victims, []string{"ns/early", "ns/late"}) {
+	made := attempts[1].Preemption
+	if made == nil || made.Node != "node-00000" || !slices.Equal(made.Victims, []string{"ns/early", "ns/late"}) {
 		t.Errorf("got %+v", made)
 	}
 }

@@ -60,7 +60,8 @@ var rejected = framework.NewStatus(framework.Unschedulable, "node(s) didn't matc
 
 // Filter rejects every other node, if it is the one to do so.
 func (p plugin) Filter(_ context.Context, _ framework.CycleState, _ *v1.Pod, node framework.NodeInfo) *framework.Status {
-	if name := node.Node().Name; p.number == 4 && name[len(name)-1]%2 == 1 {
+	name := node.Node().Name
+	if p.number == 4 && name[len(name)-1]%2 == 1 {
 		return framework.NewStatus(rejected.Code(), rejected.Message())
 	}
 	return nil
@@ -99,7 +100,8 @@ func (p plugin) Permit(context.Context, framework.CycleState, *v1.Pod, string) (
 
 // preFlight is Skip if PreBind is.
 func (p plugin) preFlight() *framework.Status {
-	if status := p.at(preBind); status.IsSkip() {
+	status := p.at(preBind)
+	if status.IsSkip() {
 		return status
 	}
 	return nil
@@ -145,16 +147,16 @@ func newRealFramework(tb testing.TB, nodes int, first ...plugin) schedframework.
 		frameworkruntime.WithSnapshotSharedLister(internalcache.NewSnapshot(nil, list)),
 		frameworkruntime.WithEventRecorder(&events.FakeRecorder{}),
 		frameworkruntime.WithWaitingPods(frameworkruntime.NewWaitingPodsMap()),
-		frameworkruntime.WithPodNominator(nobody{}))
+		frameworkruntime.WithPodNominator(noNominator{}))
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return fwk
 }
 
-type nobody struct{ framework.PodNominator }
+type noNominator struct{ framework.PodNominator }
 
-func (nobody) NominatedPodsForNode(string) []framework.PodInfo { return nil }
+func (noNominator) NominatedPodsForNode(string) []framework.PodInfo { return nil }
 
 // choose is how the scheduler finds a node, with all its plugins.
 func choose(ctx context.Context, fwk schedframework.Framework, state framework.CycleState, queued *hooks.Queued) (scheduler.ScheduleResult, error) {
@@ -184,7 +186,8 @@ func choose(ctx context.Context, fwk schedframework.Framework, state framework.C
 	}
 	status := fwk.RunPreScorePlugins(ctx, state, pod, feasible)
 	scores, failed := fwk.RunScorePlugins(ctx, state, pod, feasible)
-	if status = cmp.Or(status, failed); !status.IsSuccess() {
+	status = cmp.Or(status, failed)
+	if !status.IsSuccess() {
 		return scheduler.ScheduleResult{}, status.AsError()
 	}
 	return scheduler.ScheduleResult{SuggestedHost: scores[0].Name}, nil
@@ -200,7 +203,8 @@ func place(ctx context.Context, sched *scheduler.Scheduler, pod *v1.Pod) error {
 	}
 	node := result.SuggestedHost
 	permitted := func(ctx context.Context, state framework.CycleState, pod *v1.Pod, node string) *framework.Status {
-		if status := hooks.Permit(ctx, fwk, state, pod, node); !status.IsWait() {
+		status := hooks.Permit(ctx, fwk, state, pod, node)
+		if !status.IsWait() {
 			return status
 		}
 		return nil
@@ -212,7 +216,8 @@ func place(ctx context.Context, sched *scheduler.Scheduler, pod *v1.Pod) error {
 	for _, run := range []func(context.Context, framework.CycleState, *v1.Pod, string) *framework.Status{
 		fwk.RunReservePluginsReserve, permitted, checked, fwk.RunPreBindPlugins, fwk.RunBindPlugins,
 	} {
-		if status := run(ctx, state, pod, node); !status.IsSuccess() {
+		status := run(ctx, state, pod, node)
+		if !status.IsSuccess() {
 			return status.AsError()
 		}
 	}

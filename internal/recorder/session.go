@@ -93,7 +93,7 @@ const (
 	points // their number
 )
 
-// verdicts are those of all plugins on a pod, by point, in the order in which they run.
+// verdicts are the verdicts of all plugins on a pod, by point, in the order in which they run.
 type verdicts [points][]PluginVerdict
 
 func (v verdicts) clone() verdicts {

@@ -48,7 +48,7 @@ func (a *Attempt) Causes() []Group {
 	return all
 }
 
-// Heads are the indices of Columns: those that rejected a node first, the skipped ones last.
+// Heads are the indices of Columns: the ones that rejected a node first, the skipped ones last.
 func (a *Attempt) Heads() (heads []int) {
 	rank := func(column int) int {
 		switch c := a.Columns[column]; {

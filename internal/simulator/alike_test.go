@@ -45,7 +45,7 @@ func TestV2DecidesAsTheNativePluginDoes(t *testing.T) {
 			attempt(t, "p", recorder.Unschedulable)
 		}, outcome{message: `0/1 nodes are available: 1 node(s) didn't match the pod's node name regex "^cncf-[12]$". ` +
 			`no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.`}},
-		{"a pod that can preempt nobody", func(t *testing.T) {
+		{"a pod that can preempt no other", func(t *testing.T) {
 			addRoom(t, "kubecon-1")
 			addPodOf(t, "first", "kubecon-", "", "1")
 			attempt(t, "first", recorder.Scheduled)
@@ -180,7 +180,7 @@ func addPodOf(t *testing.T, name, pattern, class, cpu string, claims ...string) 
 	})
 }
 
-// message is that of the condition PodScheduled.
+// message is the message of the condition PodScheduled.
 func message(p *v1.Pod) string {
 	_, condition := podutil.GetPodCondition(&p.Status, v1.PodScheduled)
 	return ptr.Deref(condition, v1.PodCondition{}).Message

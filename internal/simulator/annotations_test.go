@@ -9,7 +9,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-func TestAnnotationsAreThoseThatTheConfigurationReads(t *testing.T) {
+func TestAnnotationsAreTheOnesThatTheConfigurationReads(t *testing.T) {
 	const own, other = regex.Annotation, "example.com/node-regex"
 	guest := func(profile, url, config string) string {
 		return "- schedulerName: " + profile + "\n  plugins: {multiPoint: {enabled: [{name: W}]}}\n" +
@@ -31,7 +31,8 @@ func TestAnnotationsAreThoseThatTheConfigurationReads(t *testing.T) {
 		{"an extender that only scores", "extenders: [{urlPrefix: a, prioritizeVerb: p}]\n", v1.DefaultSchedulerName, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got, _ := annotations([]byte(test.config), test.scheduler); !slices.Equal(got, test.want) {
+			got, _ := annotations([]byte(test.config), test.scheduler)
+			if !slices.Equal(got, test.want) {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})
@@ -45,7 +46,8 @@ func TestAnnotationsAreThoseThatTheConfigurationReads(t *testing.T) {
 		if c.Variant == "none" {
 			want = nil
 		}
-		if got, _ := annotations(c.YAML(), v1.DefaultSchedulerName); !slices.Equal(got, want) {
+		got, _ := annotations(c.YAML(), v1.DefaultSchedulerName)
+		if !slices.Equal(got, want) {
 			t.Errorf("variant %s: got %v, want %v", c.Variant, got, want)
 		}
 	}

@@ -16,7 +16,7 @@ const wasmProfile = `profiles:
   pluginConfig: [{name: Wasm, args: {guestURL: "%"}}]
 `
 
-// closedPort is an address that nobody listens on: a port that was free a moment ago may
+// closedPort is an address without a listener: a port that was free a moment ago may
 // be another program's by now.
 const closedPort = "127.0.0.1:1"
 
@@ -48,7 +48,8 @@ func TestABadConfigurationLeavesTheSchedulerRunning(t *testing.T) {
 	}
 	addNodes(t, "kubecon-1", "other")
 	addPod(t, "p", "kubecon-")
-	if a := attempt(t, "p", recorder.Scheduled); a.Node != "kubecon-1" {
+	a := attempt(t, "p", recorder.Scheduled)
+	if a.Node != "kubecon-1" {
 		t.Errorf("the scheduler chose %s", a.Node)
 	}
 }
@@ -113,7 +114,8 @@ func TestRestartsLeakNothing(t *testing.T) {
 		return eventuallyQuiet()
 	})
 	t.Logf("before %+v, after %+v", began, now)
-	if grown := now.heap - began.heap; grown > 8<<20+restarts*(10<<10) {
+	grown := now.heap - began.heap
+	if grown > 8<<20+restarts*(10<<10) {
 		t.Errorf("the heap has grown by %d bytes in %d restarts", grown, restarts)
 	}
 }

@@ -120,7 +120,7 @@ func makeUnavailableAPI(t *testing.T, s *Simulator) {
 		return discovery.IsGroupDiscoveryFailedError(last), nil
 	})
 	if err != nil {
-		t.Fatalf("the API is there, though nobody serves it: %v: %v", err, last)
+		t.Fatalf("the API is there, though no one serves it: %v: %v", err, last)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestResetGoesBackToWhatADataDirectoryAndAnImportHeld(t *testing.T) {
 	dir := t.TempDir()
 	before := startIn(t, Config{Variant: "native", DataDir: dir})
 	in := load(t)
-	in.SchedulerConfig, in.Pods[1].Spec.SchedulerName = nil, "nobody"
+	in.SchedulerConfig, in.Pods[1].Spec.SchedulerName = nil, "absent"
 	if err := before.Import(t.Context(), in, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -172,10 +172,12 @@ func TestResetGoesBackToWhatADataDirectoryAndAnImportHeld(t *testing.T) {
 		if err := s.Reset(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if now := state(t, s); !slices.Equal(now, start) {
+		now := state(t, s)
+		if !slices.Equal(now, start) {
 			t.Errorf("a reset gives\n%s\nwant\n%s", strings.Join(now, "\n"), strings.Join(start, "\n"))
 		}
-		if config := string(s.SchedulerConfig()); !strings.Contains(config, "imported") {
+		config := string(s.SchedulerConfig())
+		if !strings.Contains(config, "imported") {
 			t.Errorf("a reset gives the configuration %s", config)
 		}
 	}
@@ -232,7 +234,8 @@ func TestResetUnbindsPods(t *testing.T) {
 	}
 	for range 3 {
 		waitBound(t, s, "pending")
-		if attempts := s.Recorder().Attempts("default", "pending"); len(attempts) == 0 {
+		attempts := s.Recorder().Attempts("default", "pending")
+		if len(attempts) == 0 {
 			t.Error("it runs without an attempt")
 		}
 		if err := s.Reset(t.Context()); err != nil {
@@ -274,7 +277,8 @@ func TestResetRecreatesANamespace(t *testing.T) {
 	if err := s.Reset(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if now := state(t, s); !slices.Equal(now, start) || len(now) != 1 {
+	now := state(t, s)
+	if !slices.Equal(now, start) || len(now) != 1 {
 		t.Errorf("a reset gives %q, want %q", now, start)
 	}
 }

@@ -56,7 +56,8 @@ func TestWithTheUsualDefaultsNoPodIsBatched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if hinted := placeAlike(t, string(config), "usual-"); hinted > 0 {
+	hinted := placeAlike(t, string(config), "usual-")
+	if hinted > 0 {
 		t.Errorf("%d were; the documents say that none is", hinted)
 	}
 }
@@ -72,7 +73,8 @@ func placeAlike(t *testing.T, config, prefix string) (hinted int) {
 	}
 	apply(t, config)
 	for _, name := range names {
-		if a := attempt(t, name, recorder.Scheduled); a.Hint != nil {
+		a := attempt(t, name, recorder.Scheduled)
+		if a.Hint != nil {
 			hinted++
 			isHintedAt(t, a)
 		} else if a.Evaluated < 3 { // and the one that does not match

@@ -11,14 +11,15 @@ import (
 )
 
 // An extender of a real cluster's configuration may have the rights to bind there.
-func TestExtenderIsSentNoBindUnlessTheSimulatorIsToldTo(t *testing.T) {
+func TestExtenderIsSentABindOnlyWithExtenderBind(t *testing.T) {
 	use(t, "native")
 	extender := extenders.Start(t, "filter", "prioritize", "preempt")
 	listen()
 	apply(t, extender.Config(""))
 	addNodes(t, "node-1")
 	addPod(t, "bound-here", "")
-	if a := attempt(t, "bound-here", recorder.Scheduled); a.Node != "node-1" || extender.Asked("filter") == 0 {
+	a := attempt(t, "bound-here", recorder.Scheduled)
+	if a.Node != "node-1" || extender.Asked("filter") == 0 {
 		t.Errorf("got %+v", a)
 	}
 	if said := console.String(); !strings.Contains(said, "warning: extender "+extender.URL+": its bindVerb is not called") {
@@ -36,10 +37,12 @@ func TestExtenderIsSentNoBindUnlessTheSimulatorIsToldTo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bind := extender.Binds()[0]; bind.PodUID != pod.UID || bind.Node != "node-1" {
+	bind := extender.Binds()[0]
+	if bind.PodUID != pod.UID || bind.Node != "node-1" {
 		t.Errorf("got %+v", bind)
 	}
-	if said := console.String(); strings.Contains(said, "bindVerb") {
+	said := console.String()
+	if strings.Contains(said, "bindVerb") {
 		t.Errorf("warned %q", said)
 	}
 }

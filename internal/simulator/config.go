@@ -31,7 +31,7 @@ type Config struct {
 	// SchedulerConfig is a KubeSchedulerConfiguration, in YAML or JSON. It takes
 	// the place of that of Variant.
 	SchedulerConfig []byte
-	// Plugins can be in configurations, by name, beside those that every scheduler here
+	// Plugins can be in configurations, by name, beside the plugins that every scheduler here
 	// has. See Registry of package scheduler.
 	Plugins frameworkruntime.Registry
 	// DataDir keeps the cluster, and the configuration that was applied last.
@@ -92,7 +92,7 @@ func (c *Config) complete() (err error) {
 	return err
 }
 
-// apiPort is that of kube-scheduler-simulator.
+// apiPort is kube-scheduler-simulator's.
 const apiPort = 3131
 
 // AddFlags makes flags of what a person configures.

@@ -33,7 +33,7 @@ jobs:
 - metadata: {name: once, namespace: team, uid: job-uid}
   spec:
     selector: {matchLabels: {batch.kubernetes.io/controller-uid: job-uid}}
-    template: {metadata: {labels: {batch.kubernetes.io/controller-uid: job-uid}}, spec: {restartPolicy: Never, schedulerName: nobody, containers: [{name: c, image: c}]}}
+    template: {metadata: {labels: {batch.kubernetes.io/controller-uid: job-uid}}, spec: {restartPolicy: Never, schedulerName: absent, containers: [{name: c, image: c}]}}
 podDisruptionBudgets:
 - metadata: {name: web, namespace: team}
   spec: {minAvailable: 1, selector: {matchLabels: {app: web}}}
@@ -86,7 +86,8 @@ func TestACopyIsAsTheClusterWas(t *testing.T) {
 	if !errors.As(err, &refused) || len(refused) != 1 || refused[0].About != "pod team/wrong" || !strings.Contains(refused[0].Reason, "spec.containers[0].name") {
 		t.Fatalf("refused is %v", err)
 	}
-	if after := fmt.Sprint(in.ReplicaSets, in.PVs); after != before {
+	after := fmt.Sprint(in.ReplicaSets, in.PVs)
+	if after != before {
 		t.Errorf("an import changes what it imports from %s to %s", before, after)
 	}
 	core := sim.Client().CoreV1()
@@ -98,7 +99,8 @@ func TestACopyIsAsTheClusterWas(t *testing.T) {
 	if err != nil || len(web.OwnerReferences) != 1 || web.OwnerReferences[0].UID != set.UID || web.Spec.NodeName != "with" {
 		t.Errorf("pod %+v of set %v, %v", web, set.UID, err)
 	}
-	if volume := web.Spec.Volumes[0].PersistentVolumeClaim; volume == nil || volume.ClaimName != "web-scratch" {
+	volume := web.Spec.Volumes[0].PersistentVolumeClaim
+	if volume == nil || volume.ClaimName != "web-scratch" {
 		t.Errorf("its volume is %+v", web.Spec.Volumes[0])
 	}
 	kit.Succeeds(t, "the budget is counted", func(ctx context.Context) error {
@@ -112,7 +114,7 @@ func TestACopyIsAsTheClusterWas(t *testing.T) {
 	if err != nil || len(node.Status.Images) != 1 {
 		t.Errorf("the node is %+v, %v", node, err)
 	}
-	kit.Succeeds(t, "the claim is that of the pod", func(ctx context.Context) error { return reservedFor(ctx, "web-gpu-x", web.UID) })
+	kit.Succeeds(t, "the claim is the pod's", func(ctx context.Context) error { return reservedFor(ctx, "web-gpu-x", web.UID) })
 	waitPhase(t, "web", v1.PodRunning)
 	waitPhase(t, "done", v1.PodSucceeded)
 	kit.Succeeds(t, "the device is taken", func(context.Context) error {

@@ -50,7 +50,8 @@ func TestADeviceIsForOnePodAfterTheOtherAndGoesWithAReset(t *testing.T) {
 	addNodes(t, "with", "without")
 	addDevice(t, "with")
 	addPodWithDevice(t, "first")
-	if a := attempt(t, "first", recorder.Scheduled); a.Node != "with" {
+	a := attempt(t, "first", recorder.Scheduled)
+	if a.Node != "with" {
 		t.Errorf("the pod is on %s", a.Node)
 	}
 	addPodWithDevice(t, "second")

@@ -16,7 +16,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
-	"wasmkwokwizardry.io/regex-scheduling/extender/config"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	poll "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -97,7 +96,8 @@ func TestAPatternThatTheExtenderRejectsIsNotIgnored(t *testing.T) {
 				})
 			}
 			poll.Succeeds(t, "nothing is to be tried again", func(context.Context) error {
-				if pending := queue(); pending != "activeQ:0; backoffQ:0; unschedulablePods:2" {
+				pending := queue()
+				if pending != "activeQ:0; backoffQ:0; unschedulablePods:2" {
 					return fmt.Errorf("the scheduler has %s", pending)
 				}
 				return nil
@@ -114,7 +114,7 @@ func serveExtender(t *testing.T, yaml string) string {
 	if err := os.WriteFile(file, []byte(yaml), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := config.Load(file)
+	c, err := extender.LoadConfig(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,8 @@ func TestAlgorithmsOfTheExtenderDecide(t *testing.T) {
 			}
 			addNodes(t, "kubecon-1", "kubecon-2", "kubecon-3", "other")
 			addPod(t, "p", "^kubecon-")
-			if a := attempt(t, "p", recorder.Scheduled); !strings.HasPrefix(a.Node, tc.want) {
+			a := attempt(t, "p", recorder.Scheduled)
+			if !strings.HasPrefix(a.Node, tc.want) {
 				t.Errorf("on %q, want %q: %+v", a.Node, tc.want, a.Nodes())
 			}
 		})
@@ -208,7 +209,8 @@ func TestTheExtenderIsAskedAboutEveryNodeOfALargeCluster(t *testing.T) {
 			for i := 0; i < len(names); i += 60 {
 				pod := fmt.Sprintf("p%d", i)
 				addPod(t, pod, "^"+names[i]+"$")
-				if a := attempt(t, pod, recorder.Scheduled); a.Node != names[i] || a.Number != 1 {
+				a := attempt(t, pod, recorder.Scheduled)
+				if a.Node != names[i] || a.Number != 1 {
 					t.Errorf("attempt %d puts it on %q, want the first to on %s", a.Number, a.Node, names[i])
 				}
 			}

@@ -44,7 +44,8 @@ func hasEvent(t *testing.T, pod, text string) {
 		}
 		var all []string
 		for i := range events.Items {
-			if all = append(all, events.Items[i].Message); strings.Contains(events.Items[i].Message, text) {
+			all = append(all, events.Items[i].Message)
+			if strings.Contains(events.Items[i].Message, text) {
 				return nil
 			}
 		}

@@ -82,7 +82,8 @@ func TestAPodThatPreemptsAnotherNamesItAndTheNode(t *testing.T) {
 			if !ok || out.By != "default/high" || out.Node != "full" {
 				t.Errorf("the victim: got %+v", out)
 			}
-			if last := sim.Recorder().Attempts("default", "low")[0]; last.Preempted == nil || last.Preempted.By != "default/high" {
+			last := sim.Recorder().Attempts("default", "low")[0]
+			if last.Preempted == nil || last.Preempted.By != "default/high" {
 				t.Errorf("the victim's attempt: got %+v", last)
 			}
 		})
@@ -97,7 +98,7 @@ func postFilters(pod string) (all string) {
 	return all
 }
 
-// However many full nodes there are, a pod preempts on those that its regex matches, and only
+// However many full nodes there are, a pod preempts on the nodes that its regex matches, and only
 // there: no victim on another node would make room for it, and it would preempt without end.
 func TestPreemptionIsOnNodesThatTheRegexMatchesOnly(t *testing.T) {
 	var queue func() string
@@ -147,7 +148,8 @@ func TestPreemptionIsOnNodesThatTheRegexMatchesOnly(t *testing.T) {
 					pods = append(pods, pod.Name+" "+pod.Spec.NodeName)
 				}
 				slices.Sort(pods)
-				if pending := queue(); !slices.Equal(pods, want) || pending != "activeQ:0; backoffQ:0; unschedulablePods:1" {
+				pending := queue()
+				if !slices.Equal(pods, want) || pending != "activeQ:0; backoffQ:0; unschedulablePods:1" {
 					return fmt.Errorf("it has %s, and there are %q, want %q", pending, pods, want)
 				}
 				return nil
@@ -155,7 +157,8 @@ func TestPreemptionIsOnNodesThatTheRegexMatchesOnly(t *testing.T) {
 			if got := preemptions("ghost"); len(got) > 0 {
 				t.Errorf("a pod that no node matches preempts: %+v", got)
 			}
-			if got := preemptions("gpu"); len(got) != 1 || got[0].Node != "gpu-1" || !slices.Equal(got[0].Victims, []string{"default/on-gpu-1"}) {
+			got := preemptions("gpu")
+			if len(got) != 1 || got[0].Node != "gpu-1" || !slices.Equal(got[0].Victims, []string{"default/on-gpu-1"}) {
 				t.Errorf("preempted for gpu: %+v, want one pod of gpu-1", got)
 			}
 		})

@@ -160,7 +160,8 @@ func TestWhyAPodIsWhereItIs(t *testing.T) {
 			if verdict := a.Cell(a.Groups[0], column); verdict != recorder.Rejected && verdict != recorder.Excluded {
 				t.Errorf("the plugin's cell for node other says %s", verdict)
 			}
-			if verdict := a.Cell(a.Groups[1], column); verdict != recorder.Passed {
+			verdict := a.Cell(a.Groups[1], column)
+			if verdict != recorder.Passed {
 				t.Errorf("the plugin's cell for node %s says %s", rows[1].Node, verdict)
 			}
 			for point, said := range map[string][]recorder.PluginVerdict{
@@ -237,7 +238,8 @@ func TestWhyAPodIsUnschedulable(t *testing.T) {
 			if len(a.Scores()) > 0 {
 				t.Errorf("got scores %+v", a.Scores())
 			}
-			if said := a.PostFilter; said == nil || said.Plugin != "" || said.Verdict != recorder.Rejected || !strings.HasPrefix(said.Reason, "no new claims to deallocate, preemption: 0/1 nodes are available") {
+			said := a.PostFilter
+			if said == nil || said.Plugin != "" || said.Verdict != recorder.Rejected || !strings.HasPrefix(said.Reason, "no new claims to deallocate, preemption: 0/1 nodes are available") {
 				t.Errorf("PostFilter said %+v", said)
 			}
 		})
@@ -274,7 +276,8 @@ func TestAPreFilterThatRejectsIsNamed(t *testing.T) {
 func TestEachAttemptIsKept(t *testing.T) {
 	use(t, "native")
 	addPod(t, "p", "^late$")
-	if first := attempt(t, "p", recorder.Unschedulable); first.Total != 0 || len(first.Nodes()) != 0 {
+	first := attempt(t, "p", recorder.Unschedulable)
+	if first.Total != 0 || len(first.Nodes()) != 0 {
 		t.Errorf("without nodes: got %+v", first)
 	}
 	makeNodes(t, "early")
@@ -285,7 +288,8 @@ func TestEachAttemptIsKept(t *testing.T) {
 	if last.Node != "late" || last.Number != len(all) || all[0].ID != last.ID || all[len(all)-1].Number != 1 {
 		t.Errorf("got %+v", all)
 	}
-	if found, ok := sim.Recorder().Attempt("default", "p", all[1].ID); !ok || found.Result != recorder.Unschedulable {
+	found, ok := sim.Recorder().Attempt("default", "p", all[1].ID)
+	if !ok || found.Result != recorder.Unschedulable {
 		t.Errorf("got %+v", found)
 	}
 }

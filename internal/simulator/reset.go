@@ -55,11 +55,11 @@ func (s *Simulator) ImportFirst(ctx context.Context, in *snapshot.Snapshot, prog
 	return err
 }
 
-// Source is the cluster that this one began as a copy of. Nil: of none, or of one
-// that nobody knows.
+// Source is the cluster that this one began as a copy of. It is nil without one, or if the
+// cluster is not known.
 func (s *Simulator) Source() *snapshot.Source { return s.baseline.source }
 
-// Reset goes back to how things were at the start: all objects are those of that time,
+// Reset goes back to how things were at the start: all objects are as they were then,
 // whatever their kind, and what came later is gone, scheduling attempts included. So is the
 // scheduler's configuration. The start includes what was in a kept cluster, and what ImportFirst
 // imported. Controllers are paused meanwhile.
@@ -157,7 +157,7 @@ func (s *Simulator) checkFinished(cfg Config) error {
 	return nil
 }
 
-// wasRefused is true of the error of an import that is complete but for what the API
+// wasRefused reports whether an error is of an import that is complete but for what the API
 // server rejected.
 func wasRefused(err error) bool {
 	var refused snapshot.NotImported

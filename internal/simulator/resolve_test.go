@@ -26,7 +26,8 @@ func TestTheExtendersNameLeadsIntoThisProcess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := resolved.Extenders[0].URLPrefix; got != want || typed(want) != prefix {
+		got := resolved.Extenders[0].URLPrefix
+		if got != want || typed(want) != prefix {
 			t.Errorf("%s: got %s, and back %s", prefix, got, typed(want))
 		}
 	}

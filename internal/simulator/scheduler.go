@@ -39,7 +39,7 @@ type instance struct {
 	err         error // why it ended; read it after done
 }
 
-// Plugins are those that were added to what every scheduler here has.
+// Plugins were added to what every scheduler here has.
 func (s *schedulers) Plugins() frameworkruntime.Registry { return s.plugins }
 
 // Recorder keeps the scheduling attempts.

@@ -10,8 +10,8 @@ import (
 	"k8s.io/klog/v2"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
+	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
-	"wasmkwokwizardry.io/regex-scheduling/static/guestserver"
 )
 
 // extenderName is the host under which configurations refer to the HTTP

@@ -13,7 +13,7 @@ func TestEverySubscriberIsNotifiedWithoutWaiting(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	first, second := s.subscribe(ctx), s.subscribe(t.Context())
 	s.send()
-	s.send() // nobody has read yet
+	s.send() // nothing has been read yet
 	kit.Receives(t, "a value for the first subscriber", first)
 	kit.Receives(t, "a value for the second subscriber", second)
 	select {
@@ -23,7 +23,8 @@ func TestEverySubscriberIsNotifiedWithoutWaiting(t *testing.T) {
 	}
 	cancel()
 	kit.Succeeds(t, "the subscription ends", func(context.Context) error {
-		if n := s.len(); n != 1 {
+		n := s.len()
+		if n != 1 {
 			return fmt.Errorf("%d subscriptions", n)
 		}
 		return nil

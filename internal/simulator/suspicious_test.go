@@ -12,7 +12,7 @@ import (
 	poll "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
-// A hostlist is a valid regex of other nodes than were meant. Whoever reads it, one event
+// A hostlist is a valid regex of other nodes than were meant. To its reader, one event
 // of the pod says so, and the pod is scheduled as its regex says.
 func TestAHostlistCausesAWarningEvent(t *testing.T) {
 	for _, variant := range Variants {
@@ -25,7 +25,8 @@ func TestAHostlistCausesAWarningEvent(t *testing.T) {
 			addPod(t, "hostlist", "node-[001-128]")
 			addPod(t, "good", "node-[0-9]+")
 			for _, name := range []string{"hostlist", "good"} {
-				if a := attempt(t, name, recorder.Scheduled); a.Node != "node-1" {
+				a := attempt(t, name, recorder.Scheduled)
+				if a.Node != "node-1" {
 					t.Errorf("%s is on %q", name, a.Node)
 				}
 			}

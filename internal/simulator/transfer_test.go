@@ -94,7 +94,8 @@ func TestWhatIsExportedCanBeImported(t *testing.T) {
 	if err := sim.Reset(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if empty := names(t); len(empty) > 0 {
+	empty := names(t)
+	if len(empty) > 0 {
 		t.Errorf("a reset leaves %v", empty)
 	}
 	objects := &snapshot.Snapshot{}
@@ -104,7 +105,8 @@ func TestWhatIsExportedCanBeImported(t *testing.T) {
 	if err := sim.Import(t.Context(), objects, nil); err != nil {
 		t.Fatal(err)
 	}
-	if second := names(t); !slices.Equal(first, second) || len(first) != 9 {
+	second := names(t)
+	if !slices.Equal(first, second) || len(first) != 9 {
 		t.Errorf("exported %v, imported %v", first, second)
 	}
 	if !strings.Contains(string(sim.SchedulerConfig()), "RegexScheduling") {
@@ -172,7 +174,8 @@ func TestABadConfigurationStopsAnImportBeforeItBegins(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "plugin Nope") || !strings.Contains(err.Error(), `"objects only" skips the configuration`) {
 		t.Errorf("got %v", err)
 	}
-	if left := names(t); len(left) > 0 {
+	left := names(t)
+	if len(left) > 0 {
 		t.Errorf("imported %v", left)
 	}
 }

@@ -36,7 +36,7 @@ type provisioner struct {
 	classes storagelisters.StorageClassLister
 }
 
-// startVolumes makes volumes for claims, and deletes those that are released, now and
+// startVolumes makes volumes for claims, and deletes released volumes, now and
 // until ctx is done. The informers of claims, volumes and storage classes
 // in shared must run. What fails is tried again, and written to logs, one Write each.
 // After the end of ctx, wait until the last request has ended with the result.
@@ -91,7 +91,7 @@ func (p *provisioner) provision(ctx context.Context, name cache.ObjectName) erro
 	}
 	_, err = p.client.CoreV1().PersistentVolumes().Create(ctx, volume, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
-		return nil // the name is that of this claim alone
+		return nil // the name is this claim's alone
 	}
 	return err
 }

@@ -97,7 +97,8 @@ func TestVolumeIsMadeWhereThePodIs(t *testing.T) {
 	if volume.Spec.CSI == nil || volume.Spec.CSI.Driver != "any.example.com" || volume.Spec.Capacity.Storage().String() != "1Gi" {
 		t.Errorf("its volume is %+v", volume.Spec)
 	}
-	if key, value := onlyAffinity(t, volume); key != v1.LabelHostname || value != pod.Spec.NodeName {
+	key, value := onlyAffinity(t, volume)
+	if key != v1.LabelHostname || value != pod.Spec.NodeName {
 		t.Errorf("its volume is for %s=%s, and the pod on %s", key, value, pod.Spec.NodeName)
 	}
 	if err := sim.Client().CoreV1().Pods("default").Delete(t.Context(), "p", metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}); err != nil {
@@ -116,7 +117,8 @@ func TestVolumeIsMadeWhereThePodIs(t *testing.T) {
 // onlyAffinity is the one label that a volume's nodes must have.
 func onlyAffinity(t *testing.T, volume *v1.PersistentVolume) (key, value string) {
 	t.Helper()
-	if a := volume.Spec.NodeAffinity; a == nil || a.Required == nil || len(a.Required.NodeSelectorTerms) != 1 || len(a.Required.NodeSelectorTerms[0].MatchExpressions) != 1 {
+	a := volume.Spec.NodeAffinity
+	if a == nil || a.Required == nil || len(a.Required.NodeSelectorTerms) != 1 || len(a.Required.NodeSelectorTerms[0].MatchExpressions) != 1 {
 		t.Fatalf("affinity %+v", a)
 	}
 	match := volume.Spec.NodeAffinity.Required.NodeSelectorTerms[0].MatchExpressions[0]
@@ -133,7 +135,8 @@ spec: {drivers: [{name: ebs.csi.aws.com, nodeID: x, topologyKeys: [topology.kube
 	addClaim(t, "first", "in-tree")
 	addPodWithClaim(t, "p", "first")
 	inPhase(t, "p", 1, v1.PodRunning)
-	if key, value := onlyAffinity(t, volumeOf(t, "first")); key != v1.LabelTopologyZone || value != "a" {
+	key, value := onlyAffinity(t, volumeOf(t, "first"))
+	if key != v1.LabelTopologyZone || value != "a" {
 		t.Errorf("the volume is for %s=%s", key, value)
 	}
 	addClaim(t, "second", "in-tree")
@@ -150,7 +153,8 @@ allowedTopologies: [{matchLabelExpressions: [{key: topology.kubernetes.io/zone, 
 	addClaim(t, "data", "now")
 	volume := volumeOf(t, "data")
 	addPodWithClaim(t, "p", "data")
-	if pod := inPhase(t, "p", 1, v1.PodRunning)[0]; pod.Spec.NodeName != "kubecon-2" {
+	pod := inPhase(t, "p", 1, v1.PodRunning)[0]
+	if pod.Spec.NodeName != "kubecon-2" {
 		t.Errorf("the pod is on %s", pod.Spec.NodeName)
 	}
 	deleteClaim(t, "data")

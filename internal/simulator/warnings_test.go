@@ -44,10 +44,11 @@ func TestWarningsAreFew(t *testing.T) {
 	}
 	now = now.Add(time.Minute)
 	w.say("again")
-	if want += "warning: 995 more warnings were omitted\nwarning: again\n"; out.String() != want {
+	want += "warning: 995 more warnings were omitted\nwarning: again\n"
+	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", &out, want)
 	}
-	(&warnings{now: time.Now}).say("to nobody")
+	(&warnings{now: time.Now}).say("to no one")
 }
 
 // TestWarningsOfTheKubeletsArePrinted forbids what they do to a node.
@@ -99,7 +100,8 @@ func TestAResetIsNoReasonForWarnings(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if said := console.String(); said != "" {
+	said := console.String()
+	if said != "" {
 		t.Errorf("it warns:\n%s", said)
 	}
 }

@@ -16,7 +16,7 @@ func (s *Simulator) WhatIf(config []byte) (o engine.Options, done func() error, 
 }
 
 // WhatIf makes the options of a what-if from a configuration. As in a simulator, it may name the
-// guests and the extender of this program. Call done at the end. The plugins are those of [Config].
+// guests and the extender of this program. Call done at the end. The plugins are [Config]'s.
 func WhatIf(config []byte, plugins frameworkruntime.Registry) (o engine.Options, done func() error, err error) {
 	controlplane.TakeLoggers()
 	s := &Simulator{}

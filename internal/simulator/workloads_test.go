@@ -90,7 +90,8 @@ func TestThePodsOfEveryKindOfWorkloadRun(t *testing.T) {
 			addWorkload(t, kind)
 			on := map[string]bool{}
 			for _, pod := range inPhase(t, kind, w.pods, v1.PodRunning) {
-				if owner := metav1.GetControllerOf(pod); owner == nil || owner.Kind != w.owner {
+				owner := metav1.GetControllerOf(pod)
+				if owner == nil || owner.Kind != w.owner {
 					t.Errorf("pod %s is of %v", pod.Name, owner)
 				}
 				on[pod.Spec.NodeName] = true
@@ -147,7 +148,7 @@ spec:
 	if err != nil {
 		t.Fatal(err)
 	}
-	cron.Status.LastScheduleTime = &metav1.Time{Time: time.Now().Add(-2 * time.Minute)} // so that nobody waits a minute
+	cron.Status.LastScheduleTime = &metav1.Time{Time: time.Now().Add(-2 * time.Minute)} // so that the test does not wait a minute
 	if cron, err = crons.UpdateStatus(t.Context(), cron, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +189,7 @@ spec: {template: {metadata: {labels: {app: waits}}, spec: {restartPolicy: Never,
 }
 
 // TestWorkloadsThatAreExportedAreThereOnceAfterAnImport: the pods that the file
-// has are those that the workloads have, and none is made beside them.
+// has are the pods that the workloads have, and none is made beside them.
 func TestWorkloadsThatAreExportedAreThereOnceAfterAnImport(t *testing.T) {
 	use(t, "native")
 	addNodes(t, "kubecon-1", "kubecon-2")
@@ -243,7 +244,8 @@ spec: {schedule: "0 0 30 2 *", jobTemplate: {spec: {template: {spec: {restartPol
 				return set.Status.ReadyReplicas != *set.Spec.Replicas || metav1.GetControllerOf(set) == nil && set.Name != "replicaset"
 			})
 		})
-		if after := settled(); !slices.Equal(before, after) {
+		after := settled()
+		if !slices.Equal(before, after) {
 			t.Errorf("%s there is\n%s\nwant\n%s", round, strings.Join(after, "\n"), strings.Join(before, "\n"))
 		}
 		if _, err := sim.Client().BatchV1().CronJobs("default").Get(t.Context(), "never", metav1.GetOptions{}); err != nil {

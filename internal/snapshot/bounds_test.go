@@ -21,7 +21,8 @@ func TestWhatIsSentIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := ReadSent(strings.NewReader(tt.file))
-			if large, ok := err.(TooLarge); !ok || !strings.Contains(large.Error(), tt.want) {
+			large, ok := err.(TooLarge)
+			if !ok || !strings.Contains(large.Error(), tt.want) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -44,7 +45,8 @@ func TestWhatIsReadFromAFileIsBounded(t *testing.T) {
 		t.Errorf("within the bound: %v", err)
 	}
 	_, _, err := ReadWithin(t.Context(), 1<<20, File{Reader: strings.NewReader(file)})
-	if large, ok := err.(TooLarge); !ok || large.Error() != "more than 1 MB is too much to be read: --max-size allows more" {
+	large, ok := err.(TooLarge)
+	if !ok || large.Error() != "more than 1 MB is too much to be read: --max-size allows more" {
 		t.Errorf("got %v", err)
 	}
 }

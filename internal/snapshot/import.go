@@ -46,7 +46,7 @@ func (n NotImported) Error() string {
 	return "import: " + strings.Join(all, "; ")
 }
 
-// Import makes the objects of a snapshot, and updates those that exist already.
+// Import makes the objects of a snapshot, and updates the ones that exist already.
 // progress, which may be nil, gets how many of how many are done, from several
 // goroutines. Objects that the API server rejects do not stop it: the error is then a
 // [NotImported]. It may change the snapshot.
@@ -73,7 +73,7 @@ func (i *Importer) Import(ctx context.Context, in *Snapshot, progress func(done,
 	return part.left()
 }
 
-// comesLast is true of pods without a node, since those that have one take their room
+// comesLast reports whether a pod has no node: pods that have one take their room
 // before, and of what is for pods that are made later alone.
 func comesLast(o Object) bool {
 	switch o := o.(type) {

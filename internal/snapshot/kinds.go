@@ -26,8 +26,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Kinds are those of a Snapshot in the order in which they are made: each after
-// those that it refers to. No other kind is ever read from a cluster: no Secret, no
+// Kinds are the kinds of a Snapshot in the order in which they are made: each after
+// kinds that it refers to. No other kind is ever read from a cluster: no Secret, no
 // ConfigMap, no ServiceAccount, no Event and no custom resource.
 var Kinds = []Kind{
 	kindOf("namespace", &v1.Namespace{}),
@@ -112,7 +112,7 @@ func (k Kind) of(s *Snapshot) reflect.Value {
 	return reflect.ValueOf(s).Elem().FieldByIndex(k.field.Index)
 }
 
-// All are those of a snapshot, to be read and changed.
+// All are the lists of a snapshot, to be read and changed.
 func (k Kind) All(s *Snapshot) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
 		for i := range k.of(s).Len() {

@@ -120,7 +120,7 @@ func (i *importing) create(ctx context.Context, kind Kind, obj Object, was types
 	return kind.request(client(i.Client).Put(), obj.GetNamespace()).Name(obj.GetName()).SubResource("status").Body(created).Do(ctx).Error()
 }
 
-// restoreStatus gives an object the status that nobody here would bring about again,
+// restoreStatus gives an object the status that nothing here would bring about again,
 // if there is one: the room and the images of nodes, which volume and which device
 // belongs to which claim, how far jobs are, and that a pod has ended. The status of
 // other pods comes from the kubelets and the scheduler.
@@ -129,7 +129,7 @@ func restoreStatus(from, created Object) bool {
 	case *v1.Node:
 		status := from.(*v1.Node).Status
 		if len(status.Capacity) == 0 && len(status.Allocatable) == 0 {
-			return false // the file does not say how large it is: that stays with whoever knows
+			return false // the file does not say how large it is: that stays with the one who knows
 		}
 		to.Status.Capacity, to.Status.Allocatable = status.Capacity, status.Allocatable
 		to.Status.Images, to.Status.DeclaredFeatures = status.Images, status.DeclaredFeatures
@@ -155,7 +155,7 @@ func restoreStatus(from, created Object) bool {
 
 // adapt makes of an object what it has to be here.
 func (i *importing) adapt(ctx context.Context, obj Object) {
-	// Nobody here would take finalizers away, but for two.
+	// Nothing here would take finalizers away, but for two.
 	finalizers := obj.GetFinalizers()
 	keep := func(finalizer string) { obj.SetFinalizers([]string{finalizer}) }
 	obj.SetFinalizers(nil)
@@ -173,7 +173,7 @@ func (i *importing) adapt(ctx context.Context, obj Object) {
 		obj.Spec.HealthCheckNodePort = 0
 	case *v1.Pod:
 		// Its job, which is here, has yet to count its end: the controller takes the
-		// finalizer away from those that it has counted.
+		// finalizer away from the pods that it has counted.
 		owner := metav1.GetControllerOf(obj)
 		tracked := slices.Contains(finalizers, batchv1.JobTrackingFinalizer)
 		if owner != nil && owner.Kind == "Job" && (tracked || !podutil.IsPodTerminal(obj)) {

@@ -32,7 +32,7 @@ func Read(r io.Reader) (*Snapshot, []Notice, error) {
 	return newReading(unbounded).read([]File{{Reader: r}})
 }
 
-// ReadSent is Read for what whoever reaches a simulator may send: it is bounded. Its
+// ReadSent is Read for what any client of a simulator may send: it is bounded. Its
 // error may be a [TooLarge].
 func ReadSent(r io.Reader) (*Snapshot, []Notice, error) {
 	return newReading(bounds{MaxSent, 4 << 20, 1 << 20, toBeSent, toBeSent}).read([]File{{Reader: r}})

@@ -48,14 +48,16 @@ func TestListsOfKubectlAreRead(t *testing.T) {
 		"lists in a list": `{"kind": "List", "apiVersion": "v1", "items": [{"kind": "List", "apiVersion": "v1", "items": [{"kind": "PodList", "apiVersion": "v1", "items": [` + pod + `]}]}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			if s, notices := noticed(t, file); s.Objects() != 1 || s.Pods[0].Name != "p" || notices != missing {
+			s, notices := noticed(t, file)
+			if s.Objects() != 1 || s.Pods[0].Name != "p" || notices != missing {
 				t.Errorf("got %d objects, %s", s.Objects(), notices)
 			}
 		})
 	}
 	s, notices := noticed(t, "kind: Node\napiVersion: v1\nmetadata: {name: a}\n---\n---\nkind: ReplicaSet\napiVersion: apps/v1\nmetadata: {name: r}\n---\n"+
 		"kind: ConfigMap\napiVersion: v1\nmetadata: {name: m, namespace: ns}\n")
-	if want := "ConfigMap ns/m: skipped: v1 ConfigMap is not a kind that scheduling depends on"; len(s.Nodes) != 1 || len(s.ReplicaSets) != 1 || notices != want {
+	want := "ConfigMap ns/m: skipped: v1 ConfigMap is not a kind that scheduling depends on"
+	if len(s.Nodes) != 1 || len(s.ReplicaSets) != 1 || notices != want {
 		t.Errorf("got %d nodes, %s", len(s.Nodes), notices)
 	}
 }
@@ -64,7 +66,8 @@ func TestJSONDocumentsOfAFileAreRead(t *testing.T) {
 	const a = `{"kind": "Node", "apiVersion": "v1", "metadata": {"name": "a"}}`
 	const b = `{"kind": "NodeList", "apiVersion": "v1", "items": [{"metadata": {"name": "b"}}, {"metadata": {"name": "c"}}]}`
 	for name, file := range map[string]string{"JSON lines": a + "\n" + b + "\n", "one after the other": strings.Repeat(" ", 99) + a + b} {
-		if s, notices := noticed(t, file); len(s.Nodes) != 3 || notices != "" {
+		s, notices := noticed(t, file)
+		if len(s.Nodes) != 3 || notices != "" {
 			t.Errorf("%s: %d nodes, %s", name, len(s.Nodes), notices)
 		}
 	}
@@ -106,7 +109,8 @@ func TestWhatIsNotKnownOfAnObjectIsSkippedWithANotice(t *testing.T) {
 			"pod default/a: spec.schedulername: skipped: the Kubernetes of this simulator has no such field"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if s, notices := noticed(t, "# a comment, which only YAML has\n"+tt.file); len(s.Pods) == 0 || notices != tt.want {
+			s, notices := noticed(t, "# a comment, which only YAML has\n"+tt.file)
+			if len(s.Pods) == 0 || notices != tt.want {
 				t.Errorf("%d pods\ngot  %s\nwant %s", len(s.Pods), notices, tt.want)
 			}
 		})
@@ -119,7 +123,8 @@ func TestAKindInAnOldVersionIsOneThatSchedulingDependsOn(t *testing.T) {
 		t.Error(notices)
 	}
 	const other = `{"apiVersion": "serving.example.com/v1", "kind": "Service", "metadata": {"name": "s"}}`
-	if _, notices := noticed(t, other); notices != "Service s: skipped: serving.example.com/v1 Service is not a kind that scheduling depends on" {
+	_, notices := noticed(t, other)
+	if notices != "Service s: skipped: serving.example.com/v1 Service is not a kind that scheduling depends on" {
 		t.Error(notices)
 	}
 }
@@ -139,22 +144,25 @@ func compressed(t *testing.T, text string) string {
 
 func TestAFileThatIsCompressedIsRead(t *testing.T) {
 	file := compressed(t, "nodes:\n- metadata: {name: a}\n")
-	if s, _ := noticed(t, file); len(s.Nodes) != 1 {
+	s, _ := noticed(t, file)
+	if len(s.Nodes) != 1 {
 		t.Errorf("%d nodes", len(s.Nodes))
 	}
-	if _, _, err := Read(strings.NewReader(file[:len(file)-8])); err == nil || !strings.HasPrefix(err.Error(), "the file is cut off: ") {
+	_, _, err := Read(strings.NewReader(file[:len(file)-8]))
+	if err == nil || !strings.HasPrefix(err.Error(), "the file is cut off: ") {
 		t.Errorf("what was cut: %v", err)
 	}
 }
 
 func TestAManifestWithoutANamespaceIsOfTheDefaultOne(t *testing.T) {
 	s, notices := noticed(t, "kind: Pod\napiVersion: v1\nmetadata: {name: p}\nspec: {containers: [{name: c}]}\n---\nkind: Node\napiVersion: v1\nmetadata: {name: a}\n")
-	if pod, node := s.Pods[0].Namespace, s.Nodes[0].Namespace; pod != "default" || node != "" || notices != "" {
+	pod, node := s.Pods[0].Namespace, s.Nodes[0].Namespace
+	if pod != "default" || node != "" || notices != "" {
 		t.Errorf("the pod is of %q, the node of %q, and noticed is %q", pod, node, notices)
 	}
 }
 
-func TestAFileThatIsNoSnapshotIsToldOfInALine(t *testing.T) {
+func TestSnapshotThatIsNoneIsAnErrorOfOneLine(t *testing.T) {
 	for _, tt := range []struct{ name, file, want string }{
 		{"nothing", " \n", "it is empty"},
 		{"two outputs of kubectl", "apiVersion: v1\nitems: []\nkind: List\napiVersion: v1\nitems: []\nkind: List\n", `key "apiVersion" already set in map`},

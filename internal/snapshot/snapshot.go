@@ -3,7 +3,7 @@
 // read, and their objects are made in another cluster, by what that one calls them.
 //
 // It knows objects and API servers, and no simulator: what happens to the scheduler
-// and its configuration is for who imports. It is not an API.
+// and its configuration is for who imports.
 package snapshot
 
 import (
@@ -37,7 +37,7 @@ import (
 // Snapshot is what is in a cluster, as far as scheduling depends on it. Its first
 // fields are what kube-scheduler-simulator exports and imports, field by field.
 type Snapshot struct {
-	// Source says which cluster this is a copy of. Nil: nobody knows.
+	// Source says which cluster this is a copy of. Nil is unknown.
 	Source *Source `json:"source,omitempty"`
 
 	Pods            []v1.Pod                     `json:"pods"`
@@ -89,7 +89,7 @@ type Source struct {
 	// Server its address. Both are empty where names were replaced.
 	Cluster string `json:"cluster,omitempty"`
 	Server  string `json:"server,omitempty"`
-	// Version is that of its Kubernetes.
+	// Version is its Kubernetes version.
 	Version string `json:"version,omitempty"`
 	// File is what the snapshot was read from, if it was.
 	File string `json:"file,omitempty"`
@@ -189,7 +189,7 @@ func (s *Snapshot) dropSystems() {
 	s.Services = slices.DeleteFunc(s.Services, func(o v1.Service) bool { return o.Name == "kubernetes" })
 }
 
-// IsSystemNamespace is true of the namespaces that every cluster has.
+// IsSystemNamespace reports whether a namespace is one that every cluster has.
 func IsSystemNamespace(name string) bool {
 	switch name {
 	case metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, v1.NamespaceNodeLease:

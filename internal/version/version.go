@@ -15,7 +15,8 @@ func Tag() string {
 	if tag != "" {
 		return tag
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" { // go install …@v0.1.0
+	info, ok := debug.ReadBuildInfo()
+	if ok && info.Main.Version != "" { // go install …@v0.1.0
 		return info.Main.Version
 	}
 	return "(devel)"
@@ -27,7 +28,8 @@ func String() string {
 	if commit != "" {
 		s += " of commit " + commit
 	}
-	if k := kubernetes(); k != "" {
+	k := kubernetes()
+	if k != "" {
 		s += ", " + k
 	}
 	return fmt.Sprintf("%s, %s, %s/%s", s, runtime.Version(), runtime.GOOS, runtime.GOARCH)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestStringTellsTheBuild(t *testing.T) {
+func TestStringNamesTheBuild(t *testing.T) {
 	tag, commit = "v1.2.3", "0123456789ab"
 	t.Cleanup(func() { tag, commit = "", "" })
 	got := String()

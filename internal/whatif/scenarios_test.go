@@ -15,20 +15,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/scenarios"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/fit"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
-	"wasmkwokwizardry.io/regex-scheduling/static/guestserver"
 )
 
 var update = flag.Bool("update", false, "write what is predicted into the scenarios; then have the live half check it")
 
-// TestWhatIsPredicted: the engine comes to what each scenario expects, and so do drain and
+// TestScenariosArePredicted: the engine comes to what each scenario expects, and so do drain and
 // fit for a scenario that is a question of theirs.
-func TestWhatIsPredicted(t *testing.T) {
+func TestScenariosArePredicted(t *testing.T) {
 	guests, _, err := guestserver.Start("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,8 @@ func predicted(t *testing.T, s *scenarios.Scenario, transport http.RoundTripper)
 	}
 	defer e.Close()
 	run(t, e)
-	if lines := scenarios.Lines(cluster.All[*v1.Pod](e.Cluster), nil); s.Begin != nil && !slices.Equal(lines, s.Begin) {
+	lines := scenarios.Lines(cluster.All[*v1.Pod](e.Cluster), nil)
+	if s.Begin != nil && !slices.Equal(lines, s.Begin) {
 		t.Errorf("it begins with:\n%s", strings.Join(lines, "\n"))
 	}
 	before := e.Residents()
@@ -110,7 +111,8 @@ func predicted(t *testing.T, s *scenarios.Scenario, transport http.RoundTripper)
 	pods := cluster.All[*v1.Pod](e.Cluster)
 	for _, pod := range pods {
 		o := e.Outcome(types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name})
-		if line := strings.Join(scenarios.Lines([]*v1.Pod{pod}, nil), ""); !strings.Contains(line, scenarios.Plain(o.Message)) && o.State != engine.NotAsked {
+		line := strings.Join(scenarios.Lines([]*v1.Pod{pod}, nil), "")
+		if !strings.Contains(line, scenarios.Plain(o.Message)) && o.State != engine.NotAsked {
 			t.Errorf("%s: its outcome is %+v", line, o)
 		}
 	}

@@ -110,8 +110,8 @@ func step(n *yaml.Node, path string) (key, value *yaml.Node, left string) {
 	return key, value, strings.TrimPrefix(path[len(longest):], ".")
 }
 
-// Keys returns what is wrong with the keys, whatever type they belong to: those that are
-// there twice, and those that are not text.
+// Keys returns what is wrong with the keys, whatever type they belong to: duplicates,
+// and keys that are not text.
 func (t Text) Keys() Problems {
 	if t.root == nil {
 		return nil

@@ -13,10 +13,12 @@ func TestTheDocumentsOfATextKeepTheirLines(t *testing.T) {
 	if err != nil || len(all) != 2 || all[0].Line("b") != 4 || all[1].Line("c") != 7 {
 		t.Errorf("got %v, %v", all, err)
 	}
-	if line := Second(text); line != 5 {
+	line := Second(text)
+	if line != 5 {
 		t.Errorf("the second begins on line %d", line)
 	}
-	if all, err := Documents([]byte("a: 1\n---\n[\n")); err == nil || len(all) != 1 {
+	all, err = Documents([]byte("a: 1\n---\n[\n"))
+	if err == nil || len(all) != 1 {
 		t.Errorf("before what is not YAML: got %v, %v", all, err)
 	}
 }
@@ -28,11 +30,13 @@ func TestTheLineOfAField(t *testing.T) {
 		"spec.items[1][example.com/key]": 5,
 		"spec.items[1].missing":          4, "spec.items[7].name": 2, "other": 1,
 	} {
-		if got := text.Line(path); got != want {
+		got := text.Line(path)
+		if got != want {
 			t.Errorf("%q is on line %d, want %d", path, got, want)
 		}
 	}
-	if line := Parse(nil).Line("a.b"); line != 1 {
+	line := Parse(nil).Line("a.b")
+	if line != 1 {
 		t.Errorf("of nothing: line %d", line)
 	}
 }
@@ -52,7 +56,8 @@ func TestJSONIsWhatTheDecodersOfKubernetesRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := Parse([]byte(text)).JSON(); err != nil || string(got) != string(want) {
+		got, err := Parse([]byte(text)).JSON()
+		if err != nil || string(got) != string(want) {
 			t.Errorf("%s\ngot  %s, %v\nwant %s", text, got, err, want)
 		}
 	}

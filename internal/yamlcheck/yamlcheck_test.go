@@ -43,20 +43,10 @@ func TestEveryMistakeIsReportedWithItsLine(t *testing.T) {
 6 pluginConfig: unknown field`,
 		},
 		{
-			"extenders in a profile", configuration, "profiles:\n- schedulerName: a\n  extenders: []\n",
-			"3 profiles[0].extenders: unknown field",
-		},
-		{
 			"misspelt fields", configuration, "profiles:\n- schedulername: a\n  plugin: {}\nextender: []\n",
 			`2 profiles[0].schedulername: unknown field: do you mean "schedulerName"?
 3 profiles[0].plugin: unknown field: do you mean "plugins"?
 4 extender: unknown field: do you mean "extenders"?`,
-		},
-		{"a missing level", configuration, "profiles:\n- plugins:\n    enabled: []\n", "3 profiles[0].plugins.enabled: unknown field"},
-		{"a field of few", pod, "metadata:\n  ownerReferences:\n  - foo: a\n", "3 metadata.ownerReferences[0].foo: unknown field"},
-		{
-			"a guest beside args", configuration, "profiles:\n- pluginConfig:\n  - name: a\n    guestURL: b\n",
-			`4 profiles[0].pluginConfig[0].guestURL: unknown field`,
 		},
 		{
 			"a name that is no list item", configuration, "profiles:\n- plugins:\n    multiPoint:\n      enabled:\n      - A\n",
@@ -66,9 +56,7 @@ func TestEveryMistakeIsReportedWithItsLine(t *testing.T) {
 			"a list where an object must stand", configuration, "profiles:\n- plugins:\n  - name: a\n",
 			`2 profiles[0].plugins: cannot unmarshal JSON array into Go v1.Plugins`,
 		},
-		{"an object where a list must stand", configuration, "profiles:\n  schedulerName: a\n", `1 profiles: cannot unmarshal JSON object into Go []v1.KubeSchedulerProfile`},
 		{"text for a number", configuration, "parallelism: many\n", "1 parallelism: cannot unmarshal JSON string into Go int32"},
-		{"a number in quotes", configuration, "parallelism: '16'\n", "1 parallelism: cannot unmarshal JSON string into Go int32"},
 		{"a fraction", configuration, "parallelism: 1.5\n", "1 parallelism: cannot unmarshal JSON number 1.5 into Go int32: invalid syntax"},
 		{"too large a number", configuration, "parallelism: 9999999999\n", "1 parallelism: cannot unmarshal JSON number 9999999999 into Go int32: value out of range"},
 		{"no duration", configuration, "extenders:\n- httpTimeout: soon\n", "2 extenders[0].httpTimeout: cannot unmarshal JSON string into Go v1.Duration: time: invalid duration \"soon\""},
@@ -76,25 +64,19 @@ func TestEveryMistakeIsReportedWithItsLine(t *testing.T) {
 			"an annotation right under metadata", pod, "metadata:\n  name: a\n  example.com/regex: x\n",
 			`3 metadata.example.com/regex: unknown field`,
 		},
-		{"annotations at the top", pod, "metadata:\nannotations:\n  a: b\n", `2 annotations: unknown field`},
-		{"annotations in the spec", pod, "spec:\n  annotations: {}\n", `2 spec.annotations: unknown field`},
 		{"a pattern that YAML takes for a list", pod, "metadata:\n  annotations:\n    r: [ab]\n", "3 metadata.annotations.r: cannot unmarshal JSON array into Go string: put it in quotes"},
 		{"a pattern that YAML takes for a number", pod, "metadata:\n  annotations:\n    r: 12\n", "3 metadata.annotations.r: cannot unmarshal JSON number into Go string: put it in quotes"},
 		{"a label that YAML takes for a truth", pod, "metadata:\n  labels:\n    ssd: yes\n", "3 metadata.labels.ssd: cannot unmarshal JSON boolean into Go string: put it in quotes"},
 		{"a name of one letter", pod, "metadata:\n  name: n\n", "2 metadata.name: cannot unmarshal JSON boolean into Go string: put it in quotes"},
 		{
-			"the same, as JSON has it", pod, `{"metadata": {"name": false}}`,
-			"1 metadata.name: cannot unmarshal JSON boolean into Go string: put it in quotes",
-		},
-		{
 			"quantities", pod, "spec:\n  containers:\n  - resources:\n      requests:\n        cpu: lots\n        memory: 1 Gi\n        pods: 0.5\n",
 			`5 spec.containers[0].resources.requests.cpu: cannot unmarshal JSON string into Go resource.Quantity: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
 6 spec.containers[0].resources.requests.memory: cannot unmarshal JSON string into Go resource.Quantity: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
 		},
-		{"a container's field in the spec", pod, "spec:\n  image: web\n", "2 spec.image: unknown field"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := listed(check(tt.text, tt.as)); got != tt.want {
+			got := listed(check(tt.text, tt.as))
+			if got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
@@ -116,7 +98,8 @@ func TestValidTextHasNoMistake(t *testing.T) {
 		"a whole number":   "spec:\n  priority: 1.0\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := listed(check(text, pod)); got != "" {
+			got := listed(check(text, pod))
+			if got != "" {
 				t.Error(got)
 			}
 		})
@@ -125,7 +108,8 @@ func TestValidTextHasNoMistake(t *testing.T) {
 
 func TestAKeyThatIsNotTextIsReported(t *testing.T) {
 	got := Parse([]byte("metadata:\n  name: {{.Name}}\n")).Keys()
-	if want := "2 metadata.name: the name of a field must be text"; listed(got) != want {
+	want := "2 metadata.name: the name of a field must be text"
+	if listed(got) != want {
 		t.Errorf("got  %s\nwant %s", listed(got), want)
 	}
 }

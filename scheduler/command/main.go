@@ -19,7 +19,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
-// Main is all that main of a scheduler does. The options add plugins to those that it
+// Main is all that main of a scheduler does. The options add plugins to the ones that it
 // has, as options of kube-scheduler's own command do:
 //
 //	command.Main(app.WithPlugin(mine.Name, mine.New))

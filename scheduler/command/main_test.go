@@ -110,14 +110,16 @@ func TestEveryBadConfigStopsTheStartWithOneLine(t *testing.T) {
 func wantRefusal(t *testing.T, host *wasmhost.Host, file, want string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if code := run(host, []string{"--config", file}, &stdout, &stderr); code != 1 {
+	code := run(host, []string{"--config", file}, &stdout, &stderr)
+	if code != 1 {
 		t.Errorf("exit code %d", code)
 	}
 	if stdout.Len() > 0 {
 		t.Errorf("on standard output: %s", &stdout)
 	}
 	line, rest, ended := strings.Cut(stderr.String(), "\n")
-	if want = "kube-scheduler: config " + file + ": " + want; !strings.HasPrefix(line, want) || want == "" {
+	want = "kube-scheduler: config " + file + ": " + want
+	if !strings.HasPrefix(line, want) || want == "" {
 		t.Errorf("got\n%s\nwant\n%s", line, want)
 	}
 	if !ended || rest != "" {
@@ -188,7 +190,7 @@ func TestAServerThatIsNotThereStopsTheStartWithOneLine(t *testing.T) {
 	wantRefusal(t, wasmhost.New(wasmhost.Options{}), fetching(t, guestURL), "plugin WasmRegexScheduling: guest "+guestURL+": dial tcp 127.0.0.1:1: connect: connection refused")
 }
 
-func TestAHostThatNobodyKnowsStopsTheStartWithOneLine(t *testing.T) {
+func TestUnknownHostStopsTheStartWithOneLine(t *testing.T) {
 	const guestURL = "http://guests.invalid/guest.wasm"
 	noDNS := func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no name server") }
 	dialer := net.Dialer{Resolver: &net.Resolver{PreferGo: true, Dial: noDNS}}

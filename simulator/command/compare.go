@@ -113,7 +113,7 @@ func (c *comparison) checkFailOn() error {
 	return nil
 }
 
-// results are those of two files, if they are given, or else of sides that are run now.
+// results are read from two files, if they are given, or else sides are run now.
 func (c *comparison) results(cmd *cobra.Command, files []string) ([]*compare.Result, error) {
 	if len(files) > 0 {
 		result, err := c.judgeFiles(cmd, files)
@@ -128,7 +128,7 @@ func (c *comparison) results(cmd *cobra.Command, files []string) ([]*compare.Res
 	results, err := compare.Run(cmd.Context(), c.Options)
 	progress.end()
 	if errors.Is(err, compare.ErrNothing) && c.Pods == side.Pending && pods > 0 {
-		return nil, fmt.Errorf("%w; --pods all reschedules those that have a node", err)
+		return nil, fmt.Errorf("%w; --pods all reschedules pods that have a node, too", err)
 	}
 	return results, err
 }

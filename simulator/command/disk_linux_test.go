@@ -54,12 +54,12 @@ func (r running) endsForWantOfRoom(t *testing.T) {
 }
 
 // It once ended with a stack of Go.
-func TestADiskThatIsTooSmallIsReported(t *testing.T) {
+func TestSimulatorReportsADiskThatIsTooSmall(t *testing.T) {
 	onDisk(t, "20m").endsForWantOfRoom(t)
 }
 
 // It once ended without a word.
-func TestAFullDiskIsReported(t *testing.T) {
+func TestSimulatorReportsAFullDisk(t *testing.T) {
 	r := onDisk(t, "150m")
 	base := r.await(t, `API +(http://localhost:\d+)/api/v1/\n[^$]*Ctrl-C`)
 	big := strings.Repeat("x", 200_000)

@@ -1,10 +1,7 @@
 package command
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,41 +24,40 @@ metadata: {name: large}
 spec: {containers: [{name: c, image: c, resources: {requests: {cpu: "4"}}}]}
 `
 
-func fitHere(ctx context.Context, args ...string) (status int, out, errOut string) {
-	var stdout, stderr bytes.Buffer
-	status = run(ctx, append([]string{"fit"}, args...), &stdout, &stderr)
-	return status, stdout.String(), stderr.String()
+func fitHere(t *testing.T, args ...string) (status int, out, errOut string) {
+	t.Helper()
+	return here(t, append([]string{"fit"}, args...)...)
 }
 
-func TestTheExitStatusOfFitReportsPendingPods(t *testing.T) {
+func TestFitExitStatusReportsPendingPods(t *testing.T) {
 	dir := t.TempDir()
 	cluster, both := writeFile(t, dir, "cluster.yaml", healthyCluster), writeFile(t, dir, "both.yaml", fittedPods)
 	small := writeFile(t, dir, "small.yaml", fittedPods[:strings.Index(fittedPods, "---")])
-	status, out, errOut := fitHere(t.Context(), "-f", both, "--cluster", cluster, "-o", "json")
+	status, out, errOut := fitHere(t, "-f", both, "--cluster", cluster, "-o", "json")
 	var fitting fit.Fitting
-	if err := json.Unmarshal([]byte(out), &fitting); err != nil || status != statusLost || fitting.Tried != 2 || fitting.Pending != 1 {
+	err := json.Unmarshal([]byte(out), &fitting)
+	if err != nil || status != statusLost || fitting.Tried != 2 || fitting.Pending != 1 {
 		t.Errorf("status %d, %v: %s %s", status, err, out, errOut)
 	}
 	if !strings.Contains(errOut, "simulator: 1 pod would stay pending\n") {
 		t.Error(errOut)
 	}
-	status, out, errOut = fitHere(t.Context(), "-f", small, "--cluster", cluster, "-o", "markdown")
+	status, out, errOut = fitHere(t, "-f", small, "--cluster", cluster, "-o", "markdown")
 	if status != 0 || !strings.HasPrefix(out, "**1 pod would fit.**\n") || !strings.Contains(out, "\n- Pod default/small: 1 of 1 fit\n") {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 	none := writeFile(t, dir, "none.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {nodeSelector: {no: such}, containers: [{name: c, image: c}]}\n")
-	status, out, errOut = fitHere(t.Context(), "-f", none, "--cluster", cluster, "--until-full")
+	status, out, errOut = fitHere(t, "-f", none, "--cluster", cluster, "--until-full")
 	if status != statusLost || !strings.HasPrefix(out, "0 more replicas would fit.\n\nPod default/p: 0 more fit\n  The next one would stay pending: 0/1 nodes are available: 1 node(s) didn't match Pod's node") {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 	node := writeFile(t, dir, "node.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: large}\nstatus: {allocatable: {cpu: \"8\", memory: 8Gi, pods: \"10\"}}\n")
-	status, out, errOut = fitHere(t.Context(), "-f", both, "--cluster", cluster, "--grow-with", node, "--runs", "2")
+	status, out, errOut = fitHere(t, "-f", both, "--cluster", cluster, "--grow-with", node, "--runs", "2")
 	if status != 0 || !strings.HasPrefix(out, "2 pods would fit with 1 more node like large.\n") || !strings.Contains(out, "2 times, with seeds 1 to 2: further nodes: 1 in 2 runs.") {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 }
 
-// The cluster's own configuration decides, unless one is named.
 // A folder as kubectl cluster-info dump writes it.
 func TestFitReadsAFolderAsACluster(t *testing.T) {
 	folder := t.TempDir()
@@ -77,19 +73,19 @@ func TestFitReadsAFolderAsACluster(t *testing.T) {
 		{"metadata": {"name": "e", "namespace": "default"}}, {"metadata": {"name": "f", "namespace": "default"}}]}`)
 	writeFile(t, logs, "logs.txt", "==== START logs\n")
 	small := writeFile(t, t.TempDir(), "small.yaml", fittedPods[:strings.Index(fittedPods, "---")])
-	status, out, errOut := fitHere(t.Context(), "-f", small, "--cluster", folder)
+	status, out, errOut := fitHere(t, "-f", small, "--cluster", folder)
 	if status != statusLost || !strings.Contains(out, "1 Insufficient cpu") || strings.Count(errOut, "notice: Event default/e and 1 more: skipped") != 1 {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
-	if status, _, errOut := fitHere(t.Context(), "-f", small, "--cluster", logs); status != statusNone || !strings.Contains(errOut, "there is no .json, .yaml or .yml file in it") {
+	if status, _, errOut := fitHere(t, "-f", small, "--cluster", logs); status != statusNone || !strings.Contains(errOut, "there is no .json, .yaml or .yml file in it") {
 		t.Errorf("a folder of logs alone: status %d: %s", status, errOut)
 	}
-	if status, _, errOut := fitHere(t.Context(), "-f", "-", "--cluster", "-"); status != statusNone || !strings.Contains(errOut, "standard input can be only one of the two") {
+	if status, _, errOut := fitHere(t, "-f", "-", "--cluster", "-"); status != statusNone || !strings.Contains(errOut, "standard input can be only one of the two") {
 		t.Errorf("twice standard input: status %d: %s", status, errOut)
 	}
 }
 
-func TestAClusterIsReadFromStandardInput(t *testing.T) {
+func TestReadingAClusterFromStandardInput(t *testing.T) {
 	var size maxSize
 	size.add(pflag.NewFlagSet("", pflag.PanicOnError))
 	const text = "nodes:\n- metadata: {name: a}\n"
@@ -103,11 +99,12 @@ func TestAClusterIsReadFromStandardInput(t *testing.T) {
 	}
 }
 
+// The cluster's own configuration decides, unless one is named.
 func TestFitUsesTheConfigurationOfTheFile(t *testing.T) {
 	const config = "\nschedulerConfig: {apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles: [{schedulerName: another}]}\n"
 	dir := t.TempDir()
 	cluster, pods := writeFile(t, dir, "cluster.yaml", healthyCluster+config), writeFile(t, dir, "pods.yaml", fittedPods)
-	status, out, errOut := fitHere(t.Context(), "-f", pods, "--cluster", cluster)
+	status, out, errOut := fitHere(t, "-f", pods, "--cluster", cluster)
 	if status != statusLost || strings.Count(out, "no profile is called default-scheduler") != 2 {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
@@ -122,42 +119,18 @@ func TestFitReportsMistakesBeforeItStartsAnything(t *testing.T) {
 	daemon := writeFile(t, dir, "daemon.yaml", "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent}\nspec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: c}]}}}\n")
 	misspelt := writeFile(t, dir, "misspelt.yaml", strings.Replace(fittedPods, "containers", "container", 1))
 	config := writeFile(t, dir, "config.yaml", "profiles:\n- schedulername: mine\n")
-	for want, args := range map[string][]string{
-		"-f is missing":                                                                      {"--cluster", cluster},
-		"--cluster or --kubeconfig is missing":                                               {"-f", pods},
-		`the path "` + gone + `" does not exist`:                                             {"-f", gone, "--cluster", cluster},
-		"nothing in " + service + " makes pods: there is 1 Service":                          {"-f", service, "--cluster", cluster},
-		misspelt + ": pod default/small: there is no field":                                  {"-f", misspelt, "--cluster", cluster},
-		"--cluster " + gone + ": ":                                                           {"-f", pods, "--cluster", gone},
-		"--config x: there is no such file, and no such plugin variant":                      {"-f", pods, "--cluster", cluster, "--config", "x"},
-		"--config " + config + ": line 2: ":                                                  {"-f", pods, "--cluster", cluster, "--config", config},
-		`invalid argument "yaml" for "-o, --output" flag: use html, json, markdown or table`: {"-f", pods, "--cluster", cluster, "-o", "yaml"},
-		"how many replicas fit cannot be said of a DaemonSet":                                {"-f", daemon, "--cluster", cluster, "--until-full"},
-		"--grow-with " + pods + ": there has to be one Node, and nothing else":               {"-f", pods, "--cluster", cluster, "--grow-with", pods},
-		"or replicas until nothing does: choose one of the two":                              {"-f", pods, "--cluster", cluster, "--until-full", "--grow-with", node},
-		`unknown command "x" for "simulator fit"`:                                            {"x"},
-	} {
-		status, out, errOut := fitHere(t.Context(), args...)
-		if strings.Contains(errOut, "schedules") || strings.Count(errOut, "\n") != 1 {
-			t.Errorf("want %q in a line, and nothing started: %s", want, errOut)
-		}
-		if status != statusNone || out != "" || !strings.Contains(errOut, want) {
-			t.Errorf("want %q, got status %d, %q", want, status, errOut)
-		}
-	}
-}
-
-func TestFitEndsAfterASignalAndLeavesNothingBehind(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	ctx, cancel := context.WithCancelCause(t.Context())
-	dir := t.TempDir()
-	cluster, pods := writeFile(t, dir, "cluster.yaml", comparedCluster), writeFile(t, dir, "pods.yaml", fittedPods)
-	cancel(errors.New("interrupted"))
-	status, out, errOut := fitHere(ctx, "-f", pods, "--cluster", cluster)
-	if status != statusNone || out != "" || !strings.HasSuffix(errOut, "simulator: interrupted\n") {
-		t.Errorf("it ended with %d: %s%s", status, out, errOut)
-	}
-	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v %v", left, err)
-	}
+	refused(t, "fit", map[string][]string{
+		"-f is missing":                           {"--cluster", cluster},
+		"--cluster or --kubeconfig is missing":    {"-f", pods},
+		`unknown command "x" for "simulator fit"`: {"x"},
+	})
+	refused(t, "fit --cluster "+cluster, map[string][]string{
+		`the path "` + gone + `" does not exist`:                               {"-f", gone},
+		"nothing in " + service + " makes pods: there is 1 Service":            {"-f", service},
+		misspelt + ": pod default/small: there is no field":                    {"-f", misspelt},
+		"--config " + config + ": line 2: ":                                    {"-f", pods, "--config", config},
+		"how many replicas fit cannot be said of a DaemonSet":                  {"-f", daemon, "--until-full"},
+		"--grow-with " + pods + ": there has to be one Node, and nothing else": {"-f", pods, "--grow-with", pods},
+		"or replicas until nothing does: choose one of the two":                {"-f", pods, "--until-full", "--grow-with", node},
+	})
 }

@@ -28,7 +28,8 @@ func chapter(t *testing.T, file, title string) (steps []step) {
 	body, _, _ := strings.Cut(rest, "\n## ")
 	for line := range strings.Lines(body) {
 		line, indented := strings.CutPrefix(line, "    ")
-		if command, ok := strings.CutPrefix(line, "$ "); ok && indented {
+		command, ok := strings.CutPrefix(line, "$ ")
+		if ok && indented {
 			steps = append(steps, step{command: strings.TrimSpace(command)})
 		} else if indented && len(steps) > 0 && !strings.HasPrefix(steps[len(steps)-1].command, "simulator") {
 			steps[len(steps)-1].prints += line
@@ -37,9 +38,9 @@ func chapter(t *testing.T, file, title string) (steps []step) {
 	return steps
 }
 
-// TestTheFirstChapterOnGuestsIsTrue does what docs/guests.md says to a new author,
+// TestGuideOnGuestsIsTrue does what docs/guests.md says to a new author,
 // from "guest new" to a pod that the guest places in the simulator.
-func TestTheFirstChapterOnGuestsIsTrue(t *testing.T) {
+func TestGuideOnGuestsIsTrue(t *testing.T) {
 	steps := chapter(t, "../../docs/guests.md", "In ten minutes, in Go")
 	t.Setenv("GOFLAGS", "-buildvcs=false")
 	t.Setenv("GOPROXY", "off")
@@ -57,7 +58,8 @@ func TestTheFirstChapterOnGuestsIsTrue(t *testing.T) {
 		case "simulator":
 			session(t, strings.Fields(rest), func(base string) {
 				eventually.Succeeds(t, "the guest places the pod", func(context.Context) error {
-					if on := where(t, base)["default/db"]; on != "fast Running" {
+					on := where(t, base)["default/db"]
+					if on != "fast Running" {
 						return fmt.Errorf("it is on %q", on)
 					}
 					return nil

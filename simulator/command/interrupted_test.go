@@ -38,7 +38,7 @@ func replicated(t *testing.T, pods int) (file string, names []string) {
 	return file, names
 }
 
-func TestAnImportThatWasInterruptedIsFinishedBeforeAControllerActs(t *testing.T) {
+func TestInterruptedImportIsFinishedBeforeAControllerActs(t *testing.T) {
 	file, want := replicated(t, 600)
 	dir := t.TempDir()
 	args := []string{"--headless", "--port", "0", "--api-port", "0", "--plugin", "native", "--data-dir", dir}
@@ -55,19 +55,22 @@ func TestAnImportThatWasInterruptedIsFinishedBeforeAControllerActs(t *testing.T)
 	ctx, end := context.WithTimeout(t.Context(), eventually.Patience) // it would run for ever
 	defer end()
 	said := "simulator: data directory " + dir + ": an import or a reset was not finished, and controllers would act on the half that is there: "
-	if code := run(ctx, args, again, again); code != 1 || !strings.Contains(again.String(), said) {
+	code := run(ctx, args, again, again)
+	if code != 1 || !strings.Contains(again.String(), said) {
 		t.Errorf("without the file it ended with %d: %s", code, again)
 	}
 
 	session(t, append([]string{"--from", file}, args[7:]...), func(base string) {
-		eventually.Succeeds(t, "the pods are those of the file", func(context.Context) error {
-			if got := slices.Sorted(maps.Keys(where(t, base))); !slices.Equal(got, want) {
+		eventually.Succeeds(t, "the simulator has the pods of the file", func(context.Context) error {
+			got := slices.Sorted(maps.Keys(where(t, base)))
+			if !slices.Equal(got, want) {
 				return fmt.Errorf("%d pods, want %d: %.200s …", len(got), len(want), fmt.Sprint(got))
 			}
 			return nil
 		})
 	})
-	if left, _ := filepath.Glob(filepath.Join(dir, "unfinished*")); len(left) > 0 {
+	left, _ := filepath.Glob(filepath.Join(dir, "unfinished*"))
+	if len(left) > 0 {
 		t.Errorf("left behind: %s", left)
 	}
 }

@@ -1,5 +1,5 @@
 // Package command is the command line of cmd/simulator. [Main] is for simulators with
-// plugins of their own, too; nothing else of it is an API.
+// plugins of their own, too.
 package command
 
 import (
@@ -24,7 +24,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
-// Main is all that main of a simulator does. The options add plugins to those that it
+// Main is all that main of a simulator does. The options add plugins to the ones that it
 // has, as options of kube-scheduler's own command do:
 //
 //	command.Main(app.WithPlugin(mine.Name, mine.New))
@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, options .
 	return 1
 }
 
-// pagePort is that of kube-scheduler-simulator's page, too.
+// pagePort is the port of kube-scheduler-simulator's page, too.
 const pagePort = 3000
 
 type options struct {

@@ -27,11 +27,12 @@ func TestWhatIfSendsNoBindToAnExtender(t *testing.T) {
 			extender := extenders.Start(t, "filter", "prioritize", "preempt")
 			config := writeFile(t, t.TempDir(), "config.yaml", extender.Config(""))
 			args := strings.Fields(command + " --cluster " + cluster + " " + strings.Replace(args, "CONFIG", config, 1))
-			status, out, errOut := here(t.Context(), args...)
+			status, out, errOut := here(t, args...)
 			if status == statusNone || extender.Asked("filter") == 0 {
 				t.Fatalf("status %d after %d requests: %s %s", status, extender.Asked("filter"), out, errOut)
 			}
-			if want := "bind by extender " + extender.URL; !strings.Contains(out, want) && command != "side" {
+			want := "bind by extender " + extender.URL
+			if !strings.Contains(out, want) && command != "side" {
 				t.Errorf("got %s, want %q", out, want)
 			}
 		})

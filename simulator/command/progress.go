@@ -43,7 +43,8 @@ func newPrinter(to io.Writer) *printer {
 
 // progressOf shows how far a command is that has a quietFlag.
 func progressOf(cmd *cobra.Command) *printer {
-	if quiet, _ := cmd.Flags().GetBool("quiet"); quiet {
+	quiet, _ := cmd.Flags().GetBool("quiet")
+	if quiet {
 		return newPrinter(io.Discard)
 	}
 	return newPrinter(cmd.ErrOrStderr())

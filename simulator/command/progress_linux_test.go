@@ -1,8 +1,6 @@
 package command
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -31,7 +29,8 @@ func terminal(t *testing.T) (tty *os.File, shown func() string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
+	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
 		t.Skip("no terminals here: ", err)
 	}
 	return tty, func() string {
@@ -41,33 +40,12 @@ func terminal(t *testing.T) (tty *os.File, shown func() string) {
 	}
 }
 
-func TestATerminalGetsOneLineThatIsDrawnAgain(t *testing.T) {
+func TestProgressOnATerminalIsOneLineThatIsDrawnAgain(t *testing.T) {
 	cluster := writeFile(t, t.TempDir(), "cluster.yaml", comparedCluster)
 	tty, shown := terminal(t)
 	status := run(t.Context(), []string{"compare", "--cluster", cluster, "--a", "none", "--b", "none"}, io.Discard, tty)
 	text := shown()
 	if status != 0 || !regexp.MustCompile(`\r\x1b\[K +[\d.]+s  [█░]{20}  A: reads the cluster`).MatchString(text) || !strings.HasSuffix(text, "\r\x1b[K") || strings.Contains(text, "\n") {
 		t.Errorf("status %d: %q", status, text)
-	}
-}
-
-// A pipe that nobody writes to opens never, and must not keep a command from its end.
-func TestAPipeThatNobodyWritesToIsLeft(t *testing.T) {
-	pipe := t.TempDir() + "/pipe"
-	if err := unix.Mkfifo(pipe, 0o600); err != nil {
-		t.Skip("no pipes here: ", err)
-	}
-	t.Cleanup(func() { // whoever still waits for it
-		if file, err := os.OpenFile(pipe, os.O_RDWR|unix.O_NONBLOCK, 0); err == nil {
-			file.Close()
-		}
-	})
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(errors.New("enough"))
-	for _, args := range [][]string{{"compare", "--a", "none", "--b", "none", "--cluster", pipe}, {"side", "--config", "none", "--to", pipe + ".json", "--cluster", pipe}} {
-		var out strings.Builder
-		if status := run(ctx, args, &out, &out); status != statusNone || !strings.Contains(out.String(), "enough") {
-			t.Errorf("status %d: %s", status, &out)
-		}
 	}
 }

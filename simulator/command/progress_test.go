@@ -23,7 +23,7 @@ func TestProgressIsPrintedOncePerStep(t *testing.T) {
 	}
 }
 
-func TestALineOfProgressFitsTheTerminal(t *testing.T) {
+func TestProgressFitsTheTerminal(t *testing.T) {
 	sides := map[string]compare.Progress{
 		"A": {Side: "A", Step: "schedules", Done: 300, Of: 400}, "B": {Side: "B", Step: "schedules", Done: 100, Of: 400},
 	}
@@ -34,7 +34,8 @@ func TestALineOfProgressFitsTheTerminal(t *testing.T) {
 	if got := drawn(40, 12.3, sides); utf8.RuneCountInString(got) != 39 {
 		t.Errorf("%q has %d columns", got, utf8.RuneCountInString(got))
 	}
-	if got := drawn(80, 1, map[string]compare.Progress{"": {Step: "reads pods", Done: 7}}); got != "   1.0s  ░░░░░░░░░░░░░░░░░░░░  reads pods, 7" {
+	got := drawn(80, 1, map[string]compare.Progress{"": {Step: "reads pods", Done: 7}})
+	if got != "   1.0s  ░░░░░░░░░░░░░░░░░░░░  reads pods, 7" {
 		t.Errorf("%q", got)
 	}
 }
@@ -49,7 +50,8 @@ func TestQuietShowsNoProgress(t *testing.T) {
 		for quiet, want := range map[string]bool{"--quiet": false, "-q=false": true} {
 			var out, errOut bytes.Buffer
 			run(t.Context(), append(args, quiet), &out, &errOut)
-			if got := regexp.MustCompile(`(?m)^ +[\d.]+s  `).MatchString(errOut.String()); got != want {
+			got := regexp.MustCompile(`(?m)^ +[\d.]+s  `).MatchString(errOut.String())
+			if got != want {
 				t.Errorf("%s %s: %s", args, quiet, &errOut)
 			}
 		}

@@ -33,8 +33,7 @@ func listen(o *options, end func()) (s *servers, err error) {
 	return s, err
 }
 
-// serve runs a simulator and its servers until ctx is done, or someone asks for
-// an end.
+// serve runs a simulator and its servers until ctx is done, or a request ends it.
 func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -46,7 +45,8 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 		return err
 	}
 	if o.cluster.Kubeconfig != "" {
-		if objects, err = readCluster(ctx, o.cluster, newPrinter(errOut)); err != nil {
+		objects, err = readCluster(ctx, o.cluster, newPrinter(errOut))
+		if err != nil {
 			return err
 		}
 		o.notices = objects.OneByOne()
@@ -132,18 +132,16 @@ func (o *options) readFiles(ctx context.Context) (*snapshot.Snapshot, error) {
 }
 
 func (o *options) readFrom(ctx context.Context) (objects *snapshot.Snapshot, err error) {
-	if objects, o.notices, _, err = readSnapshot(ctx, o.stdin, o.from, o.maxSize); errors.Is(err, fs.ErrNotExist) {
+	objects, o.notices, _, err = readSnapshot(ctx, o.stdin, o.from, o.maxSize)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, err // which names it
-	} else if err != nil {
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.from, err)
 	}
 	if o.objectsOnly {
 		objects.SchedulerConfig = nil
 	}
-	if objects.Source == nil {
-		objects.Source = &snapshot.Source{}
-	}
-	objects.Source.File = clusterName(o.from)
 	return objects, nil
 }
 
@@ -207,7 +205,8 @@ func withFlag(err error, cfg simulator.Config) error {
 	var open *net.OpError
 	if errors.Is(err, syscall.EADDRINUSE) && errors.As(err, &open) {
 		for flag, port := range map[string]int{"--web-port": cfg.WebPort, "--api-port": cfg.APIPort} {
-			if taken, ok := open.Addr.(*net.TCPAddr); ok && taken.Port == port {
+			taken, ok := open.Addr.(*net.TCPAddr)
+			if ok && taken.Port == port {
 				return api.PortTaken(port, flag)
 			}
 		}

@@ -10,21 +10,18 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
-	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
 // oneSide is the command that runs one side of a comparison, and writes a file.
 type oneSide struct {
 	side.Options
-	clusterFlags                     // of which only the file is a flag
-	plugins                          frameworkruntime.Registry
-	config, scenario, output, called string
+	trial                    // of which only the cluster's file, the configuration and the seed are flags
+	scenario, output, called string
 }
 
 func newSide(plugins frameworkruntime.Registry) *cobra.Command {
-	c := &oneSide{plugins: plugins}
+	c := &oneSide{trial: trial{plugins: plugins}}
 	cmd := whatIfCommand(&cobra.Command{
 		Use:   side.CommandName + " --cluster FILE --config FILE --to FILE",
 		Short: "Schedule pods under one configuration, and save the result for compare",
@@ -44,11 +41,11 @@ compares two such files, also of simulators of different minors of Kubernetes.`,
 	flags.StringVar(&c.called, "name", "", "name of the configuration in the result (default: the value of --config)")
 	flags.StringSliceVar(&c.Schedulers, "schedulers", nil,
 		"scheduler names whose pods --pods all schedules; both sides need the same (default: those of the configuration)")
-	sideFlags(flags, &c.Pods, &c.Seed)
+	sideFlags(flags, &c.Pods, &c.seed)
 	return cmd
 }
 
-// sideFlags are those of how pods are scheduled.
+// sideFlags say how pods are scheduled.
 func sideFlags(flags *pflag.FlagSet, pods *string, seed *uint64) {
 	*pods = side.Pending
 	flags.Var(cli.OneOf(pods, side.Modes...), "pods",
@@ -66,15 +63,10 @@ func (c *oneSide) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	progress := progressOf(cmd)
-	c.Text = one.Config
-	c.Name = cmp.Or(c.called, c.config)
-	c.Progress = progress.step
 	if len(c.Schedulers) == 0 {
 		c.Schedulers = side.Profiles(one.Config)
 	}
-	seed := c.Seed
-	c.Task = map[string]string{"--pods": c.Pods, "--seed": fmt.Sprint(seed)}
+	c.Task = map[string]string{"--pods": c.Pods, "--seed": fmt.Sprint(c.seed)}
 	if c.Pods == side.All {
 		c.Task["--schedulers"] = strings.Join(c.Schedulers, ",")
 	}
@@ -82,26 +74,21 @@ func (c *oneSide) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	cluster, err := c.read(cmd)
-	if err != nil {
-		return err
-	}
-	c.Task["--cluster"] = c.digest
-	options, done, err := simulator.WhatIf(one.Config, c.plugins)
-	if err != nil {
-		return fmt.Errorf("%s: %w", one.Label, scheduler.WithLines(err))
-	}
-	defer func() { err = cmp.Or(err, done()) }()
-	options.Cluster = cluster
-	options.Seed = seed
-	c.Options.Options = options
-	s, err := side.New(cmd.Context(), c.Options)
-	if err != nil {
-		return fmt.Errorf("%s: %w", one.Label, scheduler.WithLines(err))
-	}
-	defer s.Close()
-	result, err := s.Run(cmd.Context())
-	progress.end()
+	var result *side.Result
+	_, err = c.result(cmd, func(with tried) (none found, err error) {
+		c.Options.Options = with.Options
+		c.Text = one.Config
+		c.Name = cmp.Or(c.called, c.config)
+		c.Progress = with.progress
+		c.Task["--cluster"] = c.digest
+		s, err := side.New(cmd.Context(), c.Options)
+		if err != nil {
+			return none, err
+		}
+		defer s.Close()
+		result, err = s.Run(cmd.Context())
+		return none, err
+	})
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ var readers = []string{
 }
 
 // 23 minutes were spent on 3 GB of zeros.
-func TestAFileOfAClusterIsUnpackedWithinABound(t *testing.T) {
+func TestReadingAClusterHasALimit(t *testing.T) {
 	var bomb bytes.Buffer
 	to := gzip.NewWriter(&bomb)
 	_, _ = to.Write(make([]byte, 2<<20)) // to memory
@@ -34,30 +34,38 @@ func TestAFileOfAClusterIsUnpackedWithinABound(t *testing.T) {
 		var out bytes.Buffer
 		args := append(strings.Fields(command), file, "--max-size", "1Mi")
 		want := file + ": more than 1 MB is too much to be read: --max-size allows more\n"
-		if status := run(t.Context(), args, &out, &out); status == 0 || !strings.HasSuffix(out.String(), want) {
+		status := run(t.Context(), args, &out, &out)
+		if status == 0 || !strings.HasSuffix(out.String(), want) {
 			t.Errorf("%s: exit status %d: %s", command, status, &out)
 		}
 	}
 }
 
-func TestReadingTheFileOfAClusterEndsWithASignal(t *testing.T) {
+func TestReadingAClusterEndsWithASignal(t *testing.T) {
 	for _, command := range readers {
 		fifo := filepath.Join(t.TempDir(), "fifo")
 		if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 			t.Skip("NOT TRIED: no FIFO here: ", err)
+		}
+		over, end := context.WithCancel(t.Context())
+		end()
+		out, status := newOutput(), make(chan int, 1)
+		if got := run(over, append(strings.Fields(command), fifo), out, out); got == 0 || !strings.Contains(out.String(), "canceled") {
+			t.Errorf("%s: exit status %d, while its pipe opens never: %s", command, got, out)
 		}
 		both, err := os.OpenFile(fifo, os.O_RDWR, 0) // so that no open waits
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		out, status := newOutput(), make(chan int, 1)
+		out = newOutput()
 		go func() { status <- run(ctx, append(strings.Fields(command), fifo), out, out) }()
 		if _, err := both.Write(make([]byte, 1<<20)); err != nil { // more than a FIFO holds: it is being read
 			t.Fatal(err)
 		}
 		cancel()
-		if got := eventually.Receives(t, command+" after a signal", status); got == 0 || !strings.Contains(out.String(), "canceled") {
+		got := eventually.Receives(t, command+" after a signal", status)
+		if got == 0 || !strings.Contains(out.String(), "canceled") {
 			t.Errorf("%s: exit status %d: %s", command, got, out)
 		}
 		both.Close()

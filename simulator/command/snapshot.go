@@ -107,7 +107,7 @@ func (m *maxSize) add(flags *pflag.FlagSet) {
 }
 
 // readSnapshot reads the file of a cluster, a folder of files, or stdin for -. The notices say
-// what is skipped. The digest is that of all that was read.
+// what is skipped. The digest is of all that was read.
 func readSnapshot(ctx context.Context, stdin io.Reader, path string, limit maxSize) (s *snapshot.Snapshot, notices []snapshot.Notice, digest string, err error) {
 	files, err := clusterFiles(ctx, stdin, path)
 	if err != nil {
@@ -117,13 +117,21 @@ func readSnapshot(ctx context.Context, stdin io.Reader, path string, limit maxSi
 	for i := range files {
 		files[i].Reader = io.TeeReader(files[i].Reader, hash)
 	}
-	if s, notices, err = snapshot.ReadWithin(ctx, limit.Value(), slices.Clone(files)...); err != nil {
+	s, notices, err = snapshot.ReadWithin(ctx, limit.Value(), slices.Clone(files)...)
+	if err != nil {
 		return nil, nil, "", err
 	}
 	for _, file := range files {
 		if _, err := io.Copy(io.Discard, file); err != nil { // what comes after
 			return nil, nil, "", err
 		}
+	}
+	if s.Source == nil {
+		s.Source = &snapshot.Source{}
+	}
+	s.Source.File = filepath.Base(path)
+	if path == "-" {
+		s.Source.File = "standard input"
 	}
 	return s, notices, fmt.Sprintf("%x", hash.Sum(nil)), nil
 }
@@ -134,7 +142,8 @@ func clusterFiles(ctx context.Context, stdin io.Reader, path string) (files []sn
 	if path == "-" {
 		return []snapshot.File{{Reader: stdin}}, nil
 	}
-	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
 		file, err := openFile(ctx, path)
 		return []snapshot.File{{Reader: &whenRead{file: file}}}, err
 	}
@@ -173,14 +182,6 @@ func (f *whenRead) Read(into []byte) (n int, err error) {
 		_ = f.file.Close() // which was only read
 	}
 	return n, f.err
-}
-
-// clusterName returns what a cluster is called that was read from a path.
-func clusterName(path string) string {
-	if path == "-" {
-		return "standard input"
-	}
-	return filepath.Base(path)
 }
 
 // openFile opens a file, or returns when ctx is done: opening a pipe waits for a writer.

@@ -24,7 +24,7 @@ func listed(t *testing.T) string {
 	}
 	for i, node := range []string{"kubecon-1", "cncf-1", "cncf-1", ""} {
 		items = append(items, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p-%d","namespace":"team"},
-			"spec":{"nodeName":%q,"schedulerName":"nobody","containers":[{"name":"c","image":"c"}]},"status":{"phase":"Running"}}`, i, node))
+			"spec":{"nodeName":%q,"schedulerName":"absent","containers":[{"name":"c","image":"c"}]},"status":{"phase":"Running"}}`, i, node))
 	}
 	file := filepath.Join(t.TempDir(), "list.json")
 	text := `{"apiVersion":"v1","kind":"List","items":[` + strings.Join(items, ",") + `]}`
@@ -49,12 +49,13 @@ func where(t *testing.T, base string) map[string]string {
 	return on
 }
 
-func TestASimulatorStartsAsACopyOfAnother(t *testing.T) {
+func TestSimulatorStartsAsACopyOfAnother(t *testing.T) {
 	want := map[string]string{"team/p-0": "kubecon-1 Running", "team/p-1": "cncf-1 Running", "team/p-2": "cncf-1 Running", "team/p-3": " Pending"}
 	same := func(base string) {
 		t.Helper()
 		eventually.Succeeds(t, "the pods are where they were", func(context.Context) error {
-			if got := where(t, base); fmt.Sprint(got) != fmt.Sprint(want) {
+			got := where(t, base)
+			if fmt.Sprint(got) != fmt.Sprint(want) {
 				return fmt.Errorf("they are on %v", got)
 			}
 			return nil
@@ -66,7 +67,8 @@ func TestASimulatorStartsAsACopyOfAnother(t *testing.T) {
 		same(real)
 		var said bytes.Buffer
 		for _, args := range [][]string{{"--to", file}, {"--to", nameless, "--anonymize"}} {
-			if code := run(t.Context(), append([]string{"snapshot", "--kubeconfig", kubeconfig}, args...), &said, &said); code != 0 {
+			code := run(t.Context(), append([]string{"snapshot", "--kubeconfig", kubeconfig}, args...), &said, &said)
+			if code != 0 {
 				t.Fatalf("snapshot ended with %d: %s", code, &said)
 			}
 		}
@@ -81,16 +83,19 @@ func TestASimulatorStartsAsACopyOfAnother(t *testing.T) {
 	r := runSimulator(t, "--plugin", "native", "--from", file)
 	base := r.await(t, `page +(http://localhost:\d+)\n[^$]*Ctrl-C`)
 	same(base)
-	if _, status := get(t, base+"/api/v1/status"); !strings.Contains(status, `"cluster":"regex-scheduling"`) || !strings.Contains(status, `"file":"cluster.yaml.gz"`) || !strings.Contains(status, `"taken":"20`) {
+	_, status := get(t, base+"/api/v1/status")
+	if !strings.Contains(status, `"cluster":"regex-scheduling"`) || !strings.Contains(status, `"file":"cluster.yaml.gz"`) || !strings.Contains(status, `"taken":"20`) {
 		t.Errorf("the status is %s", status)
 	}
-	if _, page := get(t, base+"/"); !strings.Contains(page, "a copy of <b>regex-scheduling</b>") || !strings.Contains(page, ", as it was on ") {
+	_, page := get(t, base+"/")
+	if !strings.Contains(page, "a copy of <b>regex-scheduling</b>") || !strings.Contains(page, ", as it was on ") {
 		t.Errorf("the page does not say whose copy this is: %s", page)
 	}
 	send(t, "PUT", base+"/api/v1/reset", "", 202)
 	same(base)
 	send(t, "POST", base+"/api/v1/stop", "", 202)
-	if code := <-r.done; code != 0 || !strings.Contains(r.out.String(), "this is a copy of regex-scheduling") {
+	code := <-r.done
+	if code != 0 || !strings.Contains(r.out.String(), "this is a copy of regex-scheduling") {
 		t.Errorf("it ended with %d: %s", code, r.out)
 	}
 	if zipped, err := os.ReadFile(file); err != nil || !bytes.HasPrefix(zipped, []byte("\x1f\x8b")) {

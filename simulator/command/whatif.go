@@ -105,10 +105,6 @@ func (c *clusterFlags) read(cmd *cobra.Command) (*snapshot.Snapshot, error) {
 	case err != nil:
 		return nil, fmt.Errorf("--cluster %s: %w", c.file, err)
 	}
-	if cluster.Source == nil {
-		cluster.Source = &snapshot.Source{}
-	}
-	cluster.Source.File = clusterName(c.file)
 	c.digest = digest
 	return cluster, nil
 }

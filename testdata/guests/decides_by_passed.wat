@@ -1,4 +1,4 @@
-;; As remember_score, but it declares that its answers depend on nothing. That is true of
+;; As remember_score, but it declares that its answers depend on nothing. That holds for
 ;; what is remembered, and not of PreScore, which asks which nodes passed.
 (module $decides_by_passed
   (import "k8s.io/scheduler" "filteredNodeList" (func $filtered (param i32 i32) (result i32)))

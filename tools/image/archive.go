@@ -1,8 +1,11 @@
 package main
 
 import (
+	"archive/tar"
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -31,10 +34,20 @@ func writeArchive(out string, images []v1.Image, ref name.Tag) error {
 	if _, err := layout.Write(dir, index); err != nil {
 		return err
 	}
-	if err := writeDockerManifest(filepath.Join(dir, "manifest.json"), images[0], ref); err != nil {
+	list, err := dockerManifest(images[0], ref)
+	if err != nil {
 		return err
 	}
-	files, err := read(dir)
+	files := fstest.MapFS{"manifest.json": file(0o644, list)}
+	from := os.DirFS(dir)
+	err = fs.WalkDir(from, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(from, path)
+		files[path] = file(0o644, data) // without its time and rights
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -45,11 +58,17 @@ func writeArchive(out string, images []v1.Image, ref name.Tag) error {
 	if err := os.WriteFile(out+".new", archive.Bytes(), 0o644); err != nil {
 		return err
 	}
-	return os.Rename(out+".new", out) // so that what is there is always whole
+	return os.Rename(out+".new", out) // so that out is always whole
 }
 
-// indexOf names the image for those who go by the tag (skopeo, podman) and those
-// who go by the full name (containerd). Images for several architectures are one.
+// writeTar writes files in the order of their names.
+func writeTar(w io.Writer, files fstest.MapFS) error {
+	t := tar.NewWriter(w)
+	return errors.Join(t.AddFS(files), t.Close())
+}
+
+// indexOf names the image by its tag (skopeo, podman) and by its full name (containerd).
+// Images for several architectures are one.
 func indexOf(images []v1.Image, ref name.Tag) (v1.ImageIndex, error) {
 	var named mutate.Appendable = images[0]
 	if len(images) > 1 {
@@ -63,48 +82,20 @@ func indexOf(images []v1.Image, ref name.Tag) (v1.ImageIndex, error) {
 		}
 		named = all
 	}
-	return mutate.AppendManifests(empty.Index, mutate.IndexAddendum{
-		Add: named,
-		Descriptor: v1.Descriptor{Annotations: map[string]string{
-			"org.opencontainers.image.ref.name": ref.TagStr(),
-			"io.containerd.image.name":          ref.Name(),
-		}},
-	}), nil
+	annotations := map[string]string{"org.opencontainers.image.ref.name": ref.TagStr(), "io.containerd.image.name": ref.Name()}
+	return mutate.AppendManifests(empty.Index, mutate.IndexAddendum{Add: named, Descriptor: v1.Descriptor{Annotations: annotations}}), nil
 }
 
-// writeDockerManifest is for docker load, which takes one architecture: the first.
-func writeDockerManifest(file string, img v1.Image, ref name.Tag) error {
+// dockerManifest is for docker load, which takes one architecture: the first.
+func dockerManifest(img v1.Image, ref name.Tag) ([]byte, error) {
 	manifest, err := img.Manifest()
 	if err != nil {
-		return err
+		return nil, err
 	}
+	blob := func(of v1.Descriptor) string { return filepath.Join("blobs", of.Digest.Algorithm, of.Digest.Hex) }
 	var layers []string
 	for _, l := range manifest.Layers {
-		layers = append(layers, blob(l.Digest))
+		layers = append(layers, blob(l))
 	}
-	data, err := json.Marshal([]map[string]any{{
-		"Config":   blob(manifest.Config.Digest),
-		"RepoTags": []string{ref.Name()},
-		"Layers":   layers,
-	}})
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, data, 0o600)
-}
-
-func blob(h v1.Hash) string { return "blobs/" + h.Algorithm + "/" + h.Hex }
-
-// read returns what is in a folder, without its times and rights.
-func read(dir string) (fstest.MapFS, error) {
-	from, files := os.DirFS(dir), fstest.MapFS{}
-	err := fs.WalkDir(from, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := fs.ReadFile(from, path)
-		files[path] = file(0o644, data)
-		return err
-	})
-	return files, err
+	return json.Marshal([]map[string]any{{"Config": blob(manifest.Config), "RepoTags": []string{ref.Name()}, "Layers": layers}})
 }

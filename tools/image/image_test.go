@@ -76,22 +76,20 @@ func archive(t *testing.T, binaries ...string) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "tiny.tar")
 	var stdout, stderr bytes.Buffer
-	if code := run(append([]string{"--name", imageName, "--out", file}, binaries...), &stdout, &stderr); code != 0 {
+	code := run(append([]string{"--name", imageName, "--out", file}, binaries...), &stdout, &stderr)
+	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, &stderr)
 	}
 	return file
 }
 
-// unpacked is the image in an archive, with the index's entry for it.
-func unpacked(t *testing.T, archive string) (v1.Image, v1.Descriptor) {
+// indexOfArchive is the index in an archive, with its entry for the image.
+func indexOfArchive(t *testing.T, archive string) (v1.ImageIndex, v1.Descriptor) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, data := range filesOf(t, archive) {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, data, 0o600); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -103,11 +101,18 @@ func unpacked(t *testing.T, archive string) (v1.Image, v1.Descriptor) {
 	if err != nil || len(manifest.Manifests) != 1 {
 		t.Fatalf("%v, %v", manifest, err)
 	}
-	img, err := index.Image(manifest.Manifests[0].Digest)
+	return index, manifest.Manifests[0]
+}
+
+// unpacked is the image in an archive, with the index's entry for it.
+func unpacked(t *testing.T, archive string) (v1.Image, v1.Descriptor) {
+	t.Helper()
+	index, entry := indexOfArchive(t, archive)
+	img, err := index.Image(entry.Digest)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return img, manifest.Manifests[0]
+	return img, entry
 }
 
 func filesOf(t *testing.T, archive string) map[string][]byte {
@@ -205,7 +210,8 @@ func TestTheImageHasLicensesAndLabels(t *testing.T) {
 		"org.opencontainers.image.title": "image", "org.opencontainers.image.version": "v1",
 		"org.opencontainers.image.revision": "0123456789ab", "org.opencontainers.image.licenses": "Apache-2.0",
 	}
-	if got := config.Config.Labels; !maps.Equal(got, want) {
+	got := config.Config.Labels
+	if !maps.Equal(got, want) {
 		t.Errorf("the labels are %v", got)
 	}
 	content := mutate.Extract(img)
@@ -249,7 +255,8 @@ func TestTheImageHoldsNothingElse(t *testing.T) {
 		if h.Uid != 0 || h.Gid != 0 || !h.ModTime.Equal(epoch) {
 			t.Errorf("%s: owner %d:%d, time %s", h.Name, h.Uid, h.Gid, h.ModTime)
 		}
-		if want, _ := os.ReadFile(binary); h.Name == "tiny" && !bytes.Equal(data, want) {
+		want, _ := os.ReadFile(binary)
+		if h.Name == "tiny" && !bytes.Equal(data, want) {
 			t.Errorf("%s is not the binary", h.Name)
 		}
 	})
@@ -305,7 +312,8 @@ func TestTheArchiveNamesTheImageForEveryReader(t *testing.T) {
 		"org.opencontainers.image.ref.name": "v1",      // skopeo, podman
 		"io.containerd.image.name":          imageName, // ctr
 	} {
-		if got := descriptor.Annotations[annotation]; got != want {
+		got := descriptor.Annotations[annotation]
+		if got != want {
 			t.Errorf("%s is %q", annotation, got)
 		}
 	}
@@ -340,7 +348,8 @@ func TestWhatCannotRunIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			out := filepath.Join(t.TempDir(), "out.tar")
-			if code := run([]string{"--name", test.image, "--out", out, test.binary}, &stdout, &stderr); code != 1 || !strings.Contains(stderr.String(), test.want) {
+			code := run([]string{"--name", test.image, "--out", out, test.binary}, &stdout, &stderr)
+			if code != 1 || !strings.Contains(stderr.String(), test.want) {
 				t.Errorf("exit code %d: %s", code, &stderr)
 			}
 			if _, err := os.Stat(out); err == nil {
@@ -355,29 +364,19 @@ func TestWhatWouldNotRunInTheImageIsRefused(t *testing.T) {
 		"not for Linux":      {{Key: "GOOS", Value: "darwin"}, {Key: "CGO_ENABLED", Value: "0"}},
 		"dynamically linked": {{Key: "GOOS", Value: "linux"}, {Key: "CGO_ENABLED", Value: "1"}},
 	} {
-		if _, err := architectureOf(&debug.BuildInfo{Settings: settings}); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := architectureOf(&debug.BuildInfo{Settings: settings})
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }
 
 func TestImagesForTwoArchitecturesAreOne(t *testing.T) {
-	dir := t.TempDir()
-	for name, data := range filesOf(t, archive(t, tiny(t, "amd64"), tiny(t, "arm64"))) {
-		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, data, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+	index, named := indexOfArchive(t, archive(t, tiny(t, "amd64"), tiny(t, "arm64")))
+	if named.Annotations["org.opencontainers.image.ref.name"] != "v1" {
+		t.Errorf("%+v", named)
 	}
-	index, err := layout.ImageIndexFromPath(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	named, err := index.IndexManifest()
-	if err != nil || len(named.Manifests) != 1 || named.Manifests[0].Annotations["org.opencontainers.image.ref.name"] != "v1" {
-		t.Fatalf("%+v, %v", named, err)
-	}
-	both, err := index.ImageIndex(named.Manifests[0].Digest)
+	both, err := index.ImageIndex(named.Digest)
 	if err != nil {
 		t.Fatal(err)
 	}

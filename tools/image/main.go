@@ -9,7 +9,6 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -28,30 +27,27 @@ func run(args []string, stdout, stderr io.Writer) int {
 	name := flags.String("name", "", "full `name` of the image: registry/repository:tag")
 	revision := flags.String("revision", "", "`commit` of the source, for a label")
 	out := flags.String("out", "", "`file` to write the archive to")
-	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
-		return 0
-	} else if err != nil {
+	if err := flags.Parse(args); err != nil {
 		return 2
 	}
 	if *name == "" || *out == "" || flags.NArg() == 0 {
 		fmt.Fprintln(stderr, "image: wants --name, --out and a binary, or one for each architecture")
 		return 2
 	}
-	summary, err := pack(flags.Args(), *name, *revision, *out)
-	if err != nil {
+	if err := pack(flags.Args(), *name, *revision, *out); err != nil {
 		fmt.Fprintf(stderr, "image: %v\n", err)
 		return 1
 	}
-	fmt.Fprintln(stdout, summary)
+	fmt.Fprintln(stdout, *out, *name)
 	return 0
 }
 
-// pack writes the archive of a binary, for one architecture or more, and describes it.
-func pack(binaries []string, name, revision, out string) (summary string, err error) {
+// pack writes the archive of a binary, for one architecture or more.
+func pack(binaries []string, name, revision, out string) error {
 	// With a registry: containerd and podman would guess different ones.
 	ref, err := registry.NewTag(name, registry.StrictValidation)
 	if err != nil {
-		return "", fmt.Errorf("name of the image: %w", err)
+		return fmt.Errorf("name of the image: %w", err)
 	}
 	labels := map[string]string{"org.opencontainers.image.version": ref.TagStr()}
 	if revision != "" {
@@ -61,20 +57,9 @@ func pack(binaries []string, name, revision, out string) (summary string, err er
 	for _, binary := range binaries {
 		img, err := build(binary, labels)
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", binary, err)
+			return fmt.Errorf("%s: %w", binary, err)
 		}
 		images = append(images, img)
 	}
-	if err := writeArchive(out, images, ref); err != nil {
-		return "", fmt.Errorf("%s: %w", out, err)
-	}
-	digest, err := images[0].Digest()
-	if err != nil {
-		return "", err
-	}
-	info, err := os.Stat(out)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%s  %.1f MB  %s  %s", out, float64(info.Size())/1e6, ref, digest), nil
+	return writeArchive(out, images, ref)
 }

@@ -70,7 +70,8 @@ func TestKrewManifestIsAsItsIndexDocuments(t *testing.T) {
 		!strings.HasPrefix(m.Spec.Homepage, "https://") || m.Spec.Description == "" {
 		t.Errorf("%+v", m)
 	}
-	if short := m.Spec.ShortDescription; short == "" || strings.Contains(short, "\n") {
+	short := m.Spec.ShortDescription
+	if short == "" || strings.Contains(short, "\n") {
 		t.Errorf("the short description is %q, not a line", short)
 	}
 	if len(m.Spec.Platforms) != 3 {
@@ -86,7 +87,8 @@ func TestKrewManifestIsAsItsIndexDocuments(t *testing.T) {
 			t.Errorf("%s: %v, digest %s", p.URI, err, p.SHA256)
 			continue
 		}
-		if files := filesOf(t, archive); !slices.Contains(files, p.Bin) || !slices.Contains(files, "LICENSE") {
+		files := filesOf(t, archive)
+		if !slices.Contains(files, p.Bin) || !slices.Contains(files, "LICENSE") {
 			t.Errorf("%s has %s, and not %s with the licence", p.URI, files, p.Bin)
 		}
 	}

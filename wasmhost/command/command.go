@@ -1,5 +1,5 @@
 // Package command is bin/guest. What it says of a guest is what the scheduler does
-// with it, since package wasmhost says both. It is not an API.
+// with it, since package wasmhost says both.
 package command
 
 import (

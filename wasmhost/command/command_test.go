@@ -56,10 +56,12 @@ func TestANewGuestIsBuiltTestedAndDecides(t *testing.T) {
 		t.Errorf("status %d: %s%s", status, out, errOut)
 	}
 	t.Chdir("..")
-	if status, _, errOut := try(t, "new", "disk"); status != 2 || !strings.Contains(errOut, "exists") {
+	status, _, errOut = try(t, "new", "disk")
+	if status != 2 || !strings.Contains(errOut, "exists") {
 		t.Errorf("what is there already: status %d: %s", status, errOut)
 	}
-	if status, _, errOut := try(t, "new", "../disk"); status != 2 || !strings.Contains(errOut, "small letters") {
+	status, _, errOut = try(t, "new", "../disk")
+	if status != 2 || !strings.Contains(errOut, "small letters") {
 		t.Errorf("a bad name: status %d: %s", status, errOut)
 	}
 }
@@ -120,8 +122,37 @@ func TestRunSaysWhichExportsItDidNotAsk(t *testing.T) {
 	wasm, err := filepath.Abs(guests + "reserve_count.wasm")
 	must(t, err)
 	inFolder(t, map[string]string{"nodes.yaml": nodes})
-	if _, out, errOut := try(t, "run", wasm, "--nodes", "nodes.yaml"); !strings.HasSuffix(out, "\nnot asked: reserve, unreserve\n") {
+	_, out, errOut := try(t, "run", wasm, "--nodes", "nodes.yaml")
+	if !strings.HasSuffix(out, "\nnot asked: reserve, unreserve\n") {
 		t.Errorf("%s%s", out, errOut)
+	}
+}
+
+func TestRunAsksReserveAndPermitAboutTheNodeWithTheHighestScore(t *testing.T) {
+	wasm, err := filepath.Abs(guests + "chosen.wasm")
+	must(t, err)
+	inFolder(t, map[string]string{"nodes.yaml": strings.ReplaceAll(nodes, "web-1", "web-2")})
+	for config, want := range map[string]struct {
+		status int
+		said   string
+	}{
+		"":  {0, "Reserve on web-2: Success\nPermit on web-2: Success\nnot asked: unreserve, postbind\n"},
+		"w": {0, "Reserve on web-2: Success\nPermit on web-2: Wait, for 1.5s at most\nnot asked: unreserve, postbind\n"},
+		"r": {1, "Reserve on web-2: Unschedulable: taken\nnot asked: permit, postbind\n"},
+		"t": {1, "Reserve on web-2: Success\nPermit on web-2: Unschedulable: taken\nnot asked: postbind\n"},
+	} {
+		status, out, errOut := try(t, "run", wasm, "--nodes", "nodes.yaml", "--guest-config", config)
+		if status != want.status || !strings.HasSuffix(out, want.said) {
+			t.Errorf("%q: status %d: %s%s", config, status, out, errOut)
+		}
+		unreserved := strings.Contains(errOut, "unreserved")
+		if unreserved != (status == 1) {
+			t.Errorf("%q: Unreserve was called: %v", config, unreserved)
+		}
+	}
+	status, out, _ := try(t, "run", wasm, "--nodes", "nodes.yaml", "--guest-config", "t", "--expect", "gpu-1,web-2")
+	if status != 0 {
+		t.Errorf("with --expect: status %d: %s", status, out)
 	}
 }
 
@@ -138,7 +169,8 @@ func TestRunSaysWhichDeclaredFieldsMadeNoDifference(t *testing.T) {
 		"web.yaml":  unused + prefix + "regex-exclude'], " + prefix + "regex-prefer']\n",
 		"none.yaml": unused + prefix + "regex'], " + prefix + "regex-exclude'], " + prefix + "regex-prefer'], node.metadata.name\n",
 	} {
-		if _, out, errOut := try(t, "run", filepath.Join(static, "regex_v2.wasm"), "--nodes", "nodes.yaml", "--pod", pod); !strings.HasSuffix(out, want) {
+		_, out, errOut := try(t, "run", filepath.Join(static, "regex_v2.wasm"), "--nodes", "nodes.yaml", "--pod", pod)
+		if !strings.HasSuffix(out, want) {
 			t.Errorf("%s: %s%s", pod, out, errOut)
 		}
 	}
@@ -151,14 +183,14 @@ func TestRunLogsAnErrorOnce(t *testing.T) {
 	}
 }
 
-func TestRunHasNoPodsThatWait(t *testing.T) {
+func TestRunHasNoWaitingPods(t *testing.T) {
 	_, out, errOut := try(t, "run", guests+"filter_allow.wasm", "--nodes", "../../examples/wat/nodes.yaml")
 	if strings.Contains(out, "Error") || !strings.Contains(out, "Unschedulable") {
 		t.Errorf("%s%s", out, errOut)
 	}
 }
 
-func TestBadGuestsAreToldAsTheSchedulerTellsThem(t *testing.T) {
+func TestBadGuestsAreReportedAsByTheScheduler(t *testing.T) {
 	for guest, want := range map[string]string{
 		guests + "nope.wasm":            "no such file or directory",
 		guests + "empty_filter.wat":     "not a Wasm module",
@@ -172,7 +204,7 @@ func TestBadGuestsAreToldAsTheSchedulerTellsThem(t *testing.T) {
 	}
 }
 
-func TestInspectTellsWhatTheHostMakesOfAGuest(t *testing.T) {
+func TestInspectShowsWhatTheHostMakesOfAGuest(t *testing.T) {
 	for guest, want := range map[string][]string{
 		"../../static/regex_v2.wasm":         {`decides by +pod\.metadata\.annotations.*node\.metadata\.name\n`, `remembered +yes`, `imports .*k8s\.io/scheduler currentPod`, `memory +[1-9]\.`},
 		guests + "error_filter.wasm":         {`remembered +the guest does not declare what it decides by`, `decides by +it does not say`},

@@ -41,6 +41,8 @@ type question struct {
 	nodes  []*v1.Node
 	placed []*v1.Pod // the pods on the nodes
 
+	exports []string // of the guest
+
 	podFile, nodesFile string
 }
 
@@ -148,18 +150,19 @@ func remove(field string, of *metav1.ObjectMeta, name string) {
 	}
 }
 
-// schedulerOf is the scheduler's framework with the guest, and with what the framework
-// cannot be without.
-func schedulerOf(ctx context.Context, started *wasmhost.Started, q question, recorder events.EventRecorderLogger) (framework.Framework, error) {
-	client, err := kubernetes.NewForConfig(&rest.Config{}) // nobody answers, and nothing is asked
+// schedulerOf is the scheduler's framework with the guest, which is the plugin, and with what the
+// framework cannot be without.
+func schedulerOf(ctx context.Context, started *wasmhost.Started, q question, recorder events.EventRecorderLogger) (scheduler framework.Framework, plugin fwk.Plugin, err error) {
+	client, err := kubernetes.NewForConfig(&rest.Config{}) // no server is there, and nothing is asked
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	metrics.Register()
 	enabled := func(name string) config.PluginSet { return config.PluginSet{Enabled: []config.Plugin{{Name: name}}} }
-	return frameworkruntime.NewFramework(ctx, frameworkruntime.Registry{
+	scheduler, err = frameworkruntime.NewFramework(ctx, frameworkruntime.Registry{
 		pluginName: func(ctx context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
-			return started.Plugin(ctx, handle), nil
+			plugin = started.Plugin(ctx, handle)
+			return plugin, nil
 		},
 		queuesort.Name:     queuesort.New,
 		defaultbinder.Name: defaultbinder.New,
@@ -175,4 +178,5 @@ func schedulerOf(ctx context.Context, started *wasmhost.Started, q question, rec
 		frameworkruntime.WithEventRecorder(recorder),
 		frameworkruntime.WithWaitingPods(frameworkruntime.NewWaitingPodsMap()),
 	)
+	return scheduler, plugin, err
 }

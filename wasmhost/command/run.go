@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 	v1 "k8s.io/api/core/v1"
@@ -27,20 +29,22 @@ func newRun() *cobra.Command {
 		Use:   "run FILE|URL --nodes nodes.yaml [--pod pod.yaml]",
 		Short: "Asks a guest where a pod may run: its verdict, reason and score for each node",
 		Long: "Asks a guest where a pod may run, as the scheduler would: its verdict, reason and score for each node, " +
-			"the events that it sends, what it logs, and which of the fields that it declares made no difference. The exit status is 1 if no node is left, or, with --expect, if others are left than those.",
+			"what it answers to Reserve and Permit about the node with the highest score, " +
+			"the events that it sends, what it logs, and which of the fields that it declares made no difference. " +
+			"The exit status is 1 if no node is left or the chosen one is rejected, or, with --expect, if others are left than those.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			if err := q.read(given[0]); err != nil {
 				return err
 			}
-			left, err := ask(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), q)
+			a, err := ask(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), q)
 			if err != nil {
 				return err
 			}
 			if cmd.Flags().Changed("expect") {
-				return compare(cmd.ErrOrStderr(), left, expected)
+				return compare(cmd.ErrOrStderr(), a.left, expected)
 			}
-			if len(left) == 0 {
+			if len(a.left) == 0 || a.chosenRejected {
 				return errNotAsWanted
 			}
 			return nil
@@ -51,24 +55,31 @@ func newRun() *cobra.Command {
 	return cmd
 }
 
-// ask asks the guest, prints what it says, and returns the nodes that are left.
-func ask(ctx context.Context, out, errOut io.Writer, q question) (left []string, err error) {
+// ask asks the guest, and prints and returns what it says.
+func ask(ctx context.Context, out, errOut io.Writer, q question) (a answer, err error) {
 	host := wasmhost.New(wasmhost.Options{})
 	defer func() { err = errors.Join(err, host.Close()) }()
+	wasm, err := host.Fetch(ctx, q.args)
+	if err != nil {
+		return a, err
+	}
 	started, err := host.Start(ctx, pluginName, q.args)
 	if err != nil {
-		return nil, err
+		return a, err
 	}
-	a, err := answerOf(ctx, started, q, printEvents{out})
+	if q.exports, _, err = functions(ctx, wasm); err != nil {
+		return a, err
+	}
+	a, err = answerOf(ctx, started, q, printEvents{out})
 	if err := errors.Join(err, a.print(out, q.nodes)); err != nil {
-		return nil, err
+		return a, err
 	}
 	if a.rejected == "" {
-		err = sayWhatWasNotAsked(ctx, out, host, q)
+		sayWhatWasNotAsked(out, q.exports, a.called)
 	}
 	klog.SetOutput(io.Discard) // the guest logs the same again
 	defer klog.SetOutput(errOut)
-	return a.left, errors.Join(err, sayWhatMadeNoDifference(ctx, out, host, q, started.Describe(), a))
+	return a, sayWhatMadeNoDifference(ctx, out, host, q, started.Describe(), a)
 }
 
 // answer is what a guest says of a pod and its nodes, in their order.
@@ -76,11 +87,16 @@ type answer struct {
 	rejected         string // by PreFilter; then there is nothing else
 	verdicts, scores []string
 	left             []string // names of nodes
+
+	// called are the hooks that were called about the chosen node, and chosen has a line for each
+	// that answers.
+	called, chosen []string
+	chosenRejected bool
 }
 
-// answerOf walks the pod through a scheduling cycle, as far as a node is chosen.
+// answerOf walks the pod through a scheduling cycle.
 func answerOf(ctx context.Context, started *wasmhost.Started, q question, recorder events.EventRecorderLogger) (a answer, err error) {
-	scheduler, err := schedulerOf(ctx, started, q, recorder)
+	scheduler, plugin, err := schedulerOf(ctx, started, q, recorder)
 	if err != nil {
 		return a, err
 	}
@@ -108,9 +124,48 @@ func answerOf(ctx context.Context, started *wasmhost.Started, q question, record
 	}
 	scores, err := score(ctx, scheduler, state, q.pod, passed)
 	for _, node := range q.nodes {
-		a.scores = append(a.scores, scores[node.Name])
+		score, ok := scores[node.Name]
+		if ok {
+			a.scores = append(a.scores, fmt.Sprint(score))
+		} else {
+			a.scores = append(a.scores, "")
+		}
+	}
+	if err == nil && len(a.left) > 0 {
+		best := slices.MaxFunc(a.left, func(one, other string) int { return cmp.Compare(scores[one], scores[other]) })
+		a.askAboutChosen(ctx, plugin, q, state, best)
 	}
 	return a, err
+}
+
+// askAboutChosen asks Reserve and Permit about the chosen node, as the scheduler does at the end of
+// a scheduling cycle. Unreserve is called only where one of them rejects the pod.
+func (a *answer) askAboutChosen(ctx context.Context, plugin fwk.Plugin, q question, state fwk.CycleState, node string) {
+	pod := q.pod.DeepCopy()
+	pod.Spec.NodeName = node // as the scheduler assumes
+	reserve, _ := plugin.(fwk.ReservePlugin)
+	permit, _ := plugin.(fwk.PermitPlugin)
+	var status *fwk.Status
+	if slices.Contains(q.exports, "reserve") {
+		status = reserve.Reserve(ctx, state, pod, node)
+		a.called = append(a.called, "reserve")
+		a.chosen = append(a.chosen, fmt.Sprintf("Reserve on %s: %s", node, inWords(status)))
+	}
+	if status.IsSuccess() && slices.Contains(q.exports, "permit") {
+		var wait time.Duration
+		status, wait = permit.Permit(ctx, state, pod, node)
+		a.called = append(a.called, "permit")
+		line := fmt.Sprintf("Permit on %s: %s", node, inWords(status))
+		if status.IsWait() {
+			line += fmt.Sprintf(", for %s at most", wait)
+		}
+		a.chosen = append(a.chosen, line)
+	}
+	a.chosenRejected = !status.IsSuccess() && !status.IsWait()
+	if a.chosenRejected && slices.Contains(q.exports, "unreserve") {
+		reserve.Unreserve(ctx, state, pod, node)
+		a.called = append(a.called, "unreserve")
+	}
 }
 
 func (a answer) print(out io.Writer, nodes []*v1.Node) error {
@@ -125,7 +180,11 @@ func (a answer) print(out io.Writer, nodes []*v1.Node) error {
 	for i, verdict := range a.verdicts {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", nodes[i].Name, a.scores[i], verdict)
 	}
-	return table.Flush()
+	err := table.Flush()
+	for _, line := range a.chosen {
+		fmt.Fprintln(out, line)
+	}
+	return err
 }
 
 // sayWhatMadeNoDifference names the declared fields without which the guest says the same, each
@@ -154,39 +213,35 @@ func sayWhatMadeNoDifference(ctx context.Context, out io.Writer, host *wasmhost.
 	return nil
 }
 
-// later are the hooks that ask does not call: the scheduler does once a node is chosen, or
-// on an occasion.
+// later are the hooks that the scheduler calls once a node is chosen, or on an occasion.
 var later = []string{"addpod", "removepod", "postfilter", "reserve", "unreserve", "permit", "prebind", "bind", "postbind"}
 
-// sayWhatWasNotAsked names those of them that the guest exports.
-func sayWhatWasNotAsked(ctx context.Context, out io.Writer, host *wasmhost.Host, q question) error {
-	wasm, err := host.Fetch(ctx, q.args)
-	if err != nil {
-		return err
-	}
-	exports, _, err := functions(ctx, wasm)
-	left := slices.DeleteFunc(slices.Clone(later), func(hook string) bool { return !slices.Contains(exports, hook) })
+// sayWhatWasNotAsked names the later hooks that the guest exports and that were not called.
+func sayWhatWasNotAsked(out io.Writer, exports, called []string) {
+	left := slices.DeleteFunc(slices.Clone(later), func(hook string) bool {
+		return !slices.Contains(exports, hook) || slices.Contains(called, hook)
+	})
 	if len(left) > 0 {
 		fmt.Fprintf(out, "not asked: %s\n", strings.Join(left, ", "))
 	}
-	return err
 }
 
 // score returns what each of the nodes scores, nothing where the guest scores none.
-func score(ctx context.Context, scheduler framework.Framework, state fwk.CycleState, pod *v1.Pod, passed []fwk.NodeInfo) (map[string]string, error) {
+func score(ctx context.Context, scheduler framework.Framework, state fwk.CycleState, pod *v1.Pod, passed []fwk.NodeInfo) (map[string]int64, error) {
 	if !scheduler.HasScorePlugins() || len(passed) == 0 {
 		return nil, nil
 	}
-	if status := scheduler.RunPreScorePlugins(ctx, state, pod, passed); !status.IsSuccess() {
+	status := scheduler.RunPreScorePlugins(ctx, state, pod, passed)
+	if !status.IsSuccess() {
 		return nil, fmt.Errorf("PreScore: %s", inWords(status))
 	}
 	all, status := scheduler.RunScorePlugins(ctx, state, pod, passed)
 	if !status.IsSuccess() {
 		return nil, fmt.Errorf("score: %s", inWords(status))
 	}
-	scores := map[string]string{}
+	scores := map[string]int64{}
 	for _, node := range all {
-		scores[node.Name] = fmt.Sprint(node.TotalScore)
+		scores[node.Name] = node.TotalScore
 	}
 	return scores, nil
 }

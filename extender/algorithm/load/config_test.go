@@ -29,7 +29,8 @@ func TestConfigIsValidated(t *testing.T) {
 	} {
 		c := defaults()
 		change(&c)
-		if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), strings.TrimRight(want, "\x00")) {
+		err := c.Validate()
+		if err == nil || !strings.HasPrefix(err.Error(), strings.TrimRight(want, "\x00")) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
@@ -44,12 +45,14 @@ func TestMeasuresAreQueriesByNode(t *testing.T) {
 	} {
 		c := defaults()
 		c.Measure, c.NodeLabel = measure, "node"
-		if got := c.promQL(); !strings.Contains(got, want) {
+		got := c.promQL()
+		if !strings.Contains(got, want) {
 			t.Errorf("measure %q asks %s", measure, got)
 		}
 	}
 	c := defaults()
-	if c.Query = "up"; c.promQL() != "up" {
+	c.Query = "up"
+	if c.promQL() != "up" {
 		t.Errorf("query up asks %s", c.promQL())
 	}
 }

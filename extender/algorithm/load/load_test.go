@@ -2,7 +2,6 @@ package load
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"math"
@@ -90,7 +89,8 @@ func TestValuesBecomeScores(t *testing.T) {
 		if got, err := l.Prioritize(t.Context(), nodes); err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v, %v", name, got, c.want, err)
 		}
-		if failures, err := l.Filter(t.Context(), nodes); failures != nil || err != nil {
+		failures, err := l.Filter(t.Context(), nodes)
+		if failures != nil || err != nil {
 			t.Errorf("%s: filters without a threshold: %v, %v", name, failures, err)
 		}
 	}
@@ -101,7 +101,8 @@ func TestScoresStayInRangeForAnyValue(t *testing.T) {
 	for _, better := range []string{Less, More} {
 		config.Better = better
 		for _, value := range []float64{math.Inf(-1), -math.MaxFloat64, -1, 0, math.SmallestNonzeroFloat64, 0.5, 1, 2, math.MaxFloat64, math.Inf(1)} {
-			if score := config.score(value); score < algorithm.MinScore || score > algorithm.MaxScore {
+			score := config.score(value)
+			if score < algorithm.MinScore || score > algorithm.MaxScore {
 				t.Errorf("%s: %v gets %d", better, value, score)
 			}
 		}
@@ -172,7 +173,8 @@ func TestStaleDataIsDropped(t *testing.T) {
 		prometheus.URL+"/api/v1/query: status 200: query "+config.promQL()+": no series in the answer")
 	now = now.Add(time.Minute)
 	expect("when all answers are empty", false, false, "data is stale")
-	if got := l.Health().Gauges; got["query_failures"] != 2 || got["nodes"] != 6 {
+	got := l.Health().Gauges
+	if got["query_failures"] != 2 || got["nodes"] != 6 {
 		t.Errorf("gauges %v", got)
 	}
 }
@@ -190,7 +192,8 @@ func TestAnAnswerThatIsOfNoUseIsAnError(t *testing.T) {
 	} {
 		config := defaults()
 		config.URL = serve(t, answer).URL
-		if _, err := build(t, config, time.Now).ask(t); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := build(t, config, time.Now).ask(t)
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: got %v, want %s", answer, err, want)
 		}
 	}
@@ -204,7 +207,8 @@ func TestOneOddSampleSpoilsNoOther(t *testing.T) {
 	} {
 		config := defaults()
 		config.URL = serve(t, `{"status":"success","data":{"resultType":"vector","result":[`+odd+`,`+good+`]},"warnings":["w"]}`).URL
-		if got, err := build(t, config, time.Now).ask(t); err != nil || got["a"] != 0.5 || len(got) != 1 {
+		got, err := build(t, config, time.Now).ask(t)
+		if err != nil || got["a"] != 0.5 || len(got) != 1 {
 			t.Errorf("%s: got %v, %v", odd, got, err)
 		}
 	}
@@ -247,7 +251,8 @@ func TestALongAnswerIsReadSampleBySample(t *testing.T) {
 	if err != nil || len(values) != 1000 {
 		t.Fatalf("%d values, %v", len(values), err)
 	}
-	if most := answer.highest - before; most > 8<<20 {
+	most := answer.highest - before
+	if most > 8<<20 {
 		t.Errorf("it took %d bytes", most)
 	}
 }
@@ -269,7 +274,8 @@ func FuzzDecode(f *testing.F) {
 func TestOfSeveralSeriesForANodeTheWorstCounts(t *testing.T) {
 	config := defaults()
 	config.URL = serve(t, vector(map[string]string{"a:1": "0.1", "a:2": "0.9", "a:3": "0.5"})).URL
-	if got, err := build(t, config, time.Now).ask(t); err != nil || got["a"] != 0.9 || len(got) != 1 {
+	got, err := build(t, config, time.Now).ask(t)
+	if err != nil || got["a"] != 0.9 || len(got) != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -286,11 +292,13 @@ func TestTheTokenIsReadForEveryQuery(t *testing.T) {
 		if err := os.WriteFile(config.BearerTokenFile, []byte(token+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.ask(t); err != nil || prometheus.last.Header.Get("Authorization") != "Bearer "+token {
+		_, err := l.ask(t)
+		if err != nil || prometheus.last.Header.Get("Authorization") != "Bearer "+token {
 			t.Errorf("%v, authorization %q", err, prometheus.last.Header.Get("Authorization"))
 		}
 	}
-	if got := prometheus.last.URL.Path; got != "/prefix/api/v1/query" {
+	got := prometheus.last.URL.Path
+	if got != "/prefix/api/v1/query" {
 		t.Errorf("asked %s", got)
 	}
 	if !strings.Contains(prometheus.form, "node_cpu_seconds_total") {
@@ -304,22 +312,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	defer redirecting.Close()
 	config := defaults()
 	config.URL = redirecting.URL
-	if _, err := build(t, config, time.Now).ask(t); err == nil || !strings.Contains(err.Error(), "redirects are not followed") {
+	_, err := build(t, config, time.Now).ask(t)
+	if err == nil || !strings.Contains(err.Error(), "redirects are not followed") {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestConnectionsAreKept(t *testing.T) {
-	prometheus := serve(t, vector(values))
-	connections := map[string]bool{}
-	config := defaults()
-	config.URL = prometheus.URL
-	l := build(t, config, time.Now)
-	for range 5 {
-		l.poll(context.Background())
-		connections[prometheus.last.RemoteAddr] = true
-	}
-	if len(connections) != 1 {
-		t.Errorf("5 queries took %d connections", len(connections))
 	}
 }

@@ -6,15 +6,16 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/klog/v2/textlogger"
+
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
-	"wasmkwokwizardry.io/regex-scheduling/extender/logging"
 )
 
 // logged builds one that writes its log into the buffer.
 func logged(t *testing.T, config Config) (*load, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
-	l, err := newLoad(config, logging.New(&log, logging.Text, 0), time.Now)
+	l, err := newLoad(config, textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(&log))), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,8 @@ func TestValuesOfNoNodeThatIsAskedForAreReported(t *testing.T) {
 	if health.OK || health.Detail != "2 nodes, 0s old; "+mismatch || health.Gauges["unmatched_requests"] != 6 {
 		t.Errorf("health %+v", health)
 	}
-	if got := strings.Count(log.String(), "Warning: "); got != 1 || !strings.Contains(log.String(), "none is for a requested node") {
+	got := strings.Count(log.String(), "Warning: ")
+	if got != 1 || !strings.Contains(log.String(), "none is for a requested node") {
 		t.Errorf("%d warnings:\n%s", got, log)
 	}
 	prometheus.answer = vector(map[string]string{"node-1": "0.1"}) // relabelled
@@ -74,11 +76,13 @@ func TestOneKnownNodeSettlesIt(t *testing.T) {
 		if step.ask != "" {
 			_, _ = l.Prioritize(t.Context(), &algorithm.Args{Names: []string{step.ask}})
 		}
-		if health := l.Health(); health.OK != step.ok {
+		health := l.Health()
+		if health.OK != step.ok {
 			t.Errorf("step %d %+v: %+v", i, step, health)
 		}
 	}
-	if got := strings.Count(log.String(), "Warning: "); got != 2 {
+	got := strings.Count(log.String(), "Warning: ")
+	if got != 2 {
 		t.Errorf("%d warnings:\n%s", got, log)
 	}
 }
@@ -93,7 +97,8 @@ func TestEachReasonForNoValuesIsLoggedOnce(t *testing.T) {
 		l.poll(t.Context())
 	}
 	for line, want := range map[string]int{"No values from Prometheus": 2, "no series in the answer": 1, "Prometheus gives values again": 1} {
-		if got := strings.Count(log.String(), line); got != want {
+		got := strings.Count(log.String(), line)
+		if got != want {
 			t.Errorf("%q is there %d times, want %d:\n%s", line, got, want, log)
 		}
 	}

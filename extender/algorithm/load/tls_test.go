@@ -53,7 +53,8 @@ func TestTLSToPrometheus(t *testing.T) {
 		t.Errorf("another name: %v", err)
 	}
 	ours.Issue(t, good.CertFile, good.KeyFile, -time.Minute)
-	if err := query(good); err == nil || !strings.Contains(err.Error(), "expired") {
+	err := query(good)
+	if err == nil || !strings.Contains(err.Error(), "expired") {
 		t.Errorf("expired: %v", err)
 	}
 }
@@ -61,7 +62,8 @@ func TestTLSToPrometheus(t *testing.T) {
 func TestATLSConfigWithoutItsFilesIsRefused(t *testing.T) {
 	config := defaults()
 	config.URL, config.TLS.CAFile = "https://127.0.0.1", filepath.Join(t.TempDir(), "missing")
-	if _, err := config.newClient(); err == nil || !strings.Contains(err.Error(), "tls.caFile") {
+	_, err := config.newClient()
+	if err == nil || !strings.Contains(err.Error(), "tls.caFile") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,6 +1,6 @@
 // Package lucky is the algorithm that decides at random: a node passes with a certain
 // probability and gets a random score. It is for demonstrations and experiments, and
-// not a source of randomness for anything else. The package is no API.
+// not a source of randomness for anything else.
 package lucky
 
 import (

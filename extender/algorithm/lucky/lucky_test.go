@@ -27,7 +27,8 @@ func passing(t *testing.T, l algorithm.Algorithm, nodes int) (passed int) {
 func TestScoresAndLuckAreSpreadOverTheirRange(t *testing.T) {
 	l := New(Config{Pass: 0.25, Seed: 1})
 	const n = 22_000
-	if passed := passing(t, l, n); passed < n/4*95/100 || passed > n/4*105/100 {
+	passed := passing(t, l, n)
+	if passed < n/4*95/100 || passed > n/4*105/100 {
 		t.Errorf("%d of %d passed, want about a quarter", passed, n)
 	}
 	scores, err := l.Prioritize(t.Context(), args(n))
@@ -47,13 +48,14 @@ func TestScoresAndLuckAreSpreadOverTheirRange(t *testing.T) {
 
 func TestTheExtremesOfLuck(t *testing.T) {
 	for pass, want := range map[float64]int{0: 0, 1: 500} {
-		if passed := passing(t, New(Config{Pass: pass}), 500); passed != want {
+		passed := passing(t, New(Config{Pass: pass}), 500)
+		if passed != want {
 			t.Errorf("pass %v: %d of 500 passed", pass, passed)
 		}
 	}
 }
 
-// answers are those to three requests for each verb, as text.
+// answers are the responses to three requests for each verb, as text.
 func answers(t *testing.T, seed uint64) (all string) {
 	t.Helper()
 	l := New(Config{Pass: 0.5, Seed: seed})
@@ -74,14 +76,16 @@ func TestASeedMakesAnswersRepeatable(t *testing.T) {
 	if answers(t, 42) == answers(t, 43) {
 		t.Error("another seed gives the same")
 	}
-	if one, two := answers(t, 0), answers(t, 0); one == two {
+	one, two := answers(t, 0), answers(t, 0)
+	if one == two {
 		t.Error("without a seed two starts give the same")
 	}
 }
 
 func TestConfigIsValidated(t *testing.T) {
 	for pass, want := range map[float64]string{0.5: "<nil>", 1.1: "pass: must be from 0 to 1", -0.1: "pass: must be from 0 to 1"} {
-		if got := fmt.Sprint(Config{Pass: pass}.Validate()); got != want {
+		got := fmt.Sprint(Config{Pass: pass}.Validate())
+		if got != want {
 			t.Errorf("%v: got %s, want %s", pass, got, want)
 		}
 	}

@@ -1,6 +1,6 @@
 // Package nop is the algorithm that changes nothing: every node passes and all
 // scores are equal. It shows that the scheduler reaches the extender, and what a
-// request costs. It is also the shortest example of an algorithm. The package is no API.
+// request costs. It is also the shortest example of an algorithm.
 package nop
 
 import (

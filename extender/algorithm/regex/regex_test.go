@@ -33,7 +33,8 @@ func TestWhatPythonHasAndRE2HasNotIsRejected(t *testing.T) {
 		`a(?=b)`, `a(?!b)`, `(?<=a)b`, `(?<!a)b`, `(a)\1`, `(?P<x>a)(?P=x)`, `(a)?(?(1)a|b)`, `a\Z`, `a++`, `a*+`, `(?>a)`,
 		`(?#c)a`, `(?x)a`, `(?a)a`, `(?u)a`, `\u0041`, `\N{DIGIT ONE}`, `a{1001}`, `(a{500}){500}`,
 	} {
-		if _, why := passes(t, pattern, "a"); !strings.HasPrefix(why, "node(s) can't be matched: annotation "+annotation+": ") {
+		_, why := passes(t, pattern, "a")
+		if !strings.HasPrefix(why, "node(s) can't be matched: annotation "+annotation+": ") {
 			t.Errorf("%s: got %q, want the annotation in it", pattern, why)
 		}
 	}
@@ -59,7 +60,8 @@ func TestWhatRE2ReadsInItsOwnWay(t *testing.T) {
 		{`a(?i)B`, "ab", true},
 		{`\x41\x{1F600}`, "A😀", true},
 	} {
-		if got, why := passes(t, tt.pattern, tt.node); got != tt.want || strings.Contains(why, "annotation") {
+		got, why := passes(t, tt.pattern, tt.node)
+		if got != tt.want || strings.Contains(why, "annotation") {
 			t.Errorf("%s on %q: got %v, %s", tt.pattern, tt.node, got, why)
 		}
 	}

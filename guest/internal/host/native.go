@@ -57,7 +57,8 @@ func AllowWaitingPod(uid, size, ptr, _ uint32) {
 
 func endWait(uid, size, ptr uint32, end func(uid string)) {
 	name := read(uid, size)
-	if _, waits := Now.Waiting[name]; waits {
+	_, waits := Now.Waiting[name]
+	if waits {
 		end(name)
 		Memory(ptr, 8)[0] = 1
 	}

@@ -1,3 +1,3 @@
 // Package controlplane holds what differs between minors of Kubernetes in making an
-// API server and controllers. It is no API.
+// API server and controllers.
 package controlplane

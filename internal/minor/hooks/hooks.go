@@ -1,5 +1,5 @@
 // Package hooks holds what differs between minors of Kubernetes in the functions
-// of a scheduler that others put theirs around. It is no API.
+// of a scheduler that others put theirs around.
 package hooks
 
 import (

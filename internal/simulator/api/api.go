@@ -172,7 +172,8 @@ func (h handler) preview(w http.ResponseWriter, r *http.Request) error {
 		Pattern, Exclude *string
 		Scheduler        string
 	}{Scheduler: v1.DefaultSchedulerName}
-	if err := json.Unmarshal(body, &in); err != nil || in.Pattern == nil && in.Exclude == nil {
+	err = json.Unmarshal(body, &in)
+	if err != nil || in.Pattern == nil && in.Exclude == nil {
 		return status{http.StatusBadRequest, errors.New(`preview: the body must be JSON such as {"pattern": "kubecon-.*"}`)}
 	}
 	out := Preview{Matches: []string{}}

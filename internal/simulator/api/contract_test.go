@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -17,6 +19,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
@@ -103,6 +106,33 @@ func (c *contract) check(t *testing.T, call call, w *httptest.ResponseRecorder, 
 	}
 }
 
+// The calls below meet no preempted pod, and few verdicts.
+func TestDescriptionHasAllOfAnAttempt(t *testing.T) {
+	doc, err := openapi3.NewLoader().LoadFromData(description)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := []recorder.PluginVerdict{}
+	for _, v := range []recorder.Verdict{recorder.Passed, recorder.Rejected, recorder.Errored, recorder.Skipped, recorder.Waits, recorder.NotRun, recorder.Excluded} {
+		text, err := json.Marshal(recorder.Attempt{
+			ID: 1, Number: 1, Result: recorder.Unschedulable, Bind: []recorder.PluginVerdict{{Plugin: "p", Verdict: v}},
+			PreFilter: none, PreScore: none, Reserve: none, Permit: none, PreBind: none,
+			Columns: []recorder.Column{}, ScoreColumns: []recorder.ScoreColumn{},
+			Preempted: &recorder.Preempted{By: "default/high", Node: "kubecon-1", Time: time.Now()},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var attempt any
+		if err := json.Unmarshal(text, &attempt); err != nil {
+			t.Fatal(err)
+		}
+		if err := doc.Components.Schemas["Attempt"].Value.VisitJSON(attempt); err != nil {
+			t.Errorf("%s: %v", v, err)
+		}
+	}
+}
+
 func oversized(r *http.Request) { r.ContentLength = 1 << 40 }
 
 func foreignOrigin(r *http.Request) { r.Header.Set("Origin", "http://other.example") }
@@ -152,7 +182,7 @@ var calls = []call{
 	{"no pattern", "POST", base + "regex/preview", `{}`, 400, nil},
 	{"a preview that is no JSON", "POST", base + "regex/preview", `pattern`, 400, nil},
 	{"a huge pattern", "POST", base + "regex/preview", "", 413, oversized},
-	{"no such pod", "GET", base + "pods/default/nobody/attempts", "", 404, nil},
+	{"no such pod", "GET", base + "pods/default/absent/attempts", "", 404, nil},
 	{"the description", "GET", base + "openapi.yaml", "", 200, nil},
 	{"the end", "POST", base + "stop", "", 202, nil},
 	{"a reset", "PUT", base + "reset", "", 202, nil},
@@ -188,7 +218,8 @@ func TestTheServerIsAsDescribed(t *testing.T) {
 func testAttempts(t *testing.T, c *contract, handler http.Handler) {
 	c.do(t, handler, call{"", "POST", base + "import", nodeAndPod, 200, nil})
 	eventually.Succeeds(t, "pod p is scheduled", func(ctx context.Context) error {
-		if attempts := sim.Recorder().Attempts("default", "p"); len(attempts) > 0 && attempts[0].Result == "Scheduled" {
+		attempts := sim.Recorder().Attempts("default", "p")
+		if len(attempts) > 0 && attempts[0].Result == "Scheduled" {
 			return nil
 		}
 		return unscheduled(ctx)

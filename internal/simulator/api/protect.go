@@ -16,10 +16,10 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // Protect puts checks and headers before a handler, so that another web page
 // can't drive a simulator that runs here: a request must be addressed to this
-// machine by a name that nobody else can point at it, and must not be sent by a
+// machine by a name that no other site can point at it, and must not be sent by a
 // page of another origin.
 //
-// Loopback's names and addresses are always good, and so are those in hosts. A
+// Loopback's names and addresses are always good, and so are the hosts. A
 // wildcard address in hosts, or an empty one, stands for every IP address.
 func Protect(next http.Handler, hosts ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,7 +34,8 @@ func Protect(next http.Handler, hosts ...string) http.Handler {
 			refuse(w, http.StatusForbidden, notOurs(r.Host, hosts))
 			return
 		}
-		if from := foreign(r); from != "" {
+		from := foreign(r)
+		if from != "" {
 			refuse(w, http.StatusForbidden, "the request comes from another site: "+from)
 			return
 		}
@@ -52,7 +53,8 @@ func notOurs(host string, hosts []string) string {
 		}
 	}
 	message := fmt.Sprintf("host %q is not this simulator's: use %s", host, strings.Join(use, " or "))
-	if name := hostname(host); name != "" {
+	name := hostname(host)
+	if name != "" {
 		message += ", or start the simulator with --listen=" + name
 	}
 	return message
@@ -77,14 +79,15 @@ func namesFor(host, machine string) []string {
 }
 
 func hostname(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
+	name, _, err := net.SplitHostPort(host)
+	if err == nil {
 		host = name
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"), ".")
 }
 
-// isOurs is true of names that lead here, and false of names that someone else can
-// point here: whoever owns a name decides, moment by moment, where it leads.
+// isOurs reports whether a name leads here and cannot be pointed at another machine: the owner of any
+// other name decides, moment by moment, where it leads.
 func isOurs(name string, hosts []string) bool {
 	same := func(host string) bool { return name != "" && strings.EqualFold(name, host) }
 	if isLoopback(name) || slices.ContainsFunc(hosts, same) {
@@ -111,10 +114,10 @@ func isWildcard(host string) bool {
 // browsers say where a request comes from; other programs can lie, but need no
 // page to do so. Following a link to the page itself is fine from anywhere.
 func foreign(r *http.Request) string {
-	if origin := r.Header.Get("Origin"); origin != "" {
-		if u, err := url.Parse(origin); err != nil || u.Host != r.Host {
-			return origin
-		}
+	origin := r.Header.Get("Origin")
+	u, err := url.Parse(origin)
+	if origin != "" && (err != nil || u.Host != r.Host) {
+		return origin
 	}
 	site := r.Header.Get("Sec-Fetch-Site")
 	link := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&

@@ -79,7 +79,8 @@ func TestTheErrorForARejectedHostSaysWhatToDo(t *testing.T) {
 		w := httptest.NewRecorder()
 		Protect(http.NotFoundHandler(), "127.0.0.1", "laptop").ServeHTTP(w, r)
 		var answer struct{ Message string }
-		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || answer.Message != want {
+		err := json.Unmarshal(w.Body.Bytes(), &answer)
+		if err != nil || answer.Message != want {
 			t.Errorf("got  %s (%v)\nwant %s", answer.Message, err, want)
 		}
 	}
@@ -95,7 +96,8 @@ func TestAPublicServerAnswersToItsOwnName(t *testing.T) {
 		"":          {"", "laptop.example", "laptop", "laptop.local"},
 		"192.0.2.1": {"192.0.2.1", "laptop.example", "laptop", "laptop.local"},
 	} {
-		if got := namesFor(listen, "Laptop.example"); !slices.Equal(got, want) {
+		got := namesFor(listen, "Laptop.example")
+		if !slices.Equal(got, want) {
 			t.Errorf("--listen=%s answers to %q, want %q", listen, got, want)
 		}
 	}

@@ -81,12 +81,12 @@ func TestAnIdentityHasItsOwnRightsOnly(t *testing.T) {
 	if _, err := client.CoreV1().Secrets("").List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("the scheduler lists secrets: %v, want forbidden", err)
 	}
-	nobody, err := sharedCluster.ClientConfig("nobody")
+	stranger, err := sharedCluster.ClientConfig("stranger")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := clientOf(t, nobody).CoreV1().Pods("").List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
-		t.Errorf("nobody lists pods: %v, want forbidden", err)
+	if _, err := clientOf(t, stranger).CoreV1().Pods("").List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("a user without rights lists pods: %v, want forbidden", err)
 	}
 }
 

@@ -77,7 +77,7 @@ func dynamicClient(t *testing.T) dynamic.Interface {
 }
 
 // makeReal makes objects that a copy of a real cluster has: a node, a pod that runs
-// on it, and a service with an endpoint. 192.0.2.1 is nobody's address.
+// on it, and a service with an endpoint. 192.0.2.1 is a documentation address.
 func makeReal(t *testing.T, client kubernetes.Interface, kubelet int32) {
 	t.Helper()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "localhost"}}
@@ -150,12 +150,13 @@ func TestRequestsToPodsNodesAndServicesAnswerThatTheyAreSimulated(t *testing.T) 
 			ctx, cancel := context.WithTimeout(t.Context(), atOnceTime)
 			defer cancel()
 			began := time.Now()
-			if err := tt.ask(ctx); err == nil || !strings.Contains(err.Error(), tt.about+" is simulated: ") {
+			err := tt.ask(ctx)
+			if err == nil || !strings.Contains(err.Error(), tt.about+" is simulated: ") {
 				t.Errorf("after %s: %v", time.Since(began), err)
 			}
 		})
 	}
-	if err := get("namespaces/default/pods/nobody/log")(t.Context()); !apierrors.IsNotFound(err) {
+	if err := get("namespaces/default/pods/absent/log")(t.Context()); !apierrors.IsNotFound(err) {
 		t.Errorf("the log of no pod: %v", err)
 	}
 }
@@ -246,7 +247,8 @@ func TestWebhooksAreNotCalledAndBlockNothing(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if said := strings.Join(warnings.said, "\n"); strings.Count(said, "its webhooks are not called: ") != 2 {
+	said := strings.Join(warnings.said, "\n")
+	if strings.Count(said, "its webhooks are not called: ") != 2 {
 		t.Errorf("who makes webhooks gets the warnings %q", said)
 	}
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "admitted"}}
@@ -300,7 +302,8 @@ func TestWhatConvertsCustomResourcesIsNotCalled(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), atOnceTime)
 	defer cancel()
-	if got, err := preferred.Get(ctx, "stored", metav1.GetOptions{}); err == nil || !strings.Contains(err.Error(), simulated) {
+	got, err := preferred.Get(ctx, "stored", metav1.GetOptions{})
+	if err == nil || !strings.Contains(err.Error(), simulated) {
 		t.Errorf("in the other version it is %v, %v", got, err)
 	}
 }
@@ -336,7 +339,8 @@ func TestAnAPIOfAServiceIsNotCalled(t *testing.T) {
 			return err
 		}
 		conditions, _, _ := unstructured.NestedSlice(got.Object, "status", "conditions")
-		if said := fmt.Sprint(conditions); !strings.Contains(said, simulated) {
+		said := fmt.Sprint(conditions)
+		if !strings.Contains(said, simulated) {
 			return fmt.Errorf("it says %s", said)
 		}
 		return nil
@@ -350,7 +354,7 @@ func TestOtherProcessesOfThisMachineAreNotAskedHowTheyAre(t *testing.T) {
 	}
 }
 
-// TestTheNetworkIsTakenFromWhatCallsNodesAndPods looks below the words that whoever
+// TestTheNetworkIsTakenFromWhatCallsNodesAndPods looks below the message for a client that
 // asks is answered with.
 func TestTheNetworkIsTakenFromWhatCallsNodesAndPods(t *testing.T) {
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -371,7 +375,8 @@ func TestTheNetworkIsTakenFromWhatCallsNodesAndPods(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, dial := range map[string]utilnet.DialFunc{"kubelets": kubelets, "proxies": config.KubeAPIs.ControlPlane.ProxyTransport.DialContext} {
-		if _, err := dial(t.Context(), "tcp", listener.Addr().String()); err == nil || !strings.Contains(err.Error(), simulated) {
+		_, err := dial(t.Context(), "tcp", listener.Addr().String())
+		if err == nil || !strings.Contains(err.Error(), simulated) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

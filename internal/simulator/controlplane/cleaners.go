@@ -12,12 +12,12 @@ import (
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/scale"
-	"k8s.io/kubernetes/pkg/controller/disruption"
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
 	"k8s.io/kubernetes/pkg/controller/namespace"
 	"k8s.io/kubernetes/pkg/controller/tainteviction"
 	"k8s.io/kubernetes/pkg/controller/ttlafterfinished"
 
+	upstream "wasmkwokwizardry.io/regex-scheduling/internal/controllers"
 	minor "wasmkwokwizardry.io/regex-scheduling/internal/minor/controlplane"
 )
 
@@ -43,7 +43,7 @@ var cleaners = []controller{
 	}},
 }
 
-// keepers are the controllers that delete or free what nobody needs any more: pods
+// keepers are the controllers that delete or free what is not needed any more: pods
 // whose node is gone, which no kubelet answers for, or has a taint that evicts them; the
 // devices of pods that are gone; and jobs some time after their end. The last counts how many pods of a
 // PodDisruptionBudget may go, which preemption asks for.
@@ -61,15 +61,13 @@ var keepers = []controller{
 	{"ttl-after-finished-controller", func(ctx context.Context, r *controllers, as identity) error {
 		return r.run(ttlafterfinished.New(ctx, r.batch().Jobs(), as), nil)
 	}},
-	{"disruption-controller", func(ctx context.Context, r *controllers, as identity) error {
+	{upstream.Disruption.Name, func(ctx context.Context, r *controllers, as identity) error {
 		mapper := as.mapper()
 		scales, err := scale.NewForConfig(as.config, mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(as.Discovery()))
 		if err != nil {
 			return err
 		}
-		return r.run(disruption.NewDisruptionController(ctx, r.core().Pods(), r.shared.Policy().V1().PodDisruptionBudgets(),
-			r.core().ReplicationControllers(), r.apps().ReplicaSets(), r.apps().Deployments(), r.apps().StatefulSets(),
-			as, mapper, scales, as.Discovery()), nil)
+		return r.run(upstream.Disruption.Make(ctx, upstream.Access{Client: as, Shared: r.shared, Mapper: mapper, Scales: scales}))
 	}},
 }
 

@@ -25,7 +25,8 @@ func TestPodsCanBeMadeInANewNamespaceAtOnceAndGoWithIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(pod.Spec.Volumes); n != 0 {
+	n := len(pod.Spec.Volumes)
+	if n != 0 {
 		t.Errorf("the pod was given %d volumes", n)
 	}
 	if err := namespaces.Delete(t.Context(), "fresh", metav1.DeleteOptions{}); err != nil {
@@ -106,7 +107,8 @@ func TestAClaimCanBeDeleted(t *testing.T) {
 	if err := claims.Delete(t.Context(), "data", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := claims.Get(t.Context(), "data", metav1.GetOptions{}); gone(err) != nil {
+	_, err := claims.Get(t.Context(), "data", metav1.GetOptions{})
+	if gone(err) != nil {
 		t.Errorf("claim after its deletion: %v", err)
 	}
 }

@@ -97,7 +97,7 @@ func TestEtcdsDeathIsReported(t *testing.T) {
 	select {
 	case <-c.Done():
 	case <-time.After(eventually.Patience):
-		t.Fatal("nobody noticed")
+		t.Fatal("it was not noticed")
 	}
 	if err := c.Stop(); err == nil || !strings.Contains(err.Error(), "etcd ended on its own") {
 		t.Errorf("the reason given: %v", err)

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/client-go/informers"
-	appsinformers "k8s.io/client-go/informers/apps/v1"
 	batchinformers "k8s.io/client-go/informers/batch/v1"
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
@@ -27,7 +26,7 @@ type controller struct {
 	// account is its service account in kube-system, to which the API server
 	// binds the rights that it needs.
 	account string
-	// make adds its loops to those that run.
+	// make adds its loops to the running ones.
 	make func(ctx context.Context, r *controllers, as identity) error
 }
 
@@ -42,7 +41,6 @@ type controllers struct {
 }
 
 func (r *controllers) core() coreinformers.Interface   { return r.shared.Core().V1() }
-func (r *controllers) apps() appsinformers.Interface   { return r.shared.Apps().V1() }
 func (r *controllers) batch() batchinformers.Interface { return r.shared.Batch().V1() }
 
 // startControllers runs controllers until stop. Their informers are shared, and

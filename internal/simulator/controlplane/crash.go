@@ -15,7 +15,7 @@ import (
 // word: a full disk is the most likely cause.
 type crash struct {
 	dir     *dataDir
-	running atomic.Bool // it is started: its own goroutines fail, which nobody can recover
+	running atomic.Bool // it is started: its own goroutines fail, which cannot be recovered
 }
 
 func (c *crash) options() []zap.Option {

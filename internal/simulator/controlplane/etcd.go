@@ -32,9 +32,9 @@ func startEtcd(dir *dataDir) (s *etcdServer, err error) {
 	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zapLogger("etcd").WithOptions(onCrash.options()...))
 	cfg.ListenClientUrls = []url.URL{{Scheme: "unix", Path: dir.socket()}}
 	// A single member has no peers: the advertised addresses only satisfy
-	// etcd's checks and its membership record, nobody dials them.
+	// etcd's checks and its membership record, and are not dialled.
 	cfg.ListenPeerUrls = nil
-	// Nobody else stands for election, so waiting long for one is only delay: it is
+	// There is no other candidate, so waiting long for one is only delay: it is
 	// over before kube-apiserver is built. Shorter ticks wake an idle process more often.
 	cfg.TickMs, cfg.ElectionMs = 100, 500
 	cfg.PreVote = false

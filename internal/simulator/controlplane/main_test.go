@@ -16,7 +16,8 @@ import (
 var sharedCluster *Cluster
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(quietDir); dir != "" {
+	dir := os.Getenv(quietDir)
+	if dir != "" {
 		os.Exit(runQuietly(dir))
 	}
 	os.Exit(runShared(m))

@@ -58,7 +58,7 @@ func apiServerOptions(ca *authority, etcd string, listener net.Listener) *option
 	s.Authorization.Modes = []string{"Node", "RBAC"}
 	s.Admission.GenericAdmission.DisablePlugins = missingControllers
 
-	// One user, one machine: nobody to be fair between, and simulations come in
+	// One user, one machine: no one to be fair between, and simulations come in
 	// bursts of thousands of requests.
 	s.Features.EnablePriorityAndFairness = false
 	s.GenericServerRunOptions.MaxRequestsInFlight = 0

@@ -35,7 +35,8 @@ func TestAClusterIsQuiet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found := fast.FindAll(log, -1); len(found) > 0 {
+	found := fast.FindAll(log, -1)
+	if len(found) > 0 {
 		t.Errorf("%d requests are in the log, such as %s", len(found), found[0])
 	}
 }

@@ -23,7 +23,7 @@ import (
 )
 
 // noNetwork refuses all connections of the API server but those to etcd. In a copy of a real
-// cluster the addresses of nodes, pods, services and webhooks are those of real machines.
+// cluster the addresses of nodes, pods, services and webhooks belong to real machines.
 func noNetwork() *egressselector.EgressSelector {
 	refuse := func(_ context.Context, _, address string) (net.Conn, error) {
 		return nil, fmt.Errorf("%s is not called: the cluster is simulated, and nothing runs behind what its objects name", address)
@@ -33,7 +33,7 @@ func noNetwork() *egressselector.EgressSelector {
 	})
 }
 
-// explainSimulation answers, in front of an API server, whoever wants to talk to a pod,
+// explainSimulation answers, in front of an API server, requests to talk to a pod,
 // a node or a service that it is simulated, and warns who makes webhooks. The network of
 // noNetwork knows addresses only, and no names of pods.
 func explainSimulation(config *genericapiserver.Config, core coreinformers.Interface) {

@@ -20,7 +20,8 @@ func TestOnlyNodesAndPodsHaveAWatchCache(t *testing.T) {
 		has = append(has, string(found[1]))
 	}
 	slices.Sort(has)
-	if want := []string{"apiservices", "customresourcedefinitions", "nodes", "pods"}; !slices.Equal(has, want) {
+	want := []string{"apiservices", "customresourcedefinitions", "nodes", "pods"}
+	if !slices.Equal(has, want) {
 		t.Errorf("kinds with a watch cache: %q, want %q", has, want)
 	}
 }

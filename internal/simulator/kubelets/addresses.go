@@ -9,8 +9,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// addresses are those of pods. Which ones are taken is what the pods that are
-// there say, and what was given to those that do not say it yet: so nothing need
+// addresses are pods' addresses. Which ones are taken is what the pods that are
+// there say, and what was given to pods that do not say it yet: so nothing need
 // be remembered of pods that are gone, nor over a restart.
 type addresses struct {
 	pods cache.Indexer // by address

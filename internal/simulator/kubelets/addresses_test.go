@@ -21,7 +21,8 @@ func TestEveryAddressIsGivenOnceUntilItsPodIsGone(t *testing.T) {
 	for i := range 4 {
 		given = append(given, taken(t, a, put(t, pods, fmt.Sprint(i), "")))
 	}
-	if want := []string{"10.9.0.1", "10.9.0.2", "10.9.0.3", "10.9.0.0"}; !slices.Equal(given, want) {
+	want := []string{"10.9.0.1", "10.9.0.2", "10.9.0.3", "10.9.0.0"}
+	if !slices.Equal(given, want) {
 		t.Errorf("given %s, want %s", given, want)
 	}
 	fifth := put(t, pods, "4", "")
@@ -35,7 +36,8 @@ func TestEveryAddressIsGivenOnceUntilItsPodIsGone(t *testing.T) {
 		t.Errorf("a fifth of four: %q", ip)
 	}
 	drop(t, pods, "1")
-	if ip := taken(t, a, fifth); ip != "10.9.0.2" {
+	ip := taken(t, a, fifth)
+	if ip != "10.9.0.2" {
 		t.Errorf("given %s, want that of the pod that is gone", ip)
 	}
 }
@@ -47,7 +49,8 @@ func TestAnAddressIsFreeOnceThePodThatWasGivenItIsAnother(t *testing.T) {
 	}
 	drop(t, pods, "2")
 	again := put(t, pods, "2", "")
-	if ip := taken(t, a, again); ip != "10.9.0.3" {
+	ip := taken(t, a, again)
+	if ip != "10.9.0.3" {
 		t.Errorf("given %s, want that of its former self", ip)
 	}
 }
@@ -55,7 +58,8 @@ func TestAnAddressIsFreeOnceThePodThatWasGivenItIsAnother(t *testing.T) {
 func TestAnAddressThatAPodBringsIsTaken(t *testing.T) {
 	pods, a := noPods()
 	put(t, pods, "old", "10.9.0.1")
-	if ip := taken(t, a, put(t, pods, "young", "")); ip != "10.9.0.2" {
+	ip := taken(t, a, put(t, pods, "young", ""))
+	if ip != "10.9.0.2" {
 		t.Errorf("given %s, want the next one", ip)
 	}
 }
@@ -63,7 +67,8 @@ func TestAnAddressThatAPodBringsIsTaken(t *testing.T) {
 func TestRangesAreCountedOneByOne(t *testing.T) {
 	pods, a := noPods()
 	for in, want := range map[string]string{"10.8.0.0/16": "10.8.0.1", "10.8.1.7/24": "10.8.1.1", "fd00::/64": "fd00::1"} {
-		if ip, err := a.take(netip.MustParsePrefix(in), put(t, pods, want, "")); err != nil || ip != want {
+		ip, err := a.take(netip.MustParsePrefix(in), put(t, pods, want, ""))
+		if err != nil || ip != want {
 			t.Errorf("of %s: %s, %v, want %s", in, ip, err, want)
 		}
 	}
@@ -87,7 +92,8 @@ func taken(t *testing.T, a *addresses, pod *v1.Pod) string {
 func put(t *testing.T, pods cache.Indexer, name, ip string) *v1.Pod {
 	t.Helper()
 	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: uuid.NewUUID()}, Status: v1.PodStatus{PodIP: ip}}
-	if old, exists, _ := pods.Get(pod); exists {
+	old, exists, _ := pods.Get(pod)
+	if exists {
 		pod.UID = old.(*v1.Pod).UID
 	}
 	if err := pods.Update(pod); err != nil {

@@ -24,12 +24,14 @@ func TestNothingIsLeftBehind(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		if running := goroutines.Marked(t, mark); len(running) == 0 {
+		running := goroutines.Marked(t, mark)
+		if len(running) == 0 {
 			t.Fatal("its goroutines are not found")
 		}
 		stop()
 		eventually.Succeeds(t, "all of it ends", func(context.Context) error {
-			if left := goroutines.Marked(t, mark); len(left) > 0 {
+			left := goroutines.Marked(t, mark)
+			if len(left) > 0 {
 				return fmt.Errorf("left behind:\n%s", strings.Join(left, "\n"))
 			}
 			return nil

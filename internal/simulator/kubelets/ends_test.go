@@ -24,7 +24,7 @@ func TestAPodSaysWhenAndHowItEnds(t *testing.T) {
 		{name: "one that says nothing goes on"},
 		{name: "one of a job ends at once", owners: ofJob, ends: true},
 		{name: "one of a job that says when", owners: ofJob, annotations: map[string]string{runsFor: "90s"}, ends: true, after: 90 * time.Second},
-		{name: "one of nobody that says when", annotations: map[string]string{runsFor: "5m"}, ends: true, after: 5 * time.Minute},
+		{name: "one without an owner that says when", annotations: map[string]string{runsFor: "5m"}, ends: true, after: 5 * time.Minute},
 		{name: "one that fails", owners: ofJob, annotations: map[string]string{exitCode: "3"}, ends: true, code: 3},
 		{name: "an exit code alone ends nothing", annotations: map[string]string{exitCode: "3"}},
 		{name: "no time", annotations: map[string]string{runsFor: "soon"}, wrong: `"soon" is not a valid duration`},

@@ -4,12 +4,12 @@
 // address, finish when a Job owns them or they say when, and go when they are deleted.
 //
 // It looks at what is there, not at what has happened to it: each look at a node
-// or a pod does what is missing, and whoever fails is looked at again. Writes
+// or a pod does what is missing, and an object that failed is looked at again. Writes
 // carry the resource version that was looked at, so they meet no other object and
-// undo nobody's change.
+// undo no one else's change.
 //
 // What it is not: it runs no container and no endpoint (no logs, no exec), places
-// no pod, and deletes none but those that somebody deleted already.
+// no pod, and deletes only pods that are already marked as deleted.
 package kubelets
 
 import (

@@ -105,7 +105,8 @@ func TestANodeOfWhichOnlyTheNameIsKnownBecomesReady(t *testing.T) {
 	newNode(t, "kubecon-1")
 	node := readyNode(t, "kubecon-1")
 	for _, resource := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
-		if quantity := node.Status.Allocatable[resource]; quantity.IsZero() {
+		quantity := node.Status.Allocatable[resource]
+		if quantity.IsZero() {
 			t.Errorf("no allocatable %s", resource)
 		}
 	}
@@ -128,7 +129,8 @@ func TestCapacityThatANodeBringsIsKept(t *testing.T) {
 	}
 	t.Cleanup(func() { removeNode(t, "small") })
 	node := readyNode(t, "small")
-	if pods := node.Status.Allocatable.Pods().Value(); pods != 5 {
+	pods := node.Status.Allocatable.Pods().Value()
+	if pods != 5 {
 		t.Errorf("%d pods, want 5", pods)
 	}
 }

@@ -34,7 +34,7 @@ func (k *kubelets) reportNode(ctx context.Context, name cache.ObjectName) error 
 }
 
 // lease makes the lease that "kubectl describe node" looks for, or takes over
-// that of a predecessor. It is not renewed: nobody acts on one that ran out.
+// that of a predecessor. It is not renewed: nothing acts on one that ran out.
 func (k *kubelets) lease(ctx context.Context, node *v1.Node) error {
 	lease := coordination.Lease(node.Name, v1.NamespaceNodeLease).
 		WithOwnerReferences(metav1apply.OwnerReference().WithAPIVersion("v1").WithKind("Node").WithName(node.Name).WithUID(node.UID)).

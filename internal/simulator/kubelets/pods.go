@@ -144,7 +144,7 @@ type ending struct {
 	code  int32
 }
 
-// endingOf is that of pods that say when, and of those of jobs, which would
+// endingOf is the end of pods that say when, and of jobs' pods, which would
 // otherwise never be complete: they end at once. It is nil for all others.
 func endingOf(pod *v1.Pod) (*ending, error) {
 	text, says := pod.Annotations[runsFor]

@@ -26,18 +26,21 @@ func TestABoundPodRunsAndGoesWhenDeleted(t *testing.T) {
 	newNode(t, "kubecon-2")
 	makePod(t, "kubecon-2", "web")
 	pod := podIn(t, v1.PodRunning, "web")
-	if ip, err := netip.ParseAddr(pod.Status.PodIP); err != nil || !podCIDR.Contains(ip) {
+	ip, err := netip.ParseAddr(pod.Status.PodIP)
+	if err != nil || !podCIDR.Contains(ip) {
 		t.Errorf("address %q: %v, want one of %s", pod.Status.PodIP, err, podCIDR)
 	}
 	if pod.Status.HostIP != NodeIP || pod.Status.StartTime.IsZero() {
 		t.Errorf("status %+v: no address of the node, or no time", pod.Status)
 	}
 	for _, kind := range []v1.PodConditionType{v1.PodScheduled, v1.PodInitialized, v1.ContainersReady, v1.PodReady} {
-		if got := condition(pod, kind); got != v1.ConditionTrue {
+		got := condition(pod, kind)
+		if got != v1.ConditionTrue {
 			t.Errorf("%s is %q", kind, got)
 		}
 	}
-	if s := pod.Status.ContainerStatuses; len(s) != 1 || s[0].Name != "main" || !s[0].Ready || s[0].State.Running == nil {
+	s := pod.Status.ContainerStatuses
+	if len(s) != 1 || s[0].Name != "main" || !s[0].Ready || s[0].State.Running == nil {
 		t.Errorf("container statuses %+v", s)
 	}
 	deletePod(t, "web", nil)
@@ -59,7 +62,8 @@ func TestInitContainersHaveEndedAndSidecarsRun(t *testing.T) {
 	if len(s) != 2 || s[0].State.Terminated == nil || !s[0].Ready || s[1].State.Running == nil || !s[1].Ready {
 		t.Errorf("init container statuses %+v", s)
 	}
-	if got := condition(pod, "example.com/gate"); got != v1.ConditionTrue {
+	got := condition(pod, "example.com/gate")
+	if got != v1.ConditionTrue {
 		t.Errorf("the readiness gate is %q", got)
 	}
 }
@@ -71,7 +75,8 @@ func TestAPodOfAJobSucceeds(t *testing.T) {
 		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "work", UID: newJob(t, "work")}}
 	})
 	pod := podIn(t, v1.PodSucceeded, "work")
-	if s := pod.Status.ContainerStatuses; len(s) != 1 || s[0].State.Terminated == nil || s[0].State.Terminated.ExitCode != 0 || s[0].Ready {
+	s := pod.Status.ContainerStatuses
+	if len(s) != 1 || s[0].State.Terminated == nil || s[0].State.Terminated.ExitCode != 0 || s[0].Ready {
 		t.Errorf("container statuses %+v", s)
 	}
 	if condition(pod, v1.PodReady) != v1.ConditionFalse || pod.Status.PodIP == "" || pod.Status.StartTime.IsZero() {
@@ -110,7 +115,8 @@ func TestAPodThatFailedStaysFailed(t *testing.T) {
 	makePod(t, "kubecon-fail", "after")
 	t.Cleanup(func() { removePod(t, "after") })
 	podIn(t, v1.PodRunning, "after") // so the other one has been looked at
-	if pod := podIn(t, v1.PodFailed, "fails"); pod.Status.Reason != "Evicted" {
+	pod := podIn(t, v1.PodFailed, "fails")
+	if pod.Status.Reason != "Evicted" {
 		t.Errorf("status %+v", pod.Status)
 	}
 }
@@ -121,7 +127,8 @@ func TestAPodThatIsSentBackToPendingRunsAgain(t *testing.T) {
 	t.Cleanup(func() { removePod(t, "back") })
 	before := podIn(t, v1.PodRunning, "back").Status.PodIP
 	patchPodStatus(t, "back", `{"status":{"phase":"Pending"}}`)
-	if after := podIn(t, v1.PodRunning, "back").Status.PodIP; after != before {
+	after := podIn(t, v1.PodRunning, "back").Status.PodIP
+	if after != before {
 		t.Errorf("address %s, before that %s", after, before)
 	}
 }
@@ -146,7 +153,8 @@ func TestAPodThatIsThereBeforeItsNodeRunsOnceThatIsThere(t *testing.T) {
 		gone := false
 		eventually.Succeeds(t, "the pod runs, or is gone", func(ctx context.Context) error {
 			pod, err := client.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
-			if gone = apierrors.IsNotFound(err); gone {
+			gone = apierrors.IsNotFound(err)
+			if gone {
 				return nil
 			}
 			if err == nil && pod.Status.Phase != v1.PodRunning {
@@ -198,7 +206,8 @@ func TestAPodOnTheNetworkOfItsNodeHasItsAddress(t *testing.T) {
 	if pod := podIn(t, v1.PodRunning, "on-host"); pod.Status.PodIP != "10.1.2.3" || pod.Status.HostIP != "10.1.2.3" {
 		t.Errorf("addresses %s on %s", pod.Status.PodIP, pod.Status.HostIP)
 	}
-	if pod := podIn(t, v1.PodRunning, "in-range"); !strings.HasPrefix(pod.Status.PodIP, "10.9.0.") {
+	pod := podIn(t, v1.PodRunning, "in-range")
+	if !strings.HasPrefix(pod.Status.PodIP, "10.9.0.") {
 		t.Errorf("address %s, want one of the node's range", pod.Status.PodIP)
 	}
 }
@@ -232,11 +241,12 @@ func TestPodsKeepTheirAddressesOverARestart(t *testing.T) {
 	before := addressesOf(t, old, pods)
 	restart(t, admin, func() {
 		inParallel(pods, func(i int) { makePod(t, "kubecon-restart", young(i)) })
-		deletePod(t, "leaves", nil) // which nobody sees
+		deletePod(t, "leaves", nil) // unnoticed
 	})
 	after := addressesOf(t, young, pods)
 	for i := range pods {
-		if now := podIn(t, v1.PodRunning, old(i)).Status.PodIP; now != before[i] || slices.Contains(after, now) {
+		now := podIn(t, v1.PodRunning, old(i)).Status.PodIP
+		if now != before[i] || slices.Contains(after, now) {
 			t.Errorf("pod %s had %s, has %s, and the younger have %s", old(i), before[i], now, after)
 		}
 	}
@@ -262,7 +272,8 @@ func TestWhatFailsIsLoggedAndTriedAgain(t *testing.T) {
 	}
 	text := logs.Take()
 	for what, want := range map[string]int{"pod default/tried-": 2 * pods, "node kubecon-fails: ": 2} { // run and remove, lease and status
-		if got := strings.Count(text, what); got < want || !strings.Contains(text, errNoLuck.Error()) {
+		got := strings.Count(text, what)
+		if got < want || !strings.Contains(text, errNoLuck.Error()) {
 			t.Errorf("%d lines about %s, want %d in\n%s", got, what, want, text)
 		}
 	}
@@ -278,7 +289,8 @@ var errNoLuck = errors.New("no luck this time")
 
 func (f *firstFails) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Method != http.MethodGet {
-		if _, again := f.tried.LoadOrStore(request.Method+request.URL.Path, true); !again {
+		_, again := f.tried.LoadOrStore(request.Method+request.URL.Path, true)
+		if !again {
 			return nil, errNoLuck
 		}
 	}
@@ -303,7 +315,8 @@ func addressesOf(t *testing.T, name func(int) string, pods int) (addresses []str
 func podIn(t *testing.T, phase v1.PodPhase, name string) (pod *v1.Pod) {
 	t.Helper()
 	eventually.Succeeds(t, fmt.Sprintf("pod %s is %s", name, phase), func(ctx context.Context) (err error) {
-		if pod, err = client.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{}); err == nil && pod.Status.Phase != phase {
+		pod, err = client.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
+		if err == nil && pod.Status.Phase != phase {
 			err = fmt.Errorf("status %+v", pod.Status)
 		}
 		return err

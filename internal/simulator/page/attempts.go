@@ -44,7 +44,7 @@ func (v *attemptView) pager(all int, query url.Values, parameter string, size in
 	return p
 }
 
-// rows are those of the nodes from one place to another, over all groups.
+// rows are the rows of the nodes from one index to another, over all groups.
 func (v *attemptView) rows(from, to int) (rows []row) {
 	for _, g := range v.Groups {
 		first, end := max(from, 0), min(to, g.Len())

@@ -36,7 +36,7 @@ func newCluster(sim *simulator.Simulator, changes <-chan struct{}) *cluster {
 	return &cluster{sim: sim, changes: changes, compiled: regex.NewCache(regex.Default, 4<<20)}
 }
 
-// contents is the cluster at one moment. It is shared: nobody changes it.
+// contents is the cluster at one moment. It is shared, and does not change.
 type contents struct {
 	nodes   []*nodeView // by name
 	byName  map[string]*nodeView
@@ -116,9 +116,9 @@ func (c *cluster) read() *contents {
 		all.nodes = append(all.nodes, view)
 		all.byName[node.Name] = view
 	}
-	policies := policies{read: c.sim.Annotations}
+	known := map[string][2][]string{}
 	for _, pod := range pods {
-		all.add(&podView{pod, c.stateOf(pod, &policies)})
+		all.add(&podView{pod, c.stateOf(pod, known)})
 	}
 	slices.SortFunc(all.nodes, func(a, b *nodeView) int { return natural(a.Name, b.Name) })
 	slices.SortFunc(all.pods, newestFirst)

@@ -38,11 +38,3 @@ func (p *page) fit(w http.ResponseWriter, r *http.Request) error {
 		return fitting.Verdict(), nil
 	}))
 }
-
-func (p *page) fitted(w http.ResponseWriter, r *http.Request) error {
-	one := p.jobs.get(r.PathValue("id"))
-	if one == nil || !one.Ended() || one.Outcome.Link == "" || one.Fitting == nil {
-		return notFound("This result is no longer kept.")
-	}
-	return p.show(w, r, "fitted", one.Fitting.Verdict(), "", one.Fitting)
-}

@@ -11,7 +11,7 @@ type group struct {
 	podState // of the first
 	Pods     []*podView
 	Differ   bool // whether the reasons do, in more than their cause
-	// Namespace is that of all pods, if they have the same one; so are both patterns.
+	// Namespace is set if all pods have the same one; so are both patterns.
 	Namespace      string
 	Regex, Exclude *string
 }

@@ -110,7 +110,8 @@ func TestPodsThatArePendingForTheSameCauseAreOneGroup(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if listed := keep(toolbar{Filter: list.Query().Get("filter")}, pending); !slices.Equal(listed, g.Pods) {
+				listed := keep(toolbar{Filter: list.Query().Get("filter")}, pending)
+				if !slices.Equal(listed, g.Pods) {
 					t.Errorf("%s: its list has %d pods", text, len(listed))
 				}
 			}
@@ -165,7 +166,8 @@ func TestThePendingStateOfAPodNamesItsCause(t *testing.T) {
 		{&v1.Pod{}, fails, true, podState{"failing", "Invalid regex", "timeout", "timeout"}},
 		{&v1.Pod{}, rejected(map[string]int{"a": 1}), false, podState{"pending", "Unschedulable", "0/1 nodes are available: 1 a.", "a"}},
 	} {
-		if got := pendingState(tt.pod, tt.last, tt.invalid); got != tt.want {
+		got := pendingState(tt.pod, tt.last, tt.invalid)
+		if got != tt.want {
 			t.Errorf("got  %q\nwant %q", got, tt.want)
 		}
 	}

@@ -183,7 +183,7 @@ func (j *job) update(change func(*progress)) {
 	change(&j.state)
 }
 
-// Progress is that of the job now.
+// Progress is how far the job is now.
 func (j *job) Progress() progress {
 	j.mu.Lock()
 	defer j.mu.Unlock()

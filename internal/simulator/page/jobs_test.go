@@ -19,7 +19,7 @@ func ended(t *testing.T, one *job) outcome {
 	return one.Outcome
 }
 
-// id is that of a later job.
+// id is the ID of a later job.
 func id(one *job, after int) string { return strconv.Itoa(one.ID + after) }
 
 // running are the jobs that have not ended.
@@ -42,11 +42,12 @@ func TestAJobHasProgressAndAnOutcome(t *testing.T) {
 		t.Errorf("halfway: %d of %d, running %v, kept as %v", one.Progress().Done, one.Progress().Of, all.running(), all.get(id(one, 0)))
 	}
 	close(goOn)
-	if came := ended(t, one); came.Notice != "counted" || len(all.running()) != 0 || all.get(id(one, 0)) != one {
+	came := ended(t, one)
+	if came.Notice != "counted" || len(all.running()) != 0 || all.get(id(one, 0)) != one {
 		t.Errorf("at the end: %+v, running %v, kept as %v", came, all.running(), all.get(id(one, 0)))
 	}
 	if all.get(id(one, 1)) != nil {
-		t.Error("a job that nobody started is there")
+		t.Error("a job that was never started is there")
 	}
 }
 
@@ -58,10 +59,12 @@ func TestOnlyTheCancelledJobEnds(t *testing.T) {
 	}
 	first, second := all.start("first", wait), all.start("second", wait)
 	first.cancel()
-	if came := ended(t, first); len(came.Problems) != 1 || came.Problems[0].Message != "stopped" {
+	came := ended(t, first)
+	if len(came.Problems) != 1 || came.Problems[0].Message != "stopped" {
 		t.Errorf("got %+v", came)
 	}
-	if running := all.running(); len(running) != 1 || running[0] != second {
+	running := all.running()
+	if len(running) != 1 || running[0] != second {
 		t.Errorf("running: %v", running)
 	}
 }
@@ -94,7 +97,8 @@ func TestAResetStopsWhatChangesTheCluster(t *testing.T) {
 		all.stopOthers(own)
 		return outcome{Notice: "reset"}, nil
 	})
-	if came := ended(t, reset); came.Notice != "reset" || !creating.Ended() || comparing.Ended() {
+	came := ended(t, reset)
+	if came.Notice != "reset" || !creating.Ended() || comparing.Ended() {
 		t.Errorf("got %+v; creating has ended: %v, comparing: %v", came, creating.Ended(), comparing.Ended())
 	}
 }

@@ -74,7 +74,8 @@ func TestNodesAreFilteredByTheirFieldsAndSorted(t *testing.T) {
 		for _, n := range kept {
 			names = append(names, n.Name)
 		}
-		if got := strings.Join(names, " "); got != want {
+		got := strings.Join(names, " ")
+		if got != want {
 			t.Errorf("%q finds %q, want %q", filter, got, want)
 		}
 	}
@@ -87,8 +88,8 @@ func TestADrainIsShownUntilTheNodeIsUncordoned(t *testing.T) {
 	said := func() string {
 		return textOf(t, "node", map[string]any{"Node": n, "Self": "/", "Pods": pageOf[*podView]{}, "Drain": p.drainOf(n)})
 	}
-	if one := p.drainOf(n); one != nil {
-		t.Fatalf("there is %q", one.Title)
+	if p.drainOf(n) != nil {
+		t.Fatal("there is a drain before one is started")
 	}
 	goOn := make(chan error)
 	drain := func() *job {
@@ -101,10 +102,12 @@ func TestADrainIsShownUntilTheNodeIsUncordoned(t *testing.T) {
 	one := drain()
 	goOn <- errors.New("stopped after 1 of 3 pods")
 	ended(t, one)
-	if got := one.Progress(); got.Done != 1 || got.Of != 3 || !slices.Equal(got.Phases, []string{"the budget forbids it"}) {
-		t.Errorf("it was at %+v", got)
+	at := one.Progress()
+	if at.Done != 1 || at.Of != 3 || !slices.Equal(at.Phases, []string{"the budget forbids it"}) {
+		t.Errorf("it was at %+v", at)
 	}
-	if got := said(); !strings.Contains(got, "Draining a: not done stopped after 1 of 3 pods") {
+	got := said()
+	if !strings.Contains(got, "Draining a: not done stopped after 1 of 3 pods") {
 		t.Errorf("it says %s", got)
 	}
 	two := drain()
@@ -113,11 +116,13 @@ func TestADrainIsShownUntilTheNodeIsUncordoned(t *testing.T) {
 	}
 	goOn <- nil
 	ended(t, two)
-	if got := said(); !strings.Contains(got, "Drained a: 3 pods evicted Close") || !strings.Contains(got, "Uncordon") {
+	got = said()
+	if !strings.Contains(got, "Drained a: 3 pods evicted Close") || !strings.Contains(got, "Uncordon") {
 		t.Errorf("it says %s", got)
 	}
 	n.Spec.Unschedulable = false
-	if got := said(); strings.Contains(got, "Drained a") || !strings.Contains(got, "Cordon") {
+	got = said()
+	if strings.Contains(got, "Drained a") || !strings.Contains(got, "Cordon") {
 		t.Errorf("once it is uncordoned it says %s", got)
 	}
 }

@@ -42,7 +42,7 @@ func (p *page) objects(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, "objects", "Other objects", "objects", shelves)
 }
 
-// BuiltIn is true of what comes with every cluster.
+// BuiltIn reports whether every cluster has the object.
 func (s shelf) BuiltIn(name string) bool {
 	return slices.Contains([]string{"default", "kubernetes", "extension-apiserver-authentication"}, name) ||
 		strings.HasPrefix(name, "kube-") || strings.HasPrefix(name, "system-")
@@ -135,12 +135,12 @@ func (k kind) Plural() string {
 	return k.Title + "s"
 }
 
-// Scales is true of workloads with replicas.
+// Scales reports whether the kind has replicas.
 func (k kind) Scales() bool {
 	return slices.Contains([]string{"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"}, k.Title)
 }
 
-// onOverview is true of the kinds that are not among the other objects.
+// onOverview reports whether the overview shows the kind, and the list of objects does not.
 func (k kind) onOverview() bool { return k.Title == "Node" || k.Title == "Pod" }
 
 func (k kind) resource() schema.GroupVersionResource {

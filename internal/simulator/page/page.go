@@ -77,10 +77,10 @@ func (p *page) routes() http.Handler {
 		"GET /compare/{id}":                          p.compared,
 		"GET /fit":                                   p.fitForm,
 		"POST /fit":                                  p.fit,
-		"GET /fit/{id}":                              p.fitted,
+		"GET /fit/{id}":                              p.tried,
 		"GET /removal":                               p.removalForm,
 		"POST /removal":                              p.remove,
-		"GET /removal/{id}":                          p.removed,
+		"GET /removal/{id}":                          p.tried,
 		"GET /export":                                p.export,
 		"GET /import":                                p.form("import", "Import"),
 		"POST /import":                               p.importFile,
@@ -111,7 +111,7 @@ func (p *page) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var wrong problems
 	switch {
 	case r.Context().Err() != nil:
-		return // nobody waits for it
+		return // the client has gone
 	case errors.As(err, &wrong):
 		err = fragment(w, r, "problems", wrong)
 	case errors.As(err, &missing) && isFragment(r):

@@ -75,7 +75,7 @@ func (p *page) pod(w http.ResponseWriter, r *http.Request) error {
 	pod, err := p.sim.Informers().Core().V1().Pods().Lister().Pods(namespace).Get(name)
 	switch {
 	case err == nil:
-		data["Pod"] = &podView{pod, p.cluster.stateOf(pod, &policies{read: p.sim.Annotations})}
+		data["Pod"] = &podView{pod, p.cluster.stateOf(pod, map[string][2][]string{})}
 		data["Matching"] = p.cluster.match(pod)
 		return p.show(w, r, "pod", name, "pods", data)
 	case !apierrors.IsNotFound(err):

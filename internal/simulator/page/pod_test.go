@@ -18,10 +18,12 @@ func TestAHintNamesItsNodeAndItsPod(t *testing.T) {
 		}
 		return string(body)
 	}
-	if got := shown(&recorder.Hint{Node: "n-2", Pod: "default/first"}); !strings.Contains(got, "Only n-2 was evaluated") || !strings.Contains(got, "<b>default/first</b>") {
+	got := shown(&recorder.Hint{Node: "n-2", Pod: "default/first"})
+	if !strings.Contains(got, "Only n-2 was evaluated") || !strings.Contains(got, "<b>default/first</b>") {
 		t.Errorf("got %s", got)
 	}
-	if got := shown(nil); strings.Contains(got, "was evaluated") {
+	got = shown(nil)
+	if strings.Contains(got, "was evaluated") {
 		t.Errorf("without a hint: %s", got)
 	}
 }
@@ -78,7 +80,8 @@ func TestPreemptionIsReportedOnlyIfANodeIsNominated(t *testing.T) {
 			}
 			_, after, _ := strings.Cut(string(body), `PostFilter <small>if no node fits</small></h3><p class="event">`)
 			line, _, _ := strings.Cut(after, "</p>")
-			if got := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(line, ""); got != tt.want {
+			got := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(line, "")
+			if got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})

@@ -48,6 +48,19 @@ func (p *page) try(title, path string, cluster *snapshot.Snapshot, do func(conte
 	})
 }
 
+// tried shows the result of a job that tried something.
+func (p *page) tried(w http.ResponseWriter, r *http.Request) error {
+	one := p.jobs.get(r.PathValue("id"))
+	switch {
+	case one == nil || !one.Ended():
+	case one.Fitting != nil:
+		return p.show(w, r, "fitted", one.Fitting.Verdict(), "", one.Fitting)
+	case one.Removal != nil:
+		return p.show(w, r, "removed", one.Title, "", one.Removal)
+	}
+	return notFound("This result is no longer kept.")
+}
+
 // removalForm asks about the node of the query, or about all nodes.
 func (p *page) removalForm(w http.ResponseWriter, r *http.Request) error {
 	node, title := r.URL.Query().Get("node"), "Which nodes can go?"
@@ -120,12 +133,4 @@ func chosen(cluster *snapshot.Snapshot, node, selector string) (names []string, 
 		return nil, fmt.Errorf("no node matches %s", selector)
 	}
 	return nil, fmt.Errorf("there are no nodes")
-}
-
-func (p *page) removed(w http.ResponseWriter, r *http.Request) error {
-	one := p.jobs.get(r.PathValue("id"))
-	if one == nil || !one.Ended() || one.Outcome.Link == "" || one.Removal == nil {
-		return notFound("This result is no longer kept.")
-	}
-	return p.show(w, r, "removed", one.Title, "", one.Removal)
 }

@@ -12,12 +12,14 @@ func TestAConfigurationIsNamedByItsGuestsAndExtenders(t *testing.T) {
 		"extenders:\n- urlPrefix: http://extender:8000/\n":                                      "http://extender:8000/",
 		"kind: x\n": "own configuration",
 	} {
-		if got := configTitle([]byte(config)); got != want {
+		got := configTitle([]byte(config))
+		if got != want {
 			t.Errorf("%q has the title %q, want %q", config, got, want)
 		}
 	}
 	for _, c := range simulator.Configurations {
-		if got := configTitle(c.YAML()); got != c.Title {
+		got := configTitle(c.YAML())
+		if got != c.Title {
 			t.Errorf("%s has the title %q, want %q", c.Variant, got, c.Title)
 		}
 	}

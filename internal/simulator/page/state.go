@@ -39,7 +39,7 @@ func isPending(pod *v1.Pod) bool { return pod.Spec.NodeName == "" && !podutil.Is
 
 // stateOf takes the reason from the last attempt that the recorder has for a pod, and from
 // the pod itself if there is none.
-func (c *cluster) stateOf(pod *v1.Pod, policies *policies) podState {
+func (c *cluster) stateOf(pod *v1.Pod, known map[string][2][]string) podState {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return podState{Tone: "quiet", Title: "Terminating"}
@@ -50,7 +50,7 @@ func (c *cluster) stateOf(pod *v1.Pod, policies *policies) podState {
 	case !isPending(pod):
 		return podState{Tone: "quiet", Title: string(pod.Status.Phase)}
 	}
-	_, invalid := c.compiled.Select(policies.of(pod))
+	_, invalid := c.compiled.Select(c.patterns(pod, known))
 	state := pendingState(pod, c.lastAttempt(pod), invalid != nil)
 	group := minor.PodGroupOf(pod)
 	if group != "" {
@@ -164,22 +164,14 @@ func (p *podView) Owner() *owner {
 	return &owner{Kind: ref.Kind, Key: k.Key(), Namespace: p.Namespace, Name: ref.Name}
 }
 
-// policies are the annotations that each scheduler reads.
-type policies struct {
-	read  func(scheduler string) (keys, excluding []string)
-	known map[string][2][]string // by scheduler
-}
-
-// of returns the two patterns that a pod's scheduler reads.
-func (p *policies) of(pod *v1.Pod) (pattern, exclude *string) {
+// patterns returns the two patterns that a pod's scheduler reads. The annotations of a scheduler
+// take a decoding of its configuration: they stay in known.
+func (c *cluster) patterns(pod *v1.Pod, known map[string][2][]string) (pattern, exclude *string) {
 	name := schedulerOf(pod)
-	keys, ok := p.known[name]
+	keys, ok := known[name]
 	if !ok {
-		keys[0], keys[1] = p.read(name)
-		if p.known == nil {
-			p.known = map[string][2][]string{}
-		}
-		p.known[name] = keys
+		keys[0], keys[1] = c.sim.Annotations(name)
+		known[name] = keys
 	}
 	return annotation(pod, keys[0]...), annotation(pod, keys[1]...)
 }

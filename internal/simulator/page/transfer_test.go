@@ -22,15 +22,18 @@ func TestAFileThatCannotBeImportedIsExplained(t *testing.T) {
 		{"a quantity that is none", `{"nodes": [{"status": {"capacity": {"cpu": "lots"}}}]}`, is + `nodes[0].status.capacity.cpu: cannot unmarshal JSON string into Go resource.Quantity: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, _, err := snapshotOf(upload(t, "file", tt.content)); err == nil || err.Error() != tt.want {
+			_, _, err := snapshotOf(upload(t, "file", tt.content))
+			if err == nil || err.Error() != tt.want {
 				t.Errorf("got  %v\nwant %s", err, tt.want)
 			}
 		})
 	}
-	if _, _, err := snapshotOf(upload(t, "other", "")); err == nil || err.Error() != "choose a file first" {
+	_, _, err := snapshotOf(upload(t, "other", ""))
+	if err == nil || err.Error() != "choose a file first" {
 		t.Errorf("without a file: %v", err)
 	}
-	if got, _, err := snapshotOf(upload(t, "file", `{"pods": [{"metadata": {"name": "a"}, "spec": {"containers": [{}]}}]}`)); err != nil || len(got.Pods) != 1 {
+	got, _, err := snapshotOf(upload(t, "file", `{"pods": [{"metadata": {"name": "a"}, "spec": {"containers": [{}]}}]}`))
+	if err != nil || len(got.Pods) != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -48,7 +51,8 @@ func TestACompressedFileIsImported(t *testing.T) {
 	if err != nil || len(got.Nodes) != 1 || got.Nodes[0].Name != "a" || len(notices) > 0 {
 		t.Errorf("got %v, %v, %v", got, notices, err)
 	}
-	if _, _, err := snapshotOf(upload(t, "file", file.String()[:file.Len()-8])); err == nil || err.Error() != "f.json is not an exported file: the file is cut off: unexpected EOF" {
+	_, _, err = snapshotOf(upload(t, "file", file.String()[:file.Len()-8]))
+	if err == nil || err.Error() != "f.json is not an exported file: the file is cut off: unexpected EOF" {
 		t.Errorf("what was cut: %v", err)
 	}
 	form, err := execute("import", nil)

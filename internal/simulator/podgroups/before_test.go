@@ -10,7 +10,8 @@ import (
 
 func TestAnOlderKubernetesSaysWhichOneHasPodGroups(t *testing.T) {
 	err := (&simulator.Config{PodGroups: true}).Check()
-	if want := "--pod-groups: that needs Kubernetes 1.37: make bin/simulator-1.37"; err == nil || err.Error() != want {
+	want := "--pod-groups: that needs Kubernetes 1.37: make bin/simulator-1.37"
+	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -105,7 +105,8 @@ func placed(t *testing.T, want int) map[string]string {
 	t.Helper()
 	var nodes map[string]string
 	eventually.Succeeds(t, fmt.Sprint(want, " pods have a node"), func(context.Context) error {
-		if nodes = places(t); len(nodes) != want {
+		nodes = places(t)
+		if len(nodes) != want {
 			return fmt.Errorf("these have one: %v", nodes)
 		}
 		return nil
@@ -165,7 +166,8 @@ func TestAGangThatDoesNotFitLeavesNoPodBehind(t *testing.T) {
 	if fit != 2 {
 		t.Errorf("%d pods have a node that would do", fit)
 	}
-	if nodes := places(t); len(nodes) > 0 {
+	nodes := places(t)
+	if len(nodes) > 0 {
 		t.Errorf("pods were left behind: %v", nodes)
 	}
 	eventually.Succeeds(t, "the page shows them as one", func(context.Context) error {
@@ -178,7 +180,8 @@ func TestAGangThatDoesNotFitLeavesNoPodBehind(t *testing.T) {
 		}
 		return nil
 	})
-	if own := shown(t, "/pods/default/train-1"); !strings.Contains(own, "<b>PodGroup default/train</b> was scheduled as a unit: 2 of 3 pods fit, so all of them stay pending") {
+	own := shown(t, "/pods/default/train-1")
+	if !strings.Contains(own, "<b>PodGroup default/train</b> was scheduled as a unit: 2 of 3 pods fit, so all of them stay pending") {
 		t.Errorf("the pod shows %s", own)
 	}
 
@@ -217,14 +220,17 @@ func TestAGangThatIsNotCompleteIsNotTried(t *testing.T) {
 	// The last is queued behind those of the gang.
 	fill(t, &snapshot.Snapshot{Nodes: []v1.Node{nodeOf("node-1", "9")}, PodGroups: []schedulingv1beta1.PodGroup{group}, Pods: pods[:2]})
 	fill(t, &snapshot.Snapshot{Pods: []v1.Pod{podOf("other")}})
-	if nodes := placed(t, 1); nodes["other"] == "" {
+	nodes := placed(t, 1)
+	if nodes["other"] == "" {
 		t.Errorf("these have a node: %v", nodes)
 	}
 	for _, pod := range pods[:2] {
-		if attempts := sim.Recorder().Attempts("default", pod.Name); len(attempts) > 0 {
+		attempts := sim.Recorder().Attempts("default", pod.Name)
+		if len(attempts) > 0 {
 			t.Errorf("%s was tried: %+v", pod.Name, attempts)
 		}
-		if own := shown(t, "/pods/default/"+pod.Name); !strings.Contains(own, "PodGroup default/train is pending") || !strings.Contains(own, "has as many pods as its minCount") {
+		own := shown(t, "/pods/default/"+pod.Name)
+		if !strings.Contains(own, "PodGroup default/train is pending") || !strings.Contains(own, "has as many pods as its minCount") {
 			t.Errorf("%s shows %s", pod.Name, own)
 		}
 	}
@@ -246,7 +252,8 @@ func TestWhatPreemptionTriesIsNoAttempt(t *testing.T) {
 		}
 		return nil
 	})
-	if low := len(slices.DeleteFunc(slices.Collect(maps.Keys(nodes)), func(name string) bool { return !strings.HasPrefix(name, "low") })); low != 1 {
+	low := len(slices.DeleteFunc(slices.Collect(maps.Keys(nodes)), func(name string) bool { return !strings.HasPrefix(name, "low") }))
+	if low != 1 {
 		t.Errorf("%d of the others are left: %v", low, nodes)
 	}
 	var by string // the first that was tried
@@ -267,7 +274,8 @@ func TestWhatPreemptionTriesIsNoAttempt(t *testing.T) {
 		t.Fatalf("preempted by %q", by)
 	}
 	first := attempts[len(attempts)-1]
-	if own := shown(t, fmt.Sprintf("/pods/%s/attempts/%d", by, first.ID)); !strings.Contains(own, "preempts 2 pods for the PodGroup:") {
+	own := shown(t, fmt.Sprintf("/pods/%s/attempts/%d", by, first.ID))
+	if !strings.Contains(own, "preempts 2 pods for the PodGroup:") {
 		t.Errorf("the first of its attempts, %+v, shows %s", first.Preemption, own)
 	}
 	eventually.Succeeds(t, "every pod has one attempt in a cycle", func(context.Context) error {
@@ -301,7 +309,8 @@ func TestACopyHasThePodGroups(t *testing.T) {
 	fill(t, &snapshot.Snapshot{PodGroups: []schedulingv1beta1.PodGroup{waiting}, Pods: more})
 	eventually.Succeeds(t, "the others wait", func(context.Context) error {
 		for i := range more {
-			if all := sim.Recorder().Attempts("default", more[i].Name); len(all) == 0 || all[0].Result != recorder.Unschedulable {
+			all := sim.Recorder().Attempts("default", more[i].Name)
+			if len(all) == 0 || all[0].Result != recorder.Unschedulable {
 				return fmt.Errorf("%s: %+v", more[i].Name, all)
 			}
 		}
@@ -328,7 +337,8 @@ func TestACopyHasThePodGroups(t *testing.T) {
 		t.Fatalf("after the reset: %v, %v", groups.Items, err)
 	}
 	fill(t, again)
-	if after := placed(t, 2); !maps.Equal(before, after) {
+	after := placed(t, 2)
+	if !maps.Equal(before, after) {
 		t.Errorf("before %v, after %v", before, after)
 	}
 	eventually.Succeeds(t, "the others wait again", func(context.Context) error {
@@ -349,11 +359,13 @@ func TestACopyHasThePodGroups(t *testing.T) {
 	for _, pod := range again.Pods {
 		names[*pod.Spec.SchedulingGroup.PodGroupName]++
 	}
-	if counts := slices.Collect(maps.Values(names)); !slices.Equal(counts, []int{2, 2}) || names["train"] > 0 {
+	counts := slices.Collect(maps.Values(names))
+	if !slices.Equal(counts, []int{2, 2}) || names["train"] > 0 {
 		t.Errorf("with names replaced: %v", names)
 	}
 	again.PodGroups = nil
-	if n := again.OneByOne(); len(n) != 2 || n[0].Reason != "no PodGroup is with them" {
+	n := again.OneByOne()
+	if len(n) != 2 || n[0].Reason != "no PodGroup is with them" {
 		t.Errorf("without PodGroups: %v", n)
 	}
 }

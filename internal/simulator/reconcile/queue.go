@@ -3,7 +3,7 @@
 //
 // A look takes the object as it is then, and not what has happened to it. What it
 // writes carries the resource version, or the UID, that was looked at; so it meets
-// no other object and undoes nobody's change.
+// no other object and undoes no one else's change.
 package reconcile
 
 import (
@@ -31,7 +31,7 @@ const (
 )
 
 // Queue has each object of a kind looked at, again and again until that succeeds,
-// and by nobody else at the same time.
+// and by no other at the same time.
 type Queue struct {
 	kind     string // as warnings name it
 	look     func(context.Context, cache.ObjectName) error
@@ -113,7 +113,7 @@ func WatchErrors(warnings *log.Logger) cache.WatchErrorHandlerWithContext {
 }
 
 // StripManagedFields is a transform of informers. It omits a third of each
-// object, which nobody here reads and which need not be sent back.
+// object, which is not read here and which need not be sent back.
 func StripManagedFields(object any) (any, error) {
 	if o, ok := object.(metav1.Object); ok {
 		o.SetManagedFields(nil)

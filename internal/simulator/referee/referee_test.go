@@ -79,11 +79,13 @@ func (r *referee) judge(t *testing.T, s *scenarios.Scenario) {
 		if err != nil {
 			return err
 		}
-		if lines := scenarios.Lines(pods, evictions.Kept); !slices.Equal(lines, s.Expect) {
+		lines := scenarios.Lines(pods, evictions.Kept)
+		if !slices.Equal(lines, s.Expect) {
 			looks = 0
 			return fmt.Errorf("it comes to:\n%s\npredicted is:\n%s", strings.Join(lines, "\n"), strings.Join(s.Expect, "\n"))
 		}
-		if looks++; looks < 2 { // a pod that is just tried is not in the queue
+		looks++
+		if looks < 2 { // a pod that is just tried is not in the queue
 			return errors.New("it was as predicted when it was looked at first")
 		}
 		return r.atRest(pods)
@@ -111,7 +113,8 @@ func (r *referee) atRest(pods []*v1.Pod) error {
 		if at < 0 {
 			return fmt.Errorf("pod %s is gone, and in the queue", pod.Name)
 		}
-		if _, c := podutil.GetPodCondition(&pods[at].Status, v1.PodScheduled); c == nil || c.Reason != v1.PodReasonSchedulerError {
+		_, c := podutil.GetPodCondition(&pods[at].Status, v1.PodScheduled)
+		if c == nil || c.Reason != v1.PodReasonSchedulerError {
 			return fmt.Errorf("pod %s is in the queue", pod.Name)
 		}
 	}
@@ -135,7 +138,8 @@ func (r *referee) enter(t *testing.T, s *scenarios.Scenario) {
 	}
 	in := s.Cluster(t)
 	for i := range in.Pods {
-		if status := in.Pods[i].Status; len(status.Conditions)+len(status.ContainerStatuses) > 0 {
+		status := in.Pods[i].Status
+		if len(status.Conditions)+len(status.ContainerStatuses) > 0 {
 			r.restore(t, &in.Pods[i])
 		}
 	}
@@ -191,7 +195,8 @@ func (r *referee) entered(ctx context.Context, s *scenarios.Scenario, in *snapsh
 	if len(nodes.Items) != len(in.Nodes) || len(pods) != len(in.Pods) {
 		return fmt.Errorf("%d nodes and %d pods: the file has %d and %d", len(nodes.Items), len(pods), len(in.Nodes), len(in.Pods))
 	}
-	if lines := scenarios.Lines(pods, nil); s.Begin != nil && !slices.Equal(lines, s.Begin) {
+	lines := scenarios.Lines(pods, nil)
+	if s.Begin != nil && !slices.Equal(lines, s.Begin) {
 		return fmt.Errorf("it begins with:\n%s", strings.Join(lines, "\n"))
 	}
 	for _, pod := range pods {

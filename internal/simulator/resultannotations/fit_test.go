@@ -35,7 +35,8 @@ func TestResultsThatDoNotFitAreOmittedAndNamed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"own": strings.Repeat("x", tt.own), prefix + "filter-result": "of an import"}}}
 			annotations, left := fit(pod, tt.attempts)
-			if got := strings.Join(left, ", "); got != tt.left {
+			got := strings.Join(left, ", ")
+			if got != tt.left {
 				t.Errorf("omitted: %q, want %q", got, tt.left)
 			}
 			if len(annotations) != len(names)+1 {

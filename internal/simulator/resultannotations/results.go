@@ -2,7 +2,7 @@
 // scheduled pods, as kube-scheduler-simulator does, for programs that read those.
 //
 // A pending pod gets none: the scheduler would take the change for a reason to try the
-// pod again. It is no API.
+// pod again.
 package resultannotations
 
 import (
@@ -55,7 +55,7 @@ func resultsOf(a *recorder.Attempt) map[string]string {
 	return results
 }
 
-// verdicts are those of the plugins that were asked: success, or their message, which
+// verdicts are the verdicts of the plugins that were called: success, or their message, which
 // is empty where the plugin is not applicable to the pod. Where that is known without
 // asking it, the plugin is omitted.
 func verdicts(all []recorder.PluginVerdict, skipped bool) byPlugin {
@@ -131,7 +131,8 @@ func postFilter(a *recorder.Attempt) byNode {
 			}
 		}
 	}
-	if p := a.Preemption; p != nil {
+	p := a.Preemption
+	if p != nil {
 		// DefaultPreemption is the one of kube-scheduler's own that nominates.
 		results[p.Node] = byPlugin{cmp.Or(a.PostFilter.Plugin, "DefaultPreemption"): "preemption victim"}
 	}

@@ -50,7 +50,8 @@ func decode(annotations map[string]string) (r results, err error) {
 		"finalscore-result": &r.finalScore, "reserve-result": &r.reserve, "permit-result": &r.permit,
 		"permit-result-timeout": &r.timeouts, "prebind-result": &r.preBind, "bind-result": &r.bind, "result-history": &r.history,
 	} {
-		if jsonErr := json.Unmarshal([]byte(annotations[prefix+name]), into); jsonErr != nil {
+		jsonErr := json.Unmarshal([]byte(annotations[prefix+name]), into)
+		if jsonErr != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w: %q", name, jsonErr, annotations[prefix+name]))
 		}
 	}
@@ -126,10 +127,12 @@ func TestAScheduledPodHasItsResults(t *testing.T) {
 	if !strings.Contains(r.filter["other"]["RegexScheduling"], "didn't match") || r.filter["other"]["NodeUnschedulable"] != "passed" {
 		t.Errorf("filter-result of node other: %v", r.filter["other"])
 	}
-	if got := r.filter[r.node]; got["RegexScheduling"] != "passed" || got["NodeResourcesFit"] != "passed" {
+	got := r.filter[r.node]
+	if got["RegexScheduling"] != "passed" || got["NodeResourcesFit"] != "passed" {
 		t.Errorf("filter-result of the node: %v", got)
 	}
-	if nodes := slices.Sorted(maps.Keys(r.score)); !slices.Equal(nodes, kubecons) {
+	nodes := slices.Sorted(maps.Keys(r.score))
+	if !slices.Equal(nodes, kubecons) {
 		t.Errorf("score-result of %v", nodes)
 	}
 	// TaintToleration: no taint is the best there is, and counts three times.
@@ -146,7 +149,8 @@ func TestAScheduledPodHasItsResults(t *testing.T) {
 	if r.preFilterStatus["NodeResourcesFit"] != "success" || r.reserve["VolumeBinding"] != "success" || r.bind["DefaultBinder"] != "success" {
 		t.Errorf("prefilter-result-status %v, reserve-result %v, bind-result %v", r.preFilterStatus, r.reserve, r.bind)
 	}
-	if status, ok := r.preFilterStatus["NodeAffinity"]; !ok || status != "" {
+	status, ok := r.preFilterStatus["NodeAffinity"]
+	if !ok || status != "" {
 		t.Errorf("NodeAffinity, which does not care: %v", r.preFilterStatus)
 	}
 	if len(r.preFilter)+len(r.postFilter) > 0 || len(r.history) != 1 || r.history[0][prefix+"selected-node"] != r.node {
@@ -158,7 +162,8 @@ func TestAPreFilterThatNamesNodes(t *testing.T) {
 	begin(t, "kubecon-1", "kubecon-2", "other-1", "other-2")
 	addPod(t, "p", "^kubecon-[12]$")
 	r := resultsOf(t, "p")
-	if got := slices.Sorted(slices.Values(r.preFilter["RegexScheduling"])); !slices.Equal(got, []string{"kubecon-1", "kubecon-2"}) {
+	got := slices.Sorted(slices.Values(r.preFilter["RegexScheduling"]))
+	if !slices.Equal(got, []string{"kubecon-1", "kubecon-2"}) {
 		t.Errorf("prefilter-result %v", r.preFilter)
 	}
 	if len(r.filter) != 2 {
@@ -171,7 +176,8 @@ func TestAPendingPodIsNotChanged(t *testing.T) {
 	begin(t, "kubecon-1")
 	addPod(t, "waiting", "^late$")
 	eventually.Succeeds(t, "the pod is tried", func(context.Context) error {
-		if n := len(sim.Recorder().Attempts("default", "waiting")); n != 1 {
+		n := len(sim.Recorder().Attempts("default", "waiting"))
+		if n != 1 {
 			return fmt.Errorf("%d attempts", n)
 		}
 		return nil
@@ -182,7 +188,8 @@ func TestAPendingPodIsNotChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if attempts := sim.Recorder().Attempts("default", "waiting"); len(pod.Annotations) != 1 || len(attempts) != 1 {
+	attempts := sim.Recorder().Attempts("default", "waiting")
+	if len(pod.Annotations) != 1 || len(attempts) != 1 {
 		t.Errorf("annotations %v after %d attempts", pod.Annotations, len(attempts))
 	}
 	addNode(t, "late")
@@ -190,7 +197,8 @@ func TestAPendingPodIsNotChanged(t *testing.T) {
 	if len(r.history) < 2 || r.history[0][prefix+"selected-node"] != "" || r.history[len(r.history)-1][prefix+"selected-node"] != "late" {
 		t.Errorf("history %v", r.history)
 	}
-	if first := r.history[0][prefix+"prefilter-result-status"]; !strings.Contains(first, "RegexScheduling") {
+	first := r.history[0][prefix+"prefilter-result-status"]
+	if !strings.Contains(first, "RegexScheduling") {
 		t.Errorf("prefilter-result-status of the first attempt: %s", first)
 	}
 }

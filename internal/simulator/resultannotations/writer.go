@@ -76,7 +76,8 @@ func fit(pod *v1.Pod, attempts []recorder.Attempt) (annotations map[string]any, 
 	}
 	annotations = map[string]any{}
 	put := func(key, value string) bool {
-		if annotations[key] = nil; room < len(key)+len(value) {
+		annotations[key] = nil
+		if room < len(key)+len(value) {
 			return false
 		}
 		room -= len(key) + len(value)
@@ -94,7 +95,8 @@ func fit(pod *v1.Pod, attempts []recorder.Attempt) (annotations map[string]any, 
 		}
 	}
 	for ; len(past) > 0; past = past[1:] { // the oldest goes first
-		if raw, err := json.Marshal(past); err == nil && put(prefix+history, string(raw)) {
+		raw, err := json.Marshal(past)
+		if err == nil && put(prefix+history, string(raw)) {
 			break
 		}
 	}

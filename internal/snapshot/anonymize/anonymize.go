@@ -9,7 +9,7 @@
 // another one of the snapshot, unless the snapshot has more than half of all words of
 // that length, as it may have of single letters.
 //
-// What a regex matches is compared before and after, node by node. It is not an API.
+// What a regex matches is compared before and after, node by node.
 package anonymize
 
 import (
@@ -140,7 +140,7 @@ func walk(v reflect.Value, text func(string) string) {
 	}
 }
 
-// isDriver is true of names of drivers and of requests for devices.
+// isDriver reports whether a name is one of drivers and of requests for devices.
 func isDriver(t reflect.Type, field string) bool {
 	switch t {
 	case reflect.TypeFor[storagev1.CSINodeDriver](), reflect.TypeFor[resourcev1.DeviceRequest](), reflect.TypeFor[resourcev1.DeviceSubRequest]():

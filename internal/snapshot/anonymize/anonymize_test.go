@@ -114,7 +114,7 @@ func byRegex(t *testing.T, s *snapshot.Snapshot, pod int) (matches []int) {
 	return matches
 }
 
-// bySelector are those that its selector, its affinity and its tolerations allow.
+// bySelector are the nodes that its selector, its affinity and its tolerations allow.
 func bySelector(t *testing.T, s *snapshot.Snapshot, pod int) (matches []int) {
 	t.Helper()
 	required := nodeaffinity.GetRequiredNodeAffinity(&s.Pods[pod])
@@ -144,7 +144,7 @@ func inFile(t *testing.T, s *snapshot.Snapshot) map[string]bool {
 	return found
 }
 
-// TestAnonymizeShowsNoSecret was TestNoWordIsTold, which failed in 73 of 20,000 runs:
+// TestAnonymizeShowsNoSecret failed in 73 of 20,000 runs:
 // "eu" came out as itself.
 func TestAnonymizeShowsNoSecret(t *testing.T) {
 	secret := []string{"acme", "kubecon", "cncf", "payments", "eu", "west", "gold", "hush"}
@@ -237,7 +237,8 @@ func checkApart(t *testing.T, seed uint64, found secrets, w words) {
 			amongSecrets++
 		}
 	}
-	if free := all - len(found); free < len(found) && amongSecrets != len(found)-free || free >= len(found) && amongSecrets > 0 {
+	free := all - len(found)
+	if free < len(found) && amongSecrets != len(found)-free || free >= len(found) && amongSecrets > 0 {
 		t.Errorf("seed %d: %d of %d words become other secrets, with %d free ones", seed, amongSecrets, len(found), free)
 	}
 }
@@ -250,7 +251,8 @@ func TestWordsKeepTheirLetterCase(t *testing.T) {
 	if got, want := w.text("Ax-ax_AX"), strings.ToUpper(small[:1])+small[1:]+"-"+small+"_"+strings.ToUpper(small); got != want {
 		t.Errorf("capital letters: %s, want %s", got, want)
 	}
-	if got := w.text("kube-system/linux-amd64:latest"); got != "kube-system/linux-amd64:latest" {
+	got := w.text("kube-system/linux-amd64:latest")
+	if got != "kube-system/linux-amd64:latest" {
 		t.Errorf("common words become %s", got)
 	}
 }

@@ -213,7 +213,7 @@ func replaceInPattern(pattern string, word func(string) string) string {
 	})
 }
 
-// isKubernetes is true of annotations by which Kubernetes keeps its books.
+// isKubernetes reports whether an annotation is one by which Kubernetes keeps its books.
 func isKubernetes(key string) bool {
 	domain, _, _ := strings.Cut(key, "/")
 	return domain == "kubernetes.io" || strings.HasSuffix(domain, ".kubernetes.io")

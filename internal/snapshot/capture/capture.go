@@ -1,7 +1,7 @@
 // Package capture takes a snapshot of a real cluster: what scheduling depends on,
 // and nothing else. It only reads: its client refuses to send anything but a GET.
 //
-// How names are replaced is in package anonymize. It is not an API.
+// How names are replaced is in package anonymize.
 package capture
 
 import (
@@ -38,7 +38,7 @@ type Options struct {
 	// Kubeconfig is a file, Context one of its contexts: empty, the current one.
 	Kubeconfig, Context string
 	// NodeSelector is a label selector: only these nodes, the pods on them and
-	// those that have none.
+	// the pods that have none.
 	NodeSelector string
 	// Annotations are the keys of annotations that are kept, besides those by which
 	// Kubernetes itself keeps its books and those of [regex.Default].
@@ -101,7 +101,7 @@ func Read(ctx context.Context, o Options) (*snapshot.Snapshot, error) {
 	return s, nil
 }
 
-// Namespace is that of the kubeconfig's context, or empty.
+// Namespace is the kubeconfig context's, or empty.
 func (o Options) Namespace() string {
 	file, err := clientcmd.LoadFromFile(o.Kubeconfig)
 	if err != nil {
@@ -172,7 +172,7 @@ func (o Options) list(ctx context.Context, client kubernetes.Interface, kind sna
 	if resource == "nodes" {
 		options.LabelSelector = o.NodeSelector
 	}
-	if resource == "pods" { // those that have ended take no room
+	if resource == "pods" { // ended pods take no room
 		options.FieldSelector = "status.phase!=Succeeded,status.phase!=Failed"
 	}
 	objects := 0

@@ -26,7 +26,8 @@ func TestASnapshotHasWhatSchedulingDependsOnAndNothingElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if after := versions(t); !maps.Equal(before, after) {
+	after := versions(t)
+	if !maps.Equal(before, after) {
 		t.Errorf("something was written: before %v, after %v", before, after)
 	}
 	if len(s.Source.Notes) > 0 {
@@ -56,7 +57,8 @@ func TestASnapshotHasWhatSchedulingDependsOnAndNothingElse(t *testing.T) {
 		"DeviceClass": "gpu", "ResourceSlice": "gpus", "ResourceClaimTemplate": "team/gpu", "ResourceClaim": "team/shared",
 		"Service": "team/web", "PodDisruptionBudget": "team/web", "Job": "",
 	} {
-		if got := names(read, kind); got != want {
+		got := names(read, kind)
+		if got != want {
 			t.Errorf("%s: %s, want %s", kind, got, want)
 		}
 	}
@@ -73,14 +75,15 @@ func TestASnapshotHasWhatSchedulingDependsOnAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestANodeSelectorLeavesOutWhatBelongsToOtherNodes(t *testing.T) {
+func TestNodeSelectorSkipsWhatBelongsToOtherNodes(t *testing.T) {
 	fill(t)
 	s, err := Read(t.Context(), Options{Kubeconfig: reader, NodeSelector: "pool=two"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for kind, want := range map[string]string{"Node": "cncf-1", "Pod": "team/other team/waiting", "CSINode": "cncf-1", "ResourceSlice": "", "ReplicaSet": ""} {
-		if got := names(s, kind); got != want {
+		got := names(s, kind)
+		if got != want {
 			t.Errorf("%s: %q, want %q", kind, got, want)
 		}
 	}
@@ -113,7 +116,8 @@ func TestWhatAClusterRefusesIsSaid(t *testing.T) {
 	for _, note := range s.Source.Notes {
 		about = append(about, note.About)
 	}
-	if want := []string{"storageclasses", "csidrivers", "csinodes", "csistoragecapacities"}; !slices.Equal(about, want) || len(s.Pods) != 3 {
+	want := []string{"storageclasses", "csidrivers", "csinodes", "csistoragecapacities"}
+	if !slices.Equal(about, want) || len(s.Pods) != 3 {
 		t.Errorf("got notes on %v, want on %v, and %d pods", about, want, len(s.Pods))
 	}
 }
@@ -196,7 +200,7 @@ func versions(t *testing.T) map[string]string {
 	return found
 }
 
-// names are those of a kind, in order.
+// names are the names of a kind, in order.
 func names(s *snapshot.Snapshot, kindName string) string {
 	var all []string
 	for o := range snapshot.KindNamed(kindName).All(s) {

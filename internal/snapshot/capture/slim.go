@@ -73,7 +73,7 @@ func in(prefix, paths string) (all string) {
 	return all
 }
 
-// fields are those that are kept, by name, with those in them; if there are none,
+// fields are the kept fields, by name, with the ones in them; if there are none,
 // all of it is kept.
 type fields map[string]fields
 
@@ -107,7 +107,7 @@ func prune(v reflect.Value, kept fields) {
 			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
 			below, ok := kept[name]
 			switch {
-			case name == "": // its fields are those of the value itself
+			case name == "": // its fields are the value's own
 				prune(v.Field(i), kept)
 			case !ok:
 				v.Field(i).SetZero()
@@ -151,7 +151,7 @@ func slimAnnotations(all map[string]string, keys []string) {
 	})
 }
 
-// slimValues drops from the fields that are kept what is nobody's business, and
+// slimValues drops from the fields that are kept what is private, and
 // fills in what has to be there.
 func slimValues(o snapshot.Object, images map[string]bool) {
 	switch o := o.(type) {

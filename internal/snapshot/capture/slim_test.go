@@ -28,7 +28,8 @@ func TestASnapshotKeepsWhatDecidesWhereAPodMayRun(t *testing.T) {
 	}}}
 	slim(s, nil)
 	pod := s.Pods[0]
-	if init := pod.Spec.InitContainers[0].RestartPolicyRules; len(init) != 1 || init[0].Action != rules[1].Action || len(pod.Spec.Containers[0].RestartPolicyRules) > 0 {
+	init := pod.Spec.InitContainers[0].RestartPolicyRules
+	if len(init) != 1 || init[0].Action != rules[1].Action || len(pod.Spec.Containers[0].RestartPolicyRules) > 0 {
 		t.Errorf("the rules are %+v", pod.Spec)
 	}
 	if pod.DeletionTimestamp == nil { // or a comparison would count it

@@ -13,7 +13,8 @@ func TestTheCorpusIsDeterministicAndAsLargeAsNodesAre(t *testing.T) {
 		t.Error("two runs differ")
 	}
 	// 5,000 nodes are about 31 MB.
-	if perNode := len(body) / 100; perNode < 5900 || perNode > 6500 {
+	perNode := len(body) / 100
+	if perNode < 5900 || perNode > 6500 {
 		t.Errorf("a node takes %d bytes, want about 6,200", perNode)
 	}
 }

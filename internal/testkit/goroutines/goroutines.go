@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// Mark labels those that do starts, and all that these start, with a text that no
+// Mark labels the goroutines that do starts, and all that these start, with a text that no
 // other is labelled with.
 func Mark(ctx context.Context, mark string, do func(context.Context)) {
 	pprof.Do(ctx, pprof.Labels("mark", mark), do)
 }
 
-// Marked returns the stacks of those that run.
+// Marked returns the stacks of the ones that run.
 func Marked(t *testing.T, mark string) (stacks []string) {
 	t.Helper()
 	var all bytes.Buffer

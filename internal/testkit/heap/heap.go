@@ -3,7 +3,7 @@ package heap
 
 import "runtime"
 
-// InUse is how much memory is in use, in bytes, without what nobody refers to.
+// InUse is how much memory is in use, in bytes, without what is not referred to.
 func InUse() int {
 	runtime.GC()
 	runtime.GC() // finalizers have run

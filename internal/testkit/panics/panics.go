@@ -25,13 +25,13 @@ kind: KubeSchedulerConfiguration
 profiles: [{plugins: {multiPoint: {enabled: [{name: Panics}]}, bind: {enabled: [{name: Panics}]}}}]
 `
 
-// Points are those at which a pod gets an Error. "Until" is a piece of work that PreFilter does in
+// Points are the extension points at which a pod gets an Error. "Until" is a piece of work that PreFilter does in
 // parallel. NormalizeScore needs two nodes.
 var Points = []string{
 	"PreFilter", "Until", "Filter", "PreScore", "Score", "NormalizeScore", "Reserve", "Permit", "PreBindPreFlight", "PreBind", "Bind",
 }
 
-// Harmless are those that decide nothing of the pod. For PostFilter and Unreserve the pod is rejected before; for
+// Harmless are the ones that decide nothing of the pod. For PostFilter and Unreserve the pod is rejected before; for
 // QueueingHint until there is a node of this name.
 var Harmless = []string{"SignPod", "PostFilter", "PostBind", "Unreserve", "QueueingHint"}
 

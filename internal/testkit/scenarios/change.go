@@ -98,13 +98,13 @@ func of(client dynamic.Interface, kind snapshot.Kind, namespace string) dynamic.
 	return client.Resource(kind.Resource)
 }
 
-// Evictions are those of the pods that a change names, and of those on nodes that it drains.
+// Evictions are of the pods that a change names, and of pods on nodes that it drains.
 type Evictions struct {
 	Kept map[types.UID]string // why some were rejected, the last time
-	of   map[types.UID]bool   // who is to go: not who was evicted and comes back
+	of   map[types.UID]bool   // pods that are to go: not pods that were evicted and come back
 }
 
-// Go tries to evict whom the change has evicted, once more. It returns how many went.
+// Go evicts the pods of the change again, and returns how many went.
 func (e *Evictions) Go(ctx context.Context, s *Scenario, client kubernetes.Interface) (gone int, err error) {
 	all, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -144,8 +144,8 @@ func evict(ctx context.Context, client kubernetes.Interface, pod *v1.Pod) error 
 		MaxRetries(0).Body(eviction).Do(ctx).Error()
 }
 
-// evicts is true of the pods that a change names, and of those on nodes that it drains
-// which kubectl drain --ignore-daemonsets evicts without --force.
+// evicts reports whether a change evicts a pod: it names the pod, or it drains its node as
+// kubectl drain --ignore-daemonsets does without --force.
 func (s *Scenario) evicts(pod *v1.Pod) bool {
 	named := slices.ContainsFunc(s.Evict, func(what string) bool {
 		_, namespace, name := about(what)

@@ -9,7 +9,7 @@ import (
 )
 
 // Handle is as much of the scheduler as a guest asks for: its snapshot. What
-// nobody should ask for panics.
+// a method that should not be called panics.
 type Handle struct {
 	fwk.Handle
 	// Nodes are in the order in which they were given, as in the snapshot.

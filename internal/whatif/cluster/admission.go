@@ -28,6 +28,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/apps/deployment"
 	"k8s.io/kubernetes/pkg/registry/apps/replicaset"
 	"k8s.io/kubernetes/pkg/registry/apps/statefulset"
+	"k8s.io/kubernetes/pkg/registry/batch/job"
 	"k8s.io/kubernetes/pkg/registry/core/node"
 	"k8s.io/kubernetes/pkg/registry/core/persistentvolume"
 	"k8s.io/kubernetes/pkg/registry/core/persistentvolumeclaim"
@@ -44,7 +45,7 @@ import (
 )
 
 // admitting are the admission plugins that decide on what scheduling depends on, in an API
-// server's order. Those that need controllers that nobody has here, such as service
+// server's order. The ones that need controllers that are not here, such as service
 // accounts, are not among them.
 var admitting = []struct {
 	name     string
@@ -92,39 +93,58 @@ var strategies = map[string]rest.RESTCreateStrategy{
 	"PriorityClass": priorityclass.Strategy, "StorageClass": storageclass.Strategy,
 }
 
-// Create makes an object as an API server does, and returns it as it is then. Nobody else
+// Create makes an object as an API server does, and returns it as it is then. No one else
 // may have it.
 func (c *Cluster) Create(ctx context.Context, o Object) (Object, error) {
 	k := c.of(o)
 	if k == nil {
 		return nil, c.errNotServed("create", fmt.Sprintf("%T", o))
 	}
-	if c.stamp(o); k.get(o.GetNamespace(), o.GetName()) != nil {
+	created, err := c.create(ctx, k, o)
+	if err != nil {
+		return nil, err
+	}
+	c.deliver()
+	return created, nil
+}
+
+// create delivers no event yet: a handler may create objects, too.
+func (c *Cluster) create(ctx context.Context, k *kind, o Object) (Object, error) {
+	c.creating.Lock()
+	defer c.creating.Unlock()
+	c.stamp(o)
+	if k.get(o.GetNamespace(), o.GetName()) != nil {
 		return nil, apierrors.NewAlreadyExists(k.resource.GroupResource(), o.GetName())
 	}
-	return c.putPrepared(ctx, o, "")
+	o, err := c.prepare(ctx, k, o)
+	if err != nil {
+		return nil, err
+	}
+	o.SetUID("")
+	if c.controlled {
+		c.identify(o)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.apply(event{k, nil, o})
+	return o, nil
 }
 
 // Replace takes an object in the place of the one of its name, prepared as a new one is.
 func (c *Cluster) Replace(ctx context.Context, o Object) (err error) {
 	var uid types.UID
-	if old := c.of(o).get(o.GetNamespace(), o.GetName()); old != nil {
+	old := c.of(o).get(o.GetNamespace(), o.GetName())
+	if old != nil {
 		uid = old.GetUID()
 	}
 	c.stamp(o)
-	_, err = c.putPrepared(ctx, o, uid)
-	return err
-}
-
-// putPrepared gives an object without a UID one.
-func (c *Cluster) putPrepared(ctx context.Context, o Object, uid types.UID) (Object, error) {
-	o, err := c.prepare(ctx, c.of(o), o)
+	o, err = c.prepare(ctx, c.of(o), o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	o.SetUID(uid)
 	c.put(o)
-	return o, nil
+	return nil
 }
 
 // prepare does what an API server does to an object before it stores it. Nodes and volumes come with
@@ -132,6 +152,9 @@ func (c *Cluster) putPrepared(ctx context.Context, o Object, uid types.UID) (Obj
 func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error) {
 	legacyscheme.Scheme.Default(o)
 	strategy := strategies[k.kind.Kind]
+	if c.controlled && k.kind.Kind == "Job" {
+		strategy = job.Strategy
+	}
 	if strategy == nil && k.kind.Kind != "PodGroup" { // which some minors have
 		return o, nil
 	}
@@ -147,7 +170,7 @@ func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error
 		return toVersion(internal, k)
 	}
 	into := internal.(metav1.Object)
-	into.SetUID(types.UID("not-yet"))
+	into.SetUID(notYet)
 	ctx = request.WithRequestInfo(request.WithNamespace(ctx, o.GetNamespace()), &request.RequestInfo{
 		IsResourceRequest: true, Verb: "create", APIGroup: k.resource.Group, APIVersion: k.resource.Version, Resource: k.resource.Resource,
 		Namespace: o.GetNamespace(), Name: o.GetName(),
@@ -179,14 +202,16 @@ func (c *Cluster) admit(ctx context.Context, k *kind, o Object, internal runtime
 	attributes := admission.NewAttributesRecord(internal, nil, k.kind, o.GetNamespace(), o.GetName(), k.resource, "",
 		admission.Create, &metav1.CreateOptions{}, false, &user.DefaultInfo{Name: "whatif"})
 	for _, plugin := range c.admission {
-		if changes, ok := plugin.(admission.MutationInterface); ok && plugin.Handles(admission.Create) {
+		changes, ok := plugin.(admission.MutationInterface)
+		if ok && plugin.Handles(admission.Create) {
 			if err := changes.Admit(ctx, attributes, nil); err != nil {
 				return err
 			}
 		}
 	}
 	for _, plugin := range c.admission {
-		if validates, ok := plugin.(admission.ValidationInterface); ok && plugin.Handles(admission.Create) {
+		validates, ok := plugin.(admission.ValidationInterface)
+		if ok && plugin.Handles(admission.Create) {
 			if err := validates.Validate(ctx, attributes, nil); err != nil {
 				return err
 			}
@@ -203,10 +228,18 @@ func (c *Cluster) Update(o Object) error {
 	if old == nil {
 		return k.notFound(o.GetName())
 	}
-	if version := o.GetResourceVersion(); version != "" && version != old.GetResourceVersion() {
+	version := o.GetResourceVersion()
+	if version != "" && version != old.GetResourceVersion() {
 		return apierrors.NewConflict(k.resource.GroupResource(), o.GetName(), fmt.Errorf("it has changed since version %s", version))
 	}
 	o.SetUID(old.GetUID())
+	if c.controlled {
+		c.carryOver(old, o)
+		if o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 {
+			c.drop(old)
+			return nil
+		}
+	}
 	c.write(event{k, old, o})
 	return nil
 }

@@ -32,13 +32,14 @@ func (c *Cluster) recount(e event) {
 	case *v1.ResourceQuota:
 		c.Unmodelled("reject pods over v1 resourcequotas")
 	case *policyv1.PodDisruptionBudget:
-		if old, ok := e.old.(*policyv1.PodDisruptionBudget); e.new != nil && (!ok || old.Generation != o.Generation) {
+		old, ok := e.old.(*policyv1.PodDisruptionBudget)
+		if e.new != nil && (!ok || old.Generation != o.Generation) {
 			c.budgets[NameOf(o)] = true
 		}
 	}
 }
 
-// budgetsOf are those whose selector matches a pod.
+// budgetsOf are the budgets whose selector matches a pod.
 func (c *Cluster) budgetsOf(pod *v1.Pod) (all []*policyv1.PodDisruptionBudget) {
 	for _, budget := range in[*policyv1.PodDisruptionBudget](c, pod.Namespace) {
 		selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
@@ -52,10 +53,15 @@ func (c *Cluster) budgetsOf(pod *v1.Pod) (all []*policyv1.PodDisruptionBudget) {
 // CountBudgets writes down how many disruptions each budget allows, of those whose pods
 // have changed.
 func (c *Cluster) CountBudgets() {
+	if c.controlled {
+		clear(c.budgets)
+		return
+	}
 	changed := slices.SortedFunc(maps.Keys(c.budgets), func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) })
 	clear(c.budgets)
 	for _, name := range changed {
-		if budget := Get[*policyv1.PodDisruptionBudget](c, name.Namespace, name.Name); budget != nil {
+		budget := Get[*policyv1.PodDisruptionBudget](c, name.Namespace, name.Name)
+		if budget != nil {
 			counted := budget.DeepCopy()
 			c.count(counted)
 			c.put(counted)
@@ -66,7 +72,8 @@ func (c *Cluster) CountBudgets() {
 // count is what the controller of budgets does.
 func (c *Cluster) count(b *policyv1.PodDisruptionBudget) {
 	expected, desired, healthy, err := c.expect(b)
-	if b.Status.DisruptionsAllowed = max(0, healthy-desired); expected <= 0 || err != nil {
+	b.Status.DisruptionsAllowed = max(0, healthy-desired)
+	if expected <= 0 || err != nil {
 		b.Status.DisruptionsAllowed = 0
 	}
 	if err == nil {
@@ -118,7 +125,7 @@ func (c *Cluster) podsOf(namespace string, selector labels.Selector) (pods []*v1
 	return pods
 }
 
-// scale is how many pods their controllers want. One that is not known wants those that it
+// scale is how many pods their controllers want. An unknown controller wants the pods that it
 // has; of Jobs and DaemonSets Kubernetes does not say it.
 func (c *Cluster) scale(pods []*v1.Pod) (expected int32, err error) {
 	seen := map[types.UID]bool{}
@@ -144,8 +151,10 @@ func (c *Cluster) scale(pods []*v1.Pod) (expected int32, err error) {
 func (c *Cluster) controller(namespace string, owner *metav1.OwnerReference) (uid types.UID, replicas int32, known bool) {
 	switch set := c.owner(namespace, owner).(type) {
 	case *appsv1.ReplicaSet:
-		if above := metav1.GetControllerOf(set); above != nil && above.Kind == "Deployment" {
-			if d := Get[*appsv1.Deployment](c, namespace, above.Name); d != nil {
+		above := metav1.GetControllerOf(set)
+		if above != nil && above.Kind == "Deployment" {
+			d := Get[*appsv1.Deployment](c, namespace, above.Name)
+			if d != nil {
 				return d.UID, ptr.Deref(d.Spec.Replicas, 1), true
 			}
 		}
@@ -170,8 +179,26 @@ func (c *Cluster) Evict(namespace, name string) error {
 			return err
 		}
 	}
+	if c.controlled {
+		c.countEviction(pod)
+		c.Delete(pod)
+		return nil
+	}
 	c.drop(pod)
 	return nil
+}
+
+// countEviction takes an eviction off what a budget allows, until its controller has counted again.
+func (c *Cluster) countEviction(pod *v1.Pod) {
+	for _, budget := range c.budgetsOf(pod) {
+		counted := budget.DeepCopy()
+		counted.Status.DisruptionsAllowed = max(0, counted.Status.DisruptionsAllowed-1)
+		if counted.Status.DisruptedPods == nil {
+			counted.Status.DisruptedPods = map[string]metav1.Time{}
+		}
+		counted.Status.DisruptedPods[pod.Name] = metav1.NewTime(c.now())
+		c.put(counted)
+	}
 }
 
 func mayGo(pod *v1.Pod, budgets []*policyv1.PodDisruptionBudget) error {
@@ -191,7 +218,8 @@ func mayGo(pod *v1.Pod, budgets []*policyv1.PodDisruptionBudget) error {
 		return nil
 	}
 	why := fmt.Sprintf("The disruption budget %s does not allow evicting pods currently", b.Name)
-	if counted := meta.FindStatusCondition(b.Status.Conditions, policyv1.DisruptionAllowedCondition); counted != nil && counted.Reason == policyv1.SyncFailedReason {
+	counted := meta.FindStatusCondition(b.Status.Conditions, policyv1.DisruptionAllowedCondition)
+	if counted != nil && counted.Reason == policyv1.SyncFailedReason {
 		why += " because it failed sync: " + counted.Message
 	} else if b.Status.CurrentHealthy <= b.Status.DesiredHealthy {
 		why = fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently", b.Name, b.Status.DesiredHealthy, b.Status.CurrentHealthy)

@@ -4,7 +4,6 @@
 //
 // What an API server does to an object is done by Kubernetes' own functions: defaults,
 // admission, validation. What is not served fails, and is noted in [Cluster.NotModelled].
-// It is no API.
 package cluster
 
 import (
@@ -19,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -58,10 +58,15 @@ type Cluster struct {
 	started   bool
 	atStart   []func() // what [Cluster.Start] calls
 
+	controlled bool       // Kubernetes' controllers run over it
+	creating   sync.Mutex // is held until a new object has its name
+
 	mu         sync.Mutex
 	version    int
 	events     []event
 	delivering bool
+	held       bool           // events are delivered later
+	names      map[string]int // how many objects were created by a generateName, and how many UIDs were given by a name
 	undo       []event
 	recording  int // transactions that are open
 	unmodelled map[string]bool
@@ -87,12 +92,13 @@ type event struct {
 func New(now func() time.Time) (*Cluster, error) {
 	c := &Cluster{
 		now: now, byName: map[schema.GroupVersionResource]*kind{}, kinds: map[reflect.Type]*kind{},
-		budgets: map[types.NamespacedName]bool{}, unmodelled: map[string]bool{},
+		budgets: map[types.NamespacedName]bool{}, unmodelled: map[string]bool{}, names: map[string]int{},
 	}
 	for _, k := range snapshot.Kinds {
 		c.serve(k.Example(), k.Namespaced())
 	}
 	c.serve(&storagev1.VolumeAttachment{}, false)
+	c.serve(&appsv1.ControllerRevision{}, true)
 	for gvk, of := range scheme.Scheme.AllKnownTypes() {
 		if gvk.Kind == "DeviceTaintRule" { // of which each minor has other versions
 			c.serve(reflect.New(of).Interface().(Object), false)
@@ -184,7 +190,7 @@ func Get[T Object](c *Cluster, namespace, name string) (none T) {
 	return none
 }
 
-// put writes an object that is nobody else's, as it is, in place of the old one if there is one.
+// put writes an object of which there is no other user, as it is, in place of the old one if there is one.
 func (c *Cluster) put(o Object) {
 	k := c.of(o)
 	c.write(event{k, k.get(o.GetNamespace(), o.GetName()), o})
@@ -197,7 +203,14 @@ func (c *Cluster) drop(o Object) { c.write(event{c.of(o), o, nil}) }
 func (c *Cluster) write(e event) {
 	c.mu.Lock()
 	c.apply(e)
-	if c.delivering {
+	c.mu.Unlock()
+	c.deliver()
+}
+
+// deliver has handlers called for all events, unless this is called by one of them.
+func (c *Cluster) deliver() {
+	c.mu.Lock()
+	if c.delivering || c.held {
 		c.mu.Unlock()
 		return
 	}
@@ -248,7 +261,7 @@ func (c *Cluster) tell(e event) {
 	}
 }
 
-// handle calls a handler. If it panics, so that nobody knows what it has not done, the write goes on.
+// handle calls a handler. If it panics, the write goes on, though the handler may not have done all.
 func (c *Cluster) handle(call func()) {
 	var err error
 	func() {
@@ -276,14 +289,22 @@ func (c *Cluster) Try() (rollback, commit func()) {
 	defer c.mu.Unlock()
 	c.recording++
 	began := len(c.undo)
+	names := maps.Clone(c.names)
 	commit = func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.recording--; c.recording == 0 {
+		c.recording--
+		if c.recording == 0 {
 			c.undo = nil
 		}
 	}
-	return func() { c.rollback(began); commit() }, commit
+	return func() {
+		c.rollback(began)
+		c.mu.Lock()
+		c.names = names
+		c.mu.Unlock()
+		commit()
+	}, commit
 }
 
 func (c *Cluster) rollback(began int) {
@@ -312,7 +333,8 @@ func (e event) inverse() []event {
 	}
 	now := e.kind.get(e.new.GetNamespace(), e.new.GetName())
 	pod, isPod := now.(*v1.Pod)
-	if was, ok := before.(*v1.Pod); ok && isPod && was.Spec.NodeName != pod.Spec.NodeName {
+	was, ok := before.(*v1.Pod)
+	if ok && isPod && was.Spec.NodeName != pod.Spec.NodeName {
 		return []event{{e.kind, now, nil}, {e.kind, nil, before}}
 	}
 	return []event{{e.kind, now, before}}
@@ -332,13 +354,18 @@ func (c *Cluster) writeBack(e event) {
 // allocatable.
 func (c *Cluster) stamp(o Object) {
 	if o.GetName() == "" {
-		o.SetName(o.GetGenerateName() + strconv.Itoa(c.version+1))
+		o.SetName(c.generateName(o))
 	}
 	o.SetManagedFields(nil)
-	if created := o.GetCreationTimestamp(); created.IsZero() {
+	created := o.GetCreationTimestamp()
+	if created.IsZero() {
 		o.SetCreationTimestamp(metav1.NewTime(c.now()))
+		if c.controlled { // the workers of a controller create objects in any order
+			o.SetCreationTimestamp(metav1.NewTime(c.now().Truncate(time.Second)))
+		}
 	}
-	if node, ok := o.(*v1.Node); ok && node.Status.Allocatable == nil {
+	node, ok := o.(*v1.Node)
+	if ok && node.Status.Allocatable == nil {
 		node.Status.Allocatable = node.Status.Capacity
 	}
 }

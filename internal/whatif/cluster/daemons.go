@@ -14,7 +14,8 @@ import (
 
 // Daemon is the pod that a DaemonSet would have on a node, or nil if it would have none.
 func Daemon(set *appsv1.DaemonSet, node *v1.Node) *v1.Pod {
-	if runs, _ := daemon.NodeShouldRunDaemonPod(klog.Background(), node, set); !runs {
+	runs, _ := daemon.NodeShouldRunDaemonPod(klog.Background(), node, set)
+	if !runs {
 		return nil
 	}
 	template := set.Spec.Template.DeepCopy()

@@ -41,7 +41,8 @@ func (c *Cluster) claimDevices(pod *v1.Pod) {
 func (c *Cluster) release(pod *v1.Pod) {
 	for i := range pod.Spec.Volumes {
 		name := claimOf(pod, &pod.Spec.Volumes[i])
-		if claim := Get[*v1.PersistentVolumeClaim](c, pod.Namespace, name); claim != nil && owned(claim, pod) {
+		claim := Get[*v1.PersistentVolumeClaim](c, pod.Namespace, name)
+		if claim != nil && owned(claim, pod) {
 			c.drop(claim)
 		}
 	}
@@ -64,7 +65,8 @@ func (c *Cluster) resourceClaims(pod *v1.Pod) (claims []*resourcev1.ResourceClai
 		if err != nil || name == nil {
 			continue
 		}
-		if claim := Get[*resourcev1.ResourceClaim](c, pod.Namespace, *name); claim != nil {
+		claim := Get[*resourcev1.ResourceClaim](c, pod.Namespace, *name)
+		if claim != nil {
 			claims = append(claims, claim.DeepCopy())
 		}
 	}

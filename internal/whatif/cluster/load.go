@@ -89,7 +89,8 @@ func ByName[T Object](a, b T) int {
 
 func (c *Cluster) load(of snapshot.Kind, o Object) error {
 	k := c.of(o)
-	if before := k.get(o.GetNamespace(), o.GetName()); before != nil {
+	before := k.get(o.GetNamespace(), o.GetName())
+	if before != nil {
 		switch o.(type) {
 		case *v1.Namespace:
 		default:
@@ -123,8 +124,10 @@ func (c *Cluster) load(of snapshot.Kind, o Object) error {
 	return nil
 }
 
+// loadPod admits a pod that a person has written. One that an API server has stored stays as it is: it would be
+// rejected the second time if it has matchLabelKeys, or if its PriorityClass has changed since.
 func (c *Cluster) loadPod(pod *v1.Pod) error {
-	if pod.Spec.NodeName == "" || pod.Spec.Priority == nil {
+	if !stored(pod) {
 		status := pod.Status
 		made, err := c.prepare(context.Background(), c.of(pod), pod)
 		if err != nil {
@@ -140,9 +143,14 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 			pod.Status = status
 		}
 	}
-	if _, ready := podutil.GetPodCondition(&pod.Status, v1.PodReady); pod.Spec.NodeName != "" && ready == nil {
+	if pod.Spec.NodeName == "" {
+		pod.Status.NominatedNodeName = "" // room that another scheduler has made, of which nothing else is known
+	}
+	_, ready := podutil.GetPodCondition(&pod.Status, v1.PodReady)
+	if pod.Spec.NodeName != "" && ready == nil {
 		started := pod.Status.StartTime // whom preemption spares depends on it
-		if c.start(pod); started != nil {
+		c.start(pod)
+		if started != nil {
 			pod.Status.StartTime = started
 		}
 	}
@@ -155,6 +163,47 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 		c.reserve(pod)
 	}
 	return nil
+}
+
+// stored says whether an API server has admitted a pod: then it has a priority, and the selectors of its
+// constraints have the requirements that matchLabelKeys stand for.
+func stored(pod *v1.Pod) bool {
+	if pod.Spec.Priority != nil {
+		return true
+	}
+	for _, c := range pod.Spec.TopologySpreadConstraints {
+		if merged(c.LabelSelector, c.MatchLabelKeys) {
+			return true
+		}
+	}
+	if pod.Spec.Affinity == nil {
+		return false
+	}
+	var terms []v1.PodAffinityTerm
+	var weighted []v1.WeightedPodAffinityTerm
+	together := pod.Spec.Affinity.PodAffinity
+	if together != nil {
+		terms = append(terms, together.RequiredDuringSchedulingIgnoredDuringExecution...)
+		weighted = append(weighted, together.PreferredDuringSchedulingIgnoredDuringExecution...)
+	}
+	apart := pod.Spec.Affinity.PodAntiAffinity
+	if apart != nil {
+		terms = append(terms, apart.RequiredDuringSchedulingIgnoredDuringExecution...)
+		weighted = append(weighted, apart.PreferredDuringSchedulingIgnoredDuringExecution...)
+	}
+	for _, one := range weighted {
+		terms = append(terms, one.PodAffinityTerm)
+	}
+	return slices.ContainsFunc(terms, func(t v1.PodAffinityTerm) bool {
+		return merged(t.LabelSelector, t.MatchLabelKeys)
+	})
+}
+
+// merged says whether a selector has a requirement for one of the keys, which a person may not write.
+func merged(selector *metav1.LabelSelector, keys []string) bool {
+	return selector != nil && slices.ContainsFunc(selector.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool {
+		return slices.Contains(keys, r.Key)
+	})
 }
 
 // adopt has the claims that were made for a pod from templates be its own, also where the

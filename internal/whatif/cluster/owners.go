@@ -31,13 +31,16 @@ func (c *Cluster) WorkloadOf(pod *v1.Pod) Workload {
 	if ref == nil {
 		return Workload{}
 	}
-	if owner := c.owner(pod.Namespace, ref); owner != nil {
-		if above := metav1.GetControllerOf(owner); above != nil {
+	owner := c.owner(pod.Namespace, ref)
+	if owner != nil {
+		above := metav1.GetControllerOf(owner)
+		if above != nil {
 			return Workload{above.Kind, above.Name}
 		}
 	}
 	hash := pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
-	if deployment, ok := strings.CutSuffix(ref.Name, "-"+hash); ok && hash != "" && ref.Kind == "ReplicaSet" {
+	deployment, ok := strings.CutSuffix(ref.Name, "-"+hash)
+	if ok && hash != "" && ref.Kind == "ReplicaSet" {
 		return Workload{"Deployment", deployment}
 	}
 	return Workload{ref.Kind, ref.Name}
@@ -69,9 +72,12 @@ func (c *Cluster) Recreated(pod *v1.Pod) *v1.Pod {
 	made.UID, made.ResourceVersion, made.Generation, made.CreationTimestamp, made.DeletionTimestamp = "", "", 0, metav1.Time{}, nil
 	made.Spec.NodeName, made.Spec.Priority, made.Spec.PreemptionPolicy, made.Spec.Overhead = "", nil, nil, nil
 	made.Status, made.Finalizers = v1.PodStatus{}, nil
-	if ref := metav1.GetControllerOf(pod); ref != nil {
-		if owner := c.owner(pod.Namespace, ref); owner != nil {
-			if template := snapshot.PodTemplate(owner); template != nil {
+	ref := metav1.GetControllerOf(pod)
+	if ref != nil {
+		owner := c.owner(pod.Namespace, ref)
+		if owner != nil {
+			template := snapshot.PodTemplate(owner)
+			if template != nil {
 				takeResources(made.Spec.Containers, template.Spec.Containers)
 				takeResources(made.Spec.InitContainers, template.Spec.InitContainers)
 			}

@@ -28,20 +28,30 @@ func (c *Cluster) Bind(namespace, name, node string) error {
 	return nil
 }
 
-// start makes a pod that is nobody else's one that runs and is ready.
+// start makes a pod, of which there is no other user, running and ready.
 func (c *Cluster) start(pod *v1.Pod) {
 	now := metav1.NewTime(c.now())
 	pod.Status.Phase, pod.Status.StartTime, pod.Status.NominatedNodeName = v1.PodRunning, &now, ""
 	for _, is := range []v1.PodConditionType{v1.PodScheduled, v1.PodInitialized, v1.ContainersReady, v1.PodReady} {
 		podutil.UpdatePodCondition(&pod.Status, &v1.PodCondition{Type: is, Status: v1.ConditionTrue})
 	}
+	for i := range pod.Status.Conditions {
+		pod.Status.Conditions[i].LastTransitionTime = now // UpdatePodCondition takes that of this machine
+	}
 }
 
-// Delete deletes an object at once, with what goes with it.
+// Delete deletes an object at once, with what goes with it. If controllers run, one with finalizers goes when they
+// have taken these away.
 func (c *Cluster) Delete(o Object) {
-	if now := c.of(o).get(o.GetNamespace(), o.GetName()); now != nil {
-		c.drop(now)
+	now := c.of(o).get(o.GetNamespace(), o.GetName())
+	if now == nil {
+		return
 	}
+	if c.controlled && len(now.GetFinalizers()) > 0 {
+		c.terminate(now)
+		return
+	}
+	c.drop(now)
 }
 
 // follow does what controllers would after a write.
@@ -63,7 +73,7 @@ func (c *Cluster) follow(e event) {
 			c.claimDevices(pod)
 		}
 	case *v1.Node:
-		if e.old == nil {
+		if e.old == nil && !c.controlled {
 			c.runDaemons(o)
 		}
 	case *v1.PersistentVolumeClaim:
@@ -73,10 +83,12 @@ func (c *Cluster) follow(e event) {
 			c.bindAtOnce(o)
 		}
 	case *v1.PersistentVolume:
-		if ref := o.Spec.ClaimRef; e.old == nil && ref == nil {
+		ref := o.Spec.ClaimRef
+		if e.old == nil && ref == nil {
 			c.bindAllAtOnce()
 		} else if e.old == nil {
-			if claim := Get[*v1.PersistentVolumeClaim](c, ref.Namespace, ref.Name); claim != nil {
+			claim := Get[*v1.PersistentVolumeClaim](c, ref.Namespace, ref.Name)
+			if claim != nil {
 				c.bindAtOnce(claim)
 			}
 		}
@@ -91,7 +103,7 @@ func (e event) object() Object {
 	return e.old
 }
 
-// owned is true of an object that a pod owns.
+// owned reports whether a pod owns an object.
 func owned(o Object, pod *v1.Pod) bool {
 	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.Kind == "Pod" && r.UID == pod.UID })
 }

@@ -100,7 +100,7 @@ func (t transport) answer(r *http.Request) (runtime.Object, error) {
 	}
 	if gvr.Resource == "events" && info.Verb == "create" {
 		o, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
-		return o, err // nobody reads it
+		return o, err // it is not read
 	}
 	k := t.cluster.byName[gvr]
 	what := strings.Trim(gvr.GroupVersion().String()+" "+gvr.Resource, " ")
@@ -127,7 +127,8 @@ func (t transport) answer(r *http.Request) (runtime.Object, error) {
 }
 
 func found(k *kind, namespace, name string) (Object, error) {
-	if o := k.get(namespace, name); o != nil {
+	o := k.get(namespace, name)
+	if o != nil {
 		return o, nil
 	}
 	return nil, k.notFound(name)
@@ -181,7 +182,7 @@ func (k *kind) list(namespace, labelled, fielded string) (runtime.Object, error)
 	return list, meta.SetList(list, items)
 }
 
-// fieldsOf are those by which something that schedules may select.
+// fieldsOf are the fields by which something that schedules may select.
 func fieldsOf(o Object) fields.Set {
 	set := fields.Set{"metadata.name": o.GetName(), "metadata.namespace": o.GetNamespace()}
 	if pod, ok := o.(*v1.Pod); ok {
@@ -233,7 +234,8 @@ func (c *Cluster) deleteOne(k *kind, info *request.RequestInfo, body []byte) (ru
 			return nil, apierrors.NewBadRequest(err.Error())
 		}
 	}
-	if only := options.Preconditions; only != nil && only.UID != nil && *only.UID != o.GetUID() {
+	only := options.Preconditions
+	if only != nil && only.UID != nil && *only.UID != o.GetUID() {
 		return nil, apierrors.NewConflict(k.resource.GroupResource(), o.GetName(), fmt.Errorf("the UID is %s", o.GetUID()))
 	}
 	c.Delete(o)

@@ -71,7 +71,8 @@ func (c *Cluster) bindAtOnce(claim *v1.PersistentVolumeClaim) {
 		return
 	}
 	class := c.class(claim)
-	if volume := c.match(claim, nil, nil); volume != nil && (!waits(class) || volume.Spec.ClaimRef != nil) {
+	volume := c.match(claim, nil, nil)
+	if volume != nil && (!waits(class) || volume.Spec.ClaimRef != nil) {
 		c.bindVolume(claim, volume)
 	} else if class != nil && !waits(class) && class.Provisioner != noProvisioner {
 		c.bindVolume(claim, provision.Volume(claim, class, class.Provisioner))
@@ -83,7 +84,8 @@ const byUse = "use"
 
 func useOf(o any) ([]string, error) {
 	volume := o.(*v1.PersistentVolume)
-	if ref := volume.Spec.ClaimRef; ref != nil {
+	ref := volume.Spec.ClaimRef
+	if ref != nil {
 		return []string{ref.Namespace + "/" + ref.Name}, nil
 	}
 	return []string{freeOf(volumehelpers.GetPersistentVolumeClass(volume))}, nil
@@ -142,7 +144,8 @@ func (c *Cluster) BindVolumes(pod *v1.Pod, nodeName string) (undo func()) {
 		if volume != nil {
 			taken[volume.Name] = volume
 			before = append(before, event{old: Get[*v1.PersistentVolumeClaim](c, claim.Namespace, claim.Name)})
-			if was := Get[*v1.PersistentVolume](c, "", volume.Name); was != nil {
+			was := Get[*v1.PersistentVolume](c, "", volume.Name)
+			if was != nil {
 				before = append(before, event{old: was})
 			} else {
 				before = append(before, event{new: volume})
@@ -170,7 +173,8 @@ func (c *Cluster) waiting(pod *v1.Pod) (claims []*v1.PersistentVolumeClaim) {
 		if name == "" {
 			continue
 		}
-		if claim := Get[*v1.PersistentVolumeClaim](c, pod.Namespace, name); claim != nil && claim.Spec.VolumeName == "" && waits(c.class(claim)) {
+		claim := Get[*v1.PersistentVolumeClaim](c, pod.Namespace, name)
+		if claim != nil && claim.Spec.VolumeName == "" && waits(c.class(claim)) {
 			claims = append(claims, claim.DeepCopy())
 		}
 	}

@@ -33,7 +33,7 @@ func withoutPoints(setups map[string]side.Setup) map[string]side.Setup {
 // changes are the names of what is different in the two setups of a profile.
 type changes struct {
 	verdicts, scores sets.Set[string]
-	preempts         []string          // those of verdicts that make room
+	preempts         []string          // of verdicts: what preempts pods
 	settings         map[string]string // what of each is another, as far as that is short
 }
 
@@ -44,7 +44,8 @@ func newChanges(a, b map[string]side.Setup) map[string]changes {
 		one.preempts = sets.List(one.verdicts.Intersection(sets.New(slices.Concat(a[profile].Preempts, b[profile].Preempts)...)))
 		one.settings = map[string]string{}
 		for name := range one.verdicts.Union(one.scores) {
-			if one.settings[name] = setting(a[profile].Verdicts, b[profile].Verdicts, name); one.scores.Has(name) {
+			one.settings[name] = setting(a[profile].Verdicts, b[profile].Verdicts, name)
+			if one.scores.Has(name) {
 				one.settings[name] = setting(a[profile].Scores, b[profile].Scores, name)
 			}
 		}
@@ -93,10 +94,11 @@ func (c changes) tookPart(attempt *recorder.Attempt) (name, how string) {
 // decides are the verdicts by which a plugin changes the result of a pod.
 var decides = sets.New(recorder.Rejected, recorder.Errored, recorder.Waits)
 
-// first is what has turned most by a change, or else by anything.
+// first is the plugin that turned the choice most: one that has changed, or else any.
 func (c changes) first(turned map[string]int64) (name string) {
 	for _, one := range slices.Sorted(maps.Keys(turned)) {
-		if changed, best := c.scores.Has(one), c.scores.Has(name); name == "" || changed && !best || changed == best && turned[one] > turned[name] {
+		changed, best := c.scores.Has(one), c.scores.Has(name)
+		if name == "" || changed && !best || changed == best && turned[one] > turned[name] {
 			name = one
 		}
 	}
@@ -116,11 +118,11 @@ func setting(a, b map[string]side.Settings, name string) string {
 	}
 	var all []string
 	for _, path := range sets.List(differing(onA.Values, onB.Values)) {
-		is := path
-		if values := cmp.Or(onA.Values[path], "none") + " → " + cmp.Or(onB.Values[path], "none"); len(values) < 60 {
-			is += " " + values
+		values := " " + cmp.Or(onA.Values[path], "none") + " → " + cmp.Or(onB.Values[path], "none")
+		if len(values) > 60 {
+			values = ""
 		}
-		all = append(all, strings.TrimSpace(is))
+		all = append(all, strings.TrimSpace(path+values))
 	}
 	return report.Few(all)
 }

@@ -14,7 +14,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
-// setupsOf are those of a scheduler in which each plugin filters and scores.
+// setupsOf are the setups of a scheduler in which each plugin filters and scores.
 func setupsOf(t *testing.T, text string) map[string]side.Setup {
 	t.Helper()
 	config, err := scheduler.Read([]byte(text))
@@ -33,7 +33,7 @@ func setupsOf(t *testing.T, text string) map[string]side.Setup {
 	return setups
 }
 
-func TestOnlyWhatIsDifferentIsAChange(t *testing.T) {
+func TestChangesAreWhatDiffers(t *testing.T) {
 	const wasm = "profiles: [{plugins: {multiPoint: {enabled: [{name: W}]}}, pluginConfig: [{name: W, args: %s}]}]"
 	args := func(args string) string { return fmt.Sprintf(wasm, args) }
 	for name, test := range map[string]struct{ a, b, verdicts, scores string }{
@@ -69,9 +69,9 @@ func TestOnlyWhatIsDifferentIsAChange(t *testing.T) {
 	}
 }
 
-// TestWhatTookPartMakesADifferenceDirect has a pod that is on node one under A and on two under B, and what
+// TestDifferencesAreDirectIfAChangeTookPart has a pod that is on node one under A and on two under B, and what
 // the attempts have of that.
-func TestWhatTookPartMakesADifferenceDirect(t *testing.T) {
+func TestDifferencesAreDirectIfAChangeTookPart(t *testing.T) {
 	refused := func(plugin string, nodes int) []recorder.Column {
 		return []recorder.Column{{Name: plugin, Failed: nodes}}
 	}
@@ -101,33 +101,36 @@ func TestWhatTookPartMakesADifferenceDirect(t *testing.T) {
 		a, b := placed("one", recorder.Attempt{Scheduler: "s"}), placed("two", test.attempt)
 		v := newVerdicts(a, b)
 		v.changes = map[string]changes{"s": changed}
-		if d := v.difference(pod); d.Follows == test.direct {
+		d := v.difference(pod)
+		if d.Follows == test.direct {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
 }
 
-func TestAPodThatIsNotAskedForOnOneSideDiffersDirectly(t *testing.T) {
+func TestPodsThatOneSideDoesNotTryDifferDirectly(t *testing.T) {
 	pod := side.KeyOf("default/pod")
 	a := resultOf(map[types.NamespacedName]side.Outcome{pod: {Node: "one", Attempt: &recorder.Attempt{Scheduler: "mine"}}})
 	b := resultOf(map[types.NamespacedName]side.Outcome{pod: {State: engine.NotAsked, Message: "no profile is called mine"}})
-	if v := judge(a, b); len(v.differences) != 1 || v.differences[0].Follows {
+	v := judge(a, b)
+	if len(v.differences) != 1 || v.differences[0].Follows {
 		t.Errorf("%+v", v.differences)
 	}
 }
 
-func TestThePluginThatIsNewIsNamedAndNotTheOneThatTurnsMore(t *testing.T) {
+func TestReasonNamesTheChangedPluginFirst(t *testing.T) {
 	c := changes{scores: sets.New("New")}
 	for want, turned := range map[string]map[string]int64{
 		"New": {"Old": 90, "New": 1}, "Old": {"Old": 5, "Older": 4}, "A": {"B": 3, "A": 3}, "": {},
 	} {
-		if got := c.first(turned); got != want {
+		got := c.first(turned)
+		if got != want {
 			t.Errorf("of %v, %q is named", turned, got)
 		}
 	}
 }
 
-func TestThePointsOfAPluginAreNoConfiguration(t *testing.T) {
+func TestExtensionPointsAreNoConfiguration(t *testing.T) {
 	setup := func(value string, points ...string) map[string]side.Setup {
 		return map[string]side.Setup{"p": {Verdicts: map[string]side.Settings{"P": {Points: points, Values: map[string]string{"a": value}}}}}
 	}
@@ -142,7 +145,8 @@ func TestThePointsOfAPluginAreNoConfiguration(t *testing.T) {
 		if differs := newChanges(test.a, test.b)["p"].verdicts.Has("P"); !differs {
 			t.Errorf("%v and %v are the same", test.a, test.b)
 		}
-		if differs := newChanges(withoutPoints(test.a), withoutPoints(test.b))["p"].verdicts.Has("P"); differs != test.other {
+		differs := newChanges(withoutPoints(test.a), withoutPoints(test.b))["p"].verdicts.Has("P")
+		if differs != test.other {
 			t.Errorf("%v and %v differ: %t", test.a, test.b, differs)
 		}
 	}

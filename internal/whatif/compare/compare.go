@@ -194,7 +194,7 @@ func (o *Options) prepare(ctx context.Context, i int) (p prepared, err error) {
 	return prepared{s.Run, func() { s.Close(); _ = done() }}, nil
 }
 
-// schedulers are those of all sides.
+// schedulers are the schedulerNames of all sides.
 func (o *Options) schedulers() []string {
 	all := sets.New[string]()
 	for _, one := range o.sides() {
@@ -259,7 +259,7 @@ func (e SideError) Error() string {
 	return cmp.Or(e.scheduler.Label, e.scheduler.Name) + ": " + scheduler.WithLines(e.Err).Error()
 }
 
-// SideErrors are those of all sides that are wrong.
+// SideErrors are the errors of all sides that are wrong.
 type SideErrors []SideError
 
 func (e SideErrors) Error() string {

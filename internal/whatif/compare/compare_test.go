@@ -45,7 +45,7 @@ func crowded() *snapshot.Snapshot {
 	return s
 }
 
-func TestTheDefaultAgainstItselfDiffersInNothingButTies(t *testing.T) {
+func TestRunOfTheDefaultAgainstItselfDiffersOnlyInTies(t *testing.T) {
 	for name, options := range map[string]Options{
 		"pods that fit":            {Cluster: clusterOf(150, 400)},
 		"pods that preempt others": {Cluster: crowded()},
@@ -69,9 +69,9 @@ func TestTheDefaultAgainstItselfDiffersInNothingButTies(t *testing.T) {
 	}
 }
 
-// TestNodesThatPreFilterNamesAreLookedAtInOneOrder: kube-scheduler takes them from a set,
+// TestNodesThatPreFilterNamesAreTriedInOneOrder: kube-scheduler takes them from a set,
 // and looks at a part of them.
-func TestNodesThatPreFilterNamesAreLookedAtInOneOrder(t *testing.T) {
+func TestNodesThatPreFilterNamesAreTriedInOneOrder(t *testing.T) {
 	s := clusterOf(250, 0)
 	for i := range 60 {
 		s.Pods = append(s.Pods, withRegex(podOf(fmt.Sprintf("even-%02d", i), []string{"100m", "300m"}[i%2]), "^node-..[02468]$"))
@@ -82,7 +82,7 @@ func TestNodesThatPreFilterNamesAreLookedAtInOneOrder(t *testing.T) {
 	}
 }
 
-func TestARegexThatLeavesThreePodsWithoutNodesIsFound(t *testing.T) {
+func TestRunFindsPodsThatARegexLeavesWithoutNodes(t *testing.T) {
 	s := clusterOf(10, 40)
 	for i := range 3 {
 		s.Pods = append(s.Pods, withRegex(podOf(fmt.Sprint("picky-", i), "100m"), "^gpu-"))
@@ -101,15 +101,15 @@ func TestARegexThatLeavesThreePodsWithoutNodesIsFound(t *testing.T) {
 	if len(r.Pending) != 1 || r.Pending[0].Name != "huge" || r.Pending[0].Plugin != "NodeResourcesFit" {
 		t.Errorf("pending are %+v", r.Pending)
 	}
-	if used := r.Load.A.Requested.CPU - r.Load.B.Requested.CPU; used != 300 {
-		t.Errorf("A has %d milli CPUs more", used)
+	if r.Load.A.Requested.CPU != r.Load.B.Requested.CPU+300 {
+		t.Errorf("A has %+v, B %+v", r.Load.A, r.Load.B)
 	}
 	if r.TimesA.P50 <= 0 || r.TimesA.P99 < r.TimesA.P50 || r.TimesB.Pods != 45 {
 		t.Errorf("times %+v, %+v", r.TimesA, r.TimesB)
 	}
 }
 
-func TestWeightsThatTurnTheChoiceAreNamed(t *testing.T) {
+func TestReasonNamesTheWeightsThatTurnTheChoice(t *testing.T) {
 	const packed = `
 profiles:
 - pluginConfig:
@@ -122,12 +122,13 @@ profiles:
 	if len(r.Differences) != 1 {
 		t.Fatalf("%d differ", len(r.Differences))
 	}
-	if d := r.Differences[0]; d.A.Node != "empty" || d.B.Node != "busy" || d.Cause != Score || d.Plugin != "NodeResourcesFit" || d.Follows {
+	d := r.Differences[0]
+	if d.A.Node != "empty" || d.B.Node != "busy" || d.Cause != Score || d.Plugin != "NodeResourcesFit" || d.Follows {
 		t.Errorf("%+v", d)
 	}
 }
 
-func TestAPodThatPreemptionDeletesOnOneSideIsTold(t *testing.T) {
+func TestReasonNamesAPreemptionOnOneSide(t *testing.T) {
 	const meek = "profiles: [{plugins: {postFilter: {disabled: [{name: DefaultPreemption}]}}}]"
 	s := &snapshot.Snapshot{Nodes: []v1.Node{nodeOf("one", "a", "4")}}
 	s.PriorityClasses = []schedulingv1.PriorityClass{{ObjectMeta: metav1.ObjectMeta{Name: "first"}, Value: 1000}}
@@ -139,15 +140,16 @@ func TestAPodThatPreemptionDeletesOnOneSideIsTold(t *testing.T) {
 	for _, d := range r.Differences {
 		got[d.Name] = d
 	}
-	if d := got["there"]; d.Kind != OnlyA || d.Cause != Preemption || d.B.State != engine.Preempted || d.B.PreemptedBy != "default/urgent" {
-		t.Errorf("there: %+v", d)
+	there := got["there"]
+	if there.Kind != OnlyA || there.Cause != Preemption || there.B.State != engine.Preempted || there.B.PreemptedBy != "default/urgent" {
+		t.Errorf("%+v", there)
 	}
-	if d := got["urgent"]; d.Kind != OnlyB || d.B.Node != "one" {
-		t.Errorf("urgent: %+v", d)
+	if got["urgent"].Kind != OnlyB || got["urgent"].B.Node != "one" {
+		t.Errorf("%+v", got["urgent"])
 	}
 }
 
-func TestAScenarioGoesStepByStep(t *testing.T) {
+func TestScenarioGoesStepByStep(t *testing.T) {
 	text, err := os.ReadFile("testdata/scenario.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -171,42 +173,7 @@ func TestAScenarioGoesStepByStep(t *testing.T) {
 	}
 }
 
-func TestABadConfigurationIsToldBeforeAnythingIsStarted(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	good := variant(t, "v2")
-	gone := Scheduler{Name: "gone.yaml", Label: "--a gone.yaml", Config: []byte("profiles:\n- plugins:\n    multiPoint: {enabled: [{name: Gone}]}\n")}
-	guest := Scheduler{Name: "guest.yaml", Label: "--b guest.yaml", Config: []byte(strings.ReplaceAll(string(good.Config), "regex_v2", "regex_v9"))}
-	const aboutGone = "--a gone.yaml: line 3: plugin Gone: profile default-scheduler enables it, but it is not compiled in"
-	const aboutGuest = "--b guest.yaml: line 12: plugin WasmRegexScheduling: guest http://static-webserver/regex_v9.wasm"
-	for name, test := range map[string]struct {
-		a, b Scheduler
-		want []string
-	}{
-		"A":    {gone, good, []string{aboutGone}},
-		"B":    {good, guest, []string{aboutGuest}},
-		"both": {gone, guest, []string{aboutGone, "; " + aboutGuest}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := Run(t.Context(), Options{A: test.a, B: []Scheduler{test.b}, Cluster: clusterOf(1, 1), Pods: side.Pending, WhatIf: whatIf, Progress: func(p Progress) {
-				if p.Step != "reads the cluster" {
-					t.Errorf("%s %s", p.Side, p.Step)
-				}
-			}})
-			sides := SideErrors(nil)
-			if !errors.As(err, &sides) || len(sides) != len(test.want) || strings.Contains(err.Error(), "\n") {
-				t.Fatalf("%d sides are wrong: %v", len(sides), err)
-			}
-			for _, want := range test.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("the error is %v, want %s", err, want)
-				}
-			}
-			nothingLeft(t)
-		})
-	}
-}
-
-func TestAnEndInTheMiddleLeavesNothing(t *testing.T) {
+func TestRunThatIsCanceledLeavesNothing(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for _, at := range []string{"reads the cluster", "schedules"} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -236,19 +203,10 @@ func nothingLeft(t *testing.T) {
 	}
 }
 
-func TestAPodThatAlwaysFailsIsNotWaitedFor(t *testing.T) {
-	s := clusterOf(3, 3)
-	s.Pods = append(s.Pods, withRegex(podOf("broken", "100m"), "["))
-	r := run(t, Options{A: variant(t, "v1"), B: []Scheduler{variant(t, "v2")}, Cluster: s})
-	if len(r.Pending) != 1 || r.Pending[0].A.State != "Error" || r.Pending[0].B.State != "Unschedulable" {
-		t.Errorf("%+v", r.Pending)
-	}
-}
-
-func TestPodsOfTheFileThatNobodySchedulesStayAsTheyAre(t *testing.T) {
+func TestPodsThatNoSideSchedulesStayAsTheyAre(t *testing.T) {
 	s := clusterOf(2, 0)
 	other, mirror, done, gated := podOf("other", "1"), podOf("mirror", "1"), podOf("done", "1"), podOf("gated", "1")
-	other.Spec.SchedulerName = "somebody-else"
+	other.Spec.SchedulerName = "another"
 	mirror.Annotations = map[string]string{v1.MirrorPodAnnotationKey: "x"}
 	done.Status.Phase = v1.PodSucceeded
 	gated.Spec.SchedulingGates = []v1.PodSchedulingGate{{Name: "example.com/later"}}
@@ -261,8 +219,8 @@ func TestPodsOfTheFileThatNobodySchedulesStayAsTheyAre(t *testing.T) {
 	}
 }
 
-// TestTheSameTwiceIsTheSame but for the times that attempts take, byte for byte.
-func TestTheSameTwiceIsTheSame(t *testing.T) {
+// TestRunTwiceHasTheSameResult but for the times that attempts take, byte for byte.
+func TestRunTwiceHasTheSameResult(t *testing.T) {
 	var texts [2]string
 	for i := range texts {
 		s := crowded()

@@ -31,7 +31,7 @@ func spread(nodes, pods, every int, pattern string) []v1.Pod {
 
 // Spread constraints count over zones: a pod that has no regex, and on whose two nodes
 // nothing else differs, moves because of one that has.
-func TestADifferenceIsDirectOnlyIfWhatDiffersTookPart(t *testing.T) {
+func TestKnockOnEffectsAreSeparateFromDirectDifferences(t *testing.T) {
 	s := clusterOf(200, 0)
 	s.Pods = spread(200, 600, 20, "^node-0[0-3]")
 	r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "v2")}, Cluster: s, Pods: side.All})
@@ -64,13 +64,14 @@ func podNumber(t *testing.T, d Difference) (i int) {
 	return i
 }
 
-func TestBeforeIsTheClusterAsItWasInTheFile(t *testing.T) {
+func TestLoadBeforeIsTheFiles(t *testing.T) {
 	for _, mode := range side.Modes {
 		s := clusterOf(2, 3)
 		s.Pods[0], s.Pods[1] = on(s.Pods[0], "node-000"), on(s.Pods[1], "node-000")
 		s.Pods[1].Status.Phase = v1.PodSucceeded
 		r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "none")}, Cluster: s, Pods: mode})
-		if before := r.Load.Before.Requested; !reflect.DeepEqual(before, Amount{CPU: 100, Pods: 1, Movable: 1}) || !reflect.DeepEqual(r.Load.Nodes[0].Before, before) {
+		before := r.Load.Before.Requested
+		if !reflect.DeepEqual(before, Amount{CPU: 100, Pods: 1, Movable: 1}) || !reflect.DeepEqual(r.Load.Nodes[0].Before, before) {
 			t.Errorf("--pods %s: before, %+v were requested, of the first node %+v", mode, before, r.Load.Nodes[0].Before)
 		}
 	}

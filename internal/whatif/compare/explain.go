@@ -38,24 +38,26 @@ func (v *verdicts) explainVictim(d *Difference) {
 	}
 	d.Reason = fmt.Sprintf("under %s pod %s preempted it", under, by)
 	if v.chance.Has(side.KeyOf(by)) || v.sameRoom(side.KeyOf(by)) {
-		d.Cause, d.Reason = Tie, d.Reason+", by chance"
+		d.Cause = Tie
+		d.Reason += ", by chance"
 	}
 }
 
-// sameRoom is true if room was made for a pod on both sides, and preemption has no
-// reason to prefer those that it preempted on either: as many, of the same
-// priorities.
+// sameRoom reports whether pods were preempted for a pod on both sides, as many, of the same
+// priorities: preemption has no reason to prefer either.
 func (v *verdicts) sameRoom(pod types.NamespacedName) bool {
 	a, b := v.a.Pod(pod).Outcome.Victims, v.b.Pod(pod).Outcome.Victims
 	return len(a) > 0 && slices.Equal(a, b)
 }
 
-// rejected says why a side has no node for the pod: what it has against the one
-// that the other side chose.
+// rejected says why a side has no node for the pod: its verdict on the node that
+// the other side chose.
 func (d *Difference) rejected(under string, o side.Outcome, node string) {
 	d.Reason = fmt.Sprintf("under %s: %s", under, cmp.Or(o.Message, "the scheduler did not try it"))
-	if on := verdictOn(node, o.Attempt); on.rejected() {
-		d.Cause, d.Plugin = Verdict, on.plugin
+	on := verdictOn(node, o.Attempt)
+	if on.rejected() {
+		d.Cause = Verdict
+		d.Plugin = on.plugin
 		d.Reason = fmt.Sprintf("under %s %s is rejected: %s%s", under, node, on.Reason, o.Attempt.PodGroup.Note())
 	}
 }
@@ -79,13 +81,13 @@ func (d *Difference) explainMoved(changed changes) {
 	}
 }
 
-// neededRoom is true of an attempt for which an earlier one had to make room.
+// neededRoom reports whether an earlier attempt preempted pods for this one.
 func neededRoom(attempt *recorder.Attempt) bool {
 	return attempt != nil && attempt.Number > 1 && attempt.Evaluated == 1 && attempt.Total > 1
 }
 
-// explainScores compares the scores of the two nodes, if both sides have both. If one
-// has not, it takes down who was for the choice of the other.
+// explainScores compares the scores of the two nodes, if both sides have both. It also takes
+// note of the plugins that turned the choice.
 func (d *Difference) explainScores(changed changes) bool {
 	nodes := [2]string{d.A.Node, d.B.Node}
 	a, b := scoresOf(d.A.Attempt, nodes), scoresOf(d.B.Attempt, nodes)
@@ -100,7 +102,8 @@ func (d *Difference) explainScores(changed changes) bool {
 	four := func(name string) string {
 		return fmt.Sprintf("%d and %d under A, %d and %d under B", a[name][0], a[name][1], b[name][0], b[name][1])
 	}
-	d.Cause, d.Plugin = Score, changed.first(d.turned)
+	d.Cause = Score
+	d.Plugin = changed.first(d.turned)
 	d.Reason = fmt.Sprintf("totals of %s and %s: %s", nodes[0], nodes[1], four(total))
 	if d.Plugin != "" {
 		d.Reason += "; by " + d.Plugin + ": " + four(d.Plugin)
@@ -111,13 +114,14 @@ func (d *Difference) explainScores(changed changes) bool {
 // total stands for all plugins where scores are by plugin.
 const total = ""
 
-// scoresOf are those of two nodes, weighted, by plugin. They are nil unless the
+// scoresOf are the scores of two nodes, weighted, by plugin. They are nil unless the
 // attempt has scored both.
 func scoresOf(attempt *recorder.Attempt, nodes [2]string) map[string][2]int64 {
 	if attempt == nil {
 		return nil
 	}
-	found, by := 0, map[string][2]int64{}
+	found := 0
+	by := map[string][2]int64{}
 	for _, row := range attempt.Scores() {
 		i := slices.Index(nodes[:], row.Node)
 		if i < 0 {
@@ -140,8 +144,8 @@ func scoresOf(attempt *recorder.Attempt, nodes [2]string) map[string][2]int64 {
 	return by
 }
 
-// turned is which plugins were more for the first of two nodes under A than under B,
-// and by how much. A side that has not scored both is for neither.
+// turned are the plugins that preferred the first of two nodes under A more than under B,
+// and by how much. A side that has not scored both prefers neither.
 func turned(a, b map[string][2]int64) map[string]int64 {
 	by := map[string]int64{}
 	for name, scores := range a {
@@ -155,7 +159,7 @@ func turned(a, b map[string][2]int64) map[string]int64 {
 	return by
 }
 
-// noNode says why a pod has no node, and which plugin was against the most of them.
+// noNode says why a pod has no node, and which plugin rejected most nodes.
 func noNode(o side.Outcome) (reason, plugin string) {
 	if o.PreemptedBy != "" {
 		return "pod " + o.PreemptedBy + " preempted it", ""
@@ -164,7 +168,8 @@ func noNode(o side.Outcome) (reason, plugin string) {
 		most := 0
 		for _, column := range o.Attempt.Columns {
 			if column.Failed > most {
-				most, plugin = column.Failed, column.Name
+				most = column.Failed
+				plugin = column.Name
 			}
 		}
 	}
@@ -182,7 +187,8 @@ func verdictOn(node string, attempt *recorder.Attempt) (v nodeVerdict) {
 	if attempt == nil {
 		return v
 	}
-	if i := slices.IndexFunc(attempt.Groups, func(g recorder.Group) bool { return slices.Contains(g.Nodes(), node) }); i >= 0 {
+	i := slices.IndexFunc(attempt.Groups, func(g recorder.Group) bool { return slices.Contains(g.Nodes(), node) })
+	if i >= 0 {
 		v.Group = attempt.Groups[i]
 		if v.Column >= 0 && v.Column < len(attempt.Columns) {
 			v.plugin = attempt.Columns[v.Column].Name

@@ -7,7 +7,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
@@ -71,32 +70,7 @@ func run(t *testing.T, o Options) *Result {
 	for _, d := range result.Differences {
 		t.Logf("%s %s: %s by %s (follows: %t): %s", d.Kind, d.key(), d.Cause, d.Plugin, d.Follows, d.Reason)
 	}
-	for _, d := range result.Differences {
-		if d.Cause == Unknown {
-			for _, o := range []side.Outcome{d.A, d.B} {
-				t.Logf("%+v", o)
-				if o.Attempt != nil {
-					for _, g := range o.Attempt.Groups {
-						t.Log(g.Verdict, g.Column, g.Reason, g.Len())
-					}
-					t.Log(o.Attempt.Hint, len(o.Attempt.Scores()))
-				}
-			}
-		}
-	}
 	return result
-}
-
-// manifestOf is a pod as a scenario has it.
-func manifestOf(t *testing.T, pod v1.Pod) map[string]any {
-	t.Helper()
-	pod.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
-	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&pod)
-	if err != nil {
-		t.Fatal(err)
-	}
-	delete(object, "status")
-	return object
 }
 
 // resultOf is a side on which pods came out so.

@@ -59,7 +59,7 @@ type Difference struct {
 	turned map[string]int64 // who turned the choice, and by how much of the total
 }
 
-// verdicts are the result of a run: each pod is in one of the lists, or the same.
+// verdicts are the result of two sides: each pod is in one of the lists, or the same.
 type verdicts struct {
 	a, b        *side.Result
 	same        int
@@ -69,8 +69,8 @@ type verdicts struct {
 	unplaced    []Difference
 
 	changes map[string]changes             // by profile
-	differ  sets.Set[types.NamespacedName] // those that came out otherwise so far
-	chance  sets.Set[types.NamespacedName] // and by chance alone
+	differ  sets.Set[types.NamespacedName] // pods that differ so far
+	chance  sets.Set[types.NamespacedName] // by chance alone
 
 	onA, onB map[string][]placement // by node
 }
@@ -86,16 +86,17 @@ func newVerdicts(a, b *side.Result) *verdicts {
 	}
 }
 
-// judge compares the two sides, pod by pod, in the order in which A looked at
-// them, so that what follows from a difference comes after it.
+// judge compares the two sides, pod by pod, in the order in which A tried
+// them, so that knock-on effects of a difference come after it.
 func judge(a, b *side.Result) *verdicts {
 	v := newVerdicts(a, b)
 	for _, name := range v.order() {
 		switch d := v.difference(name); {
 		case v.isUnplaced(name):
-			d.Kind, d.Cause, d.Follows = Unplaced, "", false
-			d.Reason, d.Plugin = noNode(d.A)
-			v.unplaced = append(v.unplaced, d)
+			reason, plugin := noNode(d.A)
+			v.unplaced = append(v.unplaced, Difference{
+				Namespace: d.Namespace, Name: d.Name, Kind: Unplaced, Reason: reason, Plugin: plugin, A: d.A, B: d.B,
+			})
 		case d.Kind == "" && d.A.State != engine.Gone:
 			v.same++
 		case d.Kind == "":
@@ -110,8 +111,8 @@ func judge(a, b *side.Result) *verdicts {
 	return v
 }
 
-// isUnplaced is true of a pod that runs in the file and has no node under A, unless the
-// scenario has deleted it, or it had to make room for one that did not run.
+// isUnplaced reports whether a pod runs in the file and has no node under A, unless the
+// scenario has deleted it, or a pod that did not run preempted it.
 func (v *verdicts) isUnplaced(name types.NamespacedName) bool {
 	o := v.a.Pod(name).Outcome
 	if v.a.Pod(name).Today == "" || o.Node != "" || o.State == engine.Gone {
@@ -120,8 +121,8 @@ func (v *verdicts) isUnplaced(name types.NamespacedName) bool {
 	return o.PreemptedBy == "" || v.a.Pod(side.KeyOf(o.PreemptedBy)).Today != ""
 }
 
-// order is that of the last attempts, under A or else under B, with those that were
-// preempted after who did it; pods that nobody looked at come last, by name.
+// order is the order of the last attempts, under A or else under B. Preempted pods come after
+// the pod that preempted them, and pods that were not tried come last, by name.
 func (v *verdicts) order() []types.NamespacedName {
 	all := v.a.Names().Union(v.b.Names())
 	place := func(name types.NamespacedName) uint64 {
@@ -161,31 +162,37 @@ func (v *verdicts) difference(name types.NamespacedName) Difference {
 	default:
 		d.Kind = Moved
 	}
-	if v.explain(&d); d.Cause != Tie {
-		v.trace(&d)
+	v.explain(&d)
+	if d.Cause != Tie {
+		v.trace(&d) // which may find that it is one
 	}
-	if v.differ.Insert(name); d.Cause == Tie {
+	v.differ.Insert(name)
+	if d.Cause == Tie {
 		v.chance.Insert(name)
 	}
 	return d
 }
 
-// trace tells a difference that the configurations differ about from one that
-// follows from other pods.
+// trace tells a direct difference from a knock-on effect.
 func (v *verdicts) trace(d *Difference) {
-	if by, how := v.tookPart(d); by != "" {
-		if d.By, d.Setting = by, v.changesFor(d).settings[by]; how != "" {
+	by, how := v.tookPart(d)
+	if by != "" {
+		d.By = by
+		d.Setting = v.changesFor(d).settings[by]
+		if how != "" {
 			d.Reason += "; " + how
 		}
 		return
 	}
 	before := v.before(d)
 	if len(before) == 0 && v.a.Kubernetes != v.b.Kubernetes {
-		d.By, d.Setting = cmp.Or(d.Plugin, string(d.Cause)), "Kubernetes version"
+		d.By = cmp.Or(d.Plugin, string(d.Cause))
+		d.Setting = "Kubernetes version"
 		d.Reason += "; the two sides have different Kubernetes versions"
 		return
 	}
-	if d.Follows = true; len(before) > 0 && v.chance.IsSuperset(before) {
+	d.Follows = true
+	if len(before) > 0 && v.chance.IsSuperset(before) {
 		d.Cause, d.Reason = Tie, "pods that were scheduled before it differ by chance"
 	}
 }
@@ -205,7 +212,8 @@ func (v *verdicts) tookPart(d *Difference) (by, how string) {
 	for i, result := range []*side.Result{v.a, v.b} {
 		for _, pod := range pods {
 			for _, attempt := range decisive(result, side.KeyOf(pod)) {
-				if by, how := v.changes[attempt.Scheduler].tookPart(attempt); by != "" {
+				by, how := v.changes[attempt.Scheduler].tookPart(attempt)
+				if by != "" {
 					return by, "under " + "AB"[i:i+1] + " " + by + " " + how
 				}
 			}
@@ -226,11 +234,11 @@ func (v *verdicts) changesFor(d *Difference) changes {
 	return changes{}
 }
 
-// ofTheNode are plugins that look at the pods of a node alone.
+// ofTheNode are plugins that read only the pods of a node.
 var ofTheNode = sets.New(pluginnames.NodeResourcesFit, pluginnames.NodeResourcesBalancedAllocation, pluginnames.NodePorts)
 
-// before are the pods that came out otherwise before this one, where the scheduler
-// would see it: on the two nodes, if only what is there has decided. Anything else
+// before are the pods that differed before this one, where the scheduler
+// would see it: on the two nodes, if only what is there has decided. Other plugins
 // may count over zones, or depend on how many nodes were found.
 func (v *verdicts) before(d *Difference) sets.Set[types.NamespacedName] {
 	onNodes := d.Cause == Verdict && ofTheNode.Has(d.Plugin) || d.Cause == Score && ofTheNode.IsSuperset(sets.KeySet(d.turned))
@@ -248,18 +256,21 @@ func (v *verdicts) before(d *Difference) sets.Set[types.NamespacedName] {
 
 func (d *Difference) key() string { return d.Namespace + "/" + d.Name }
 
-// decisive are the attempts by which a pod has its node, or none: with that for the
-// pod whose list of nodes it was given the next of.
+// decisive are the attempts by which a pod has its node, or none. If it got the next node of the
+// list that was made for another pod, the attempt of that pod is one.
 func decisive(r *side.Result, pod types.NamespacedName) (all []*recorder.Attempt) {
 	o := r.Pod(pod).Outcome
 	for _, attempt := range []*recorder.Attempt{o.Attempt, o.MadeRoom} {
 		if attempt == nil {
 			continue
 		}
-		if all = append(all, attempt); attempt.Hint != nil {
-			if listed := r.Pod(side.KeyOf(attempt.Hint.Pod)).Attempt; listed != nil {
-				all = append(all, listed)
-			}
+		all = append(all, attempt)
+		if attempt.Hint == nil {
+			continue
+		}
+		listed := r.Pod(side.KeyOf(attempt.Hint.Pod)).Attempt
+		if listed != nil {
+			all = append(all, listed)
 		}
 	}
 	return all
@@ -271,14 +282,15 @@ type placement struct {
 	attempt uint64
 }
 
-// placements are those on each node.
+// placements are by node.
 func placements(r *side.Result) map[string][]placement {
 	all := map[string][]placement{}
 	for _, o := range r.Pods {
 		if o.Attempt != nil && o.Attempt.Result == recorder.Scheduled {
 			all[o.Attempt.Node] = append(all[o.Attempt.Node], placement{o.Key(), o.Attempt.ID})
 		}
-		if by := r.Pod(side.KeyOf(o.PreemptedBy)).Attempt; by != nil && by.Result == recorder.Scheduled {
+		by := r.Pod(side.KeyOf(o.PreemptedBy)).Attempt
+		if by != nil && by.Result == recorder.Scheduled {
 			all[by.Node] = append(all[by.Node], placement{o.Key(), o.Since})
 		}
 	}

@@ -24,7 +24,7 @@ func preempted(victim, other string, priority int32, node string) *side.Result {
 	})
 }
 
-func TestVictimsOfTheSamePriorityAreATieAndSoIsWhatFollows(t *testing.T) {
+func TestVictimsOfTheSamePriorityAreATie(t *testing.T) {
 	v := judge(preempted("x", "y", 0, "two"), preempted("y", "x", 0, "three"))
 	if len(v.differences) != 0 || len(v.ties) != 3 {
 		t.Errorf("%d differ, %d ties: %+v", len(v.differences), len(v.ties), v.differences)
@@ -35,18 +35,19 @@ func TestVictimsOfTheSamePriorityAreATieAndSoIsWhatFollows(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyHasIsNotCounted(t *testing.T) {
+func TestPodsThatAreGoneAreNotCounted(t *testing.T) {
 	gone := func() *side.Result {
 		return resultOf(map[types.NamespacedName]side.Outcome{
 			side.KeyOf("default/deleted"): {State: engine.Gone}, side.KeyOf("default/stays"): {State: engine.Stayed, Node: "one"},
 		})
 	}
-	if v := judge(gone(), gone()); v.same != 1 || len(v.differences)+len(v.ties)+len(v.pending) != 0 {
+	v := judge(gone(), gone())
+	if v.same != 1 || len(v.differences)+len(v.ties)+len(v.pending) != 0 {
 		t.Errorf("%+v", v)
 	}
 }
 
-func TestOnlyPodsThatRanAndThatNobodyPutAsideAreUnplaced(t *testing.T) {
+func TestUnplacedPodsRanAndWereNotPutAside(t *testing.T) {
 	waits := side.Outcome{State: "Unschedulable", Message: "no room"}
 	for name, test := range map[string]struct {
 		unplaced bool
@@ -69,7 +70,8 @@ func TestOnlyPodsThatRanAndThatNobodyPutAsideAreUnplaced(t *testing.T) {
 		if test.unplaced != (len(v.unplaced) == 1) {
 			t.Errorf("%s: unplaced are %+v", name, v.unplaced)
 		}
-		if unplaced := len(v.unplaced); len(v.pending)+unplaced+v.same > 2 || len(v.differences) > 0 {
+		unplaced := len(v.unplaced)
+		if len(v.pending)+unplaced+v.same > 2 || len(v.differences) > 0 {
 			t.Errorf("%s: it is counted twice: %+v", name, v)
 		}
 	}

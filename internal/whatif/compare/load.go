@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -25,12 +26,15 @@ type Amount struct {
 	CPU      int64            `json:"milliCPU"`
 	Memory   int64            `json:"memoryBytes"`
 	Pods     int64            `json:"pods"`
-	Movable  int64            `json:"movablePods,omitempty"` // those that are neither a DaemonSet's nor static
+	Movable  int64            `json:"movablePods,omitempty"` // neither a DaemonSet's nor static
 	Extended map[string]int64 `json:"extended,omitempty"`
 }
 
 func (a *Amount) add(b Amount) {
-	a.CPU, a.Memory, a.Pods, a.Movable = a.CPU+b.CPU, a.Memory+b.Memory, a.Pods+b.Pods, a.Movable+b.Movable
+	a.CPU += b.CPU
+	a.Memory += b.Memory
+	a.Pods += b.Pods
+	a.Movable += b.Movable
 	for name, much := range b.Extended {
 		if a.Extended == nil {
 			a.Extended = map[string]int64{}
@@ -74,18 +78,14 @@ type Spread struct {
 // Load is what is requested of all nodes.
 type Load struct {
 	Requested Amount `json:"requested"`
-	// CPU, Memory and Pods are over the nodes that are there on this side, and Percent has them
-	// and extended resources by name.
-	CPU     Spread            `json:"cpuPercent"`
-	Memory  Spread            `json:"memoryPercent"`
-	Pods    Spread            `json:"podsPercent"`
+	// Percent is over the nodes that are there on this side, by resource.
 	Percent map[string]Spread `json:"percent"`
 	// Used and Empty are how many nodes have a movable pod, and how many have none.
 	Used  int `json:"nodesUsed"`
 	Empty int `json:"nodesEmpty"`
 }
 
-// Loads are those of the cluster as it was in the file, and on each side at the end.
+// Loads are of the cluster as it was in the file, and on each side at the end.
 type Loads struct {
 	Has    Amount     `json:"allocatable"`
 	Before Load       `json:"before"`
@@ -94,26 +94,30 @@ type Loads struct {
 	Nodes  []NodeLoad `json:"nodes,omitempty"`
 }
 
-// Resources are those that nodes have: extended ones come last, GPUs first among them.
+// Resources are what nodes have: extended ones come last, GPUs first among them.
 func (l *Loads) Resources() []string {
 	extended := slices.Sorted(maps.Keys(l.Has.Extended))
-	isGPU := func(name string) bool { return strings.Contains(name, "gpu") }
-	others := slices.DeleteFunc(slices.Clone(extended), isGPU)
-	return slices.Concat([]string{CPU, Memory, Pods}, slices.DeleteFunc(extended, func(name string) bool { return !isGPU(name) }), others)
+	slices.SortStableFunc(extended, func(a, b string) int {
+		return cmp.Compare(strings.Count(b, "gpu"), strings.Count(a, "gpu"))
+	})
+	return append([]string{CPU, Memory, Pods}, extended...)
 }
 
 // requestedBy is what pods request of each node, given the node that each is on, if any.
 func requestedBy(pods []*side.Pod, on func(*side.Pod) string) map[string]Amount {
 	nodes := map[string]Amount{}
 	for _, pod := range pods {
-		if node := on(pod); node != "" {
-			sum, amount := nodes[node], newAmount(pod.Requests, 1)
-			if pod.Owner.Kind != "DaemonSet" && pod.Owner.Kind != cluster.OfStatic {
-				amount.Movable = 1
-			}
-			sum.add(amount)
-			nodes[node] = sum
+		node := on(pod)
+		if node == "" {
+			continue
 		}
+		amount := newAmount(pod.Requests, 1)
+		if pod.Owner.Kind != "DaemonSet" && pod.Owner.Kind != cluster.OfStatic {
+			amount.Movable = 1
+		}
+		sum := nodes[node]
+		sum.add(amount)
+		nodes[node] = sum
 	}
 	return nodes
 }
@@ -162,7 +166,9 @@ func newLoads(nodes []NodeLoad) Loads {
 }
 
 func (l *Loads) of(nodes []NodeLoad, requested func(NodeLoad) Amount) Load {
-	load, percent, resources := Load{Percent: map[string]Spread{}}, map[string][]float64{}, l.Resources()
+	load := Load{Percent: map[string]Spread{}}
+	percent := map[string][]float64{}
+	resources := l.Resources()
 	for _, node := range nodes {
 		used := requested(node)
 		load.Requested.add(used)
@@ -172,7 +178,8 @@ func (l *Loads) of(nodes []NodeLoad, requested func(NodeLoad) Amount) Load {
 			load.Empty++
 		}
 		for _, resource := range resources {
-			if has := node.Has.Of(resource); has > 0 {
+			has := node.Has.Of(resource)
+			if has > 0 {
 				percent[resource] = append(percent[resource], Percent(used.Of(resource), has))
 			}
 		}
@@ -180,7 +187,6 @@ func (l *Loads) of(nodes []NodeLoad, requested func(NodeLoad) Amount) Load {
 	for resource, values := range percent {
 		load.Percent[resource] = newSpread(values)
 	}
-	load.CPU, load.Memory, load.Pods = load.Percent[CPU], load.Percent[Memory], load.Percent[Pods]
 	return load
 }
 

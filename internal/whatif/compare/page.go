@@ -28,12 +28,10 @@ func Page(w io.Writer, r *Result, home string, made time.Time) error {
 	})
 }
 
-// most is how many pods the page lists: a browser is slow with more, and so is
-// who reads them.
+// most is how many pods the page lists: a browser is slow with more, and so is a reader.
 const most = 3000
 
-// folds is true of what a reader may do without: what follows from others, unless the
-// pod has lost its node.
+// folds reports whether the page hides a pod at first: knock-on effects, unless the pod has lost its node.
 func folds(d Difference) bool { return d.Follows && d.Kind != OnlyA }
 
 func direct(rows []Difference) []Difference {
@@ -90,7 +88,7 @@ type share struct {
 	X, Width    float64
 }
 
-// newShares are how many pods came out how. What is there is wide enough to be seen.
+// newShares are how many pods have which result. What is there is wide enough to be seen.
 func newShares(r *Result) (bar shares) {
 	c := r.Counts
 	pods := 0
@@ -108,8 +106,10 @@ func newShares(r *Result) (bar shares) {
 		pods += one.Count
 	}
 	for i := range bar.All {
-		if one := &bar.All[i]; one.Count > 0 {
-			one.X, one.Width = bar.Width, max(float64(one.Count), .006*float64(pods))
+		one := &bar.All[i]
+		if one.Count > 0 {
+			one.X = bar.Width
+			one.Width = max(float64(one.Count), .006*float64(pods))
 			bar.Width += one.Width
 		}
 	}
@@ -135,17 +135,21 @@ func curves(l Loads) (all []curve) {
 		for i, load := range []Load{l.Before, l.A, l.B} {
 			var percent []float64
 			for _, node := range l.Nodes {
-				if has := node.Has.Of(resource); has > 0 {
+				has := node.Has.Of(resource)
+				if has > 0 {
 					percent = append(percent, -Percent(onSide(node, i).Of(resource), has))
 				}
 			}
 			slices.Sort(percent)
-			path, stride := "M0 0", len(percent)/steps+1
+			path := "M0 0"
+			stride := len(percent)/steps + 1
 			for n := 0; n < len(percent); n += stride {
 				path += fmt.Sprintf("V%.1fH%d", percent[n]+0, min(n+stride, len(percent)))
 			}
-			c.Nodes, c.Top = len(percent), max(c.Top, load.Percent[resource].Max)
-			c.Spreads, c.Paths = append(c.Spreads, load.Percent[resource]), append(c.Paths, path)
+			c.Nodes = len(percent)
+			c.Top = max(c.Top, load.Percent[resource].Max)
+			c.Spreads = append(c.Spreads, load.Percent[resource])
+			c.Paths = append(c.Paths, path)
 		}
 		all = append(all, c)
 	}
@@ -162,7 +166,7 @@ type field struct {
 	Title         string
 	Width, Height int
 	Cells         []cell
-	Load
+	CPU           Spread
 }
 
 type cell struct {
@@ -179,10 +183,12 @@ const pitch = 10
 // the same place in each.
 func heat(l Loads) []field {
 	columns := int(math.Ceil(math.Sqrt(float64(max(len(l.Nodes), 1)) * 1.6)))
-	most := max(l.Before.CPU.Max, l.A.CPU.Max, l.B.CPU.Max, 1)
-	fields := []field{{Title: "Before", Load: l.Before}, {Title: "A", Load: l.A}, {Title: "B", Load: l.B}}
+	before, a, b := l.Before.Percent[CPU], l.A.Percent[CPU], l.B.Percent[CPU]
+	most := max(before.Max, a.Max, b.Max, 1)
+	fields := []field{{Title: "Before", CPU: before}, {Title: "A", CPU: a}, {Title: "B", CPU: b}}
 	for i := range fields {
-		fields[i].Width, fields[i].Height = columns*pitch, (len(l.Nodes)+columns-1)/columns*pitch
+		fields[i].Width = columns * pitch
+		fields[i].Height = (len(l.Nodes) + columns - 1) / columns * pitch
 		for n, node := range l.Nodes {
 			used := onSide(node, i)
 			percent := Percent(used.CPU, node.Has.CPU)

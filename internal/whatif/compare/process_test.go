@@ -22,7 +22,7 @@ func program(t *testing.T, text string) string {
 	return path
 }
 
-func TestAProgramThatIsNoSideIsNamed(t *testing.T) {
+func TestErrorNamesAProgramThatIsNoSide(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for name, test := range map[string]struct{ program, want string }{
 		"it is not there":        {"/no/such", "^fork/exec /no/such: no such file or directory$"},
@@ -44,8 +44,8 @@ func TestAProgramThatIsNoSideIsNamed(t *testing.T) {
 	}
 }
 
-// TestASideOfAnotherProgramIsJudged has a program that writes what a side of this one has written.
-func TestASideOfAnotherProgramIsJudged(t *testing.T) {
+// TestRunJudgesASideOfAnotherProgram has a program that writes what a side of this one has written.
+func TestRunJudgesASideOfAnotherProgram(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	written := filepath.Join(t.TempDir(), "b.json.gz")
 	b := sideOf(t, "v2", clusterOf(3, 9), side.Pending)
@@ -65,7 +65,8 @@ func TestASideOfAnotherProgramIsJudged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := results[0]; r.Counts.Same != 9 || !strings.HasSuffix(r.B, "(Kubernetes v1.99.0)") {
+	r := results[0]
+	if r.Counts.Same != 9 || !strings.HasSuffix(r.B, "(Kubernetes v1.99.0)") {
 		t.Errorf("%+v of %s", r.Counts, r.B)
 	}
 	if strings.Join(steps, ";") != "B: schedules, 3 of 9" {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -30,7 +29,7 @@ func Write(w io.Writer, format string, details bool, results ...*Result) error {
 
 // Report is a result for people.
 func (r *Result) Report(details bool) report.Report {
-	sections := []report.Section{{Text: []string{r.scheduled() + "."}}, summary(r), {Text: []string{Terms}}}
+	sections := []report.Section{{Text: []string{r.scheduled() + "."}}, summary(r), counts(r), {Text: []string{Terms}}}
 	sections = append(sections, r.sections(details)...)
 	return report.Report{Answer: r.Sentence("B"), Sections: append(sections, report.Section{Text: []string{r.basis()}})}
 }
@@ -40,15 +39,15 @@ func several(results []*Result, details bool) report.Report {
 	first := results[0]
 	answers := report.Section{}
 	for i, r := range results {
-		answers.List = append(answers.List, report.Item{Text: r.Sentence(fmt.Sprint("B", i+1))})
+		answers.List = append(answers.List, report.Item{Text: r.Sentence(letter(i, results))})
 	}
-	sections := []report.Section{answers, {Text: []string{first.scheduled() + "."}}, summary(results...), {Text: []string{Terms}}}
+	sections := []report.Section{answers, {Text: []string{first.scheduled() + "."}}, summary(results...), counts(results...), {Text: []string{Terms}}}
 	for i, r := range results {
 		if !details {
 			break
 		}
 		for _, s := range r.sections(true) {
-			s.Title = fmt.Sprintf("B%d: %s", i+1, s.Title)
+			s.Title = letter(i, results) + ": " + s.Title
 			sections = append(sections, s)
 		}
 	}
@@ -58,9 +57,9 @@ func several(results []*Result, details bool) report.Report {
 	}
 }
 
-// sections are those behind the summary.
+// sections are what follows the summary.
 func (r *Result) sections(details bool) []report.Section {
-	all := []report.Section{r.unplaced(), r.workloads(), r.groups(), r.counts()}
+	all := []report.Section{r.unplaced(), r.workloads(), r.groups()}
 	if details {
 		all = append(all, r.pods(), r.times(), r.nodes())
 	}
@@ -74,59 +73,56 @@ func (r *Result) sections(details bool) []report.Section {
 	return append(all, rejected)
 }
 
-// summary is a table of the lines of [Result.Summary]. Of several results, it counts pods in place of
-// the lines that name some.
+// summary is a table of the lines of [Result.Summary]. Of several results, it has only lines with values.
 func summary(results ...*Result) report.Section {
-	first := results[0]
-	head := []string{"", "TODAY", "A: " + first.A}
-	var rows [][]string
+	rows := [][]string{{"", "TODAY", "A: " + results[0].A}}
 	for i, r := range results {
-		if len(results) > 1 {
-			head = append(head, fmt.Sprintf("B%d: %s", i+1, r.B))
-		} else {
-			head = append(head, "B: "+r.B)
+		rows[0] = append(rows[0], letter(i, results)+": "+r.B)
+	}
+	for i, line := range results[0].Summary {
+		if line.Says != "" && len(results) == 1 {
+			rows = append(rows, []string{line.About, line.Says})
 		}
-	}
-	if len(results) > 1 {
-		rows = countRows(results)
-	}
-	for i, line := range first.Summary {
-		row := []string{line.About, line.Says}
-		if line.Says != "" && len(results) > 1 {
+		if line.Says != "" {
 			continue
 		}
-		if line.Says == "" {
-			row = []string{line.About, line.Today, line.A}
-			for _, r := range results {
-				row = append(row, r.Summary[i].B)
-			}
+		row := []string{line.About, line.Today, line.A}
+		for _, r := range results {
+			row = append(row, r.Summary[i].B)
 		}
 		rows = append(rows, row)
 	}
-	return report.Section{ID: "answer", Rows: append([][]string{head}, rows...)}
+	return report.Section{ID: "answer", Rows: rows}
 }
 
-// countRows are pods by result, with a column for each result.
-func countRows(results []*Result) (rows [][]string) {
-	for _, about := range []string{"pods that lose their node", "pods that gain a node", "pods that move", "which move as a knock-on effect", "ties"} {
-		rows = append(rows, []string{about, "", ""})
+// letter is what the B of a result is called.
+func letter(i int, of []*Result) string {
+	if len(of) == 1 {
+		return "B"
 	}
-	for _, r := range results {
+	return fmt.Sprint("B", i+1)
+}
+
+// counts are all pods by result.
+func counts(results ...*Result) report.Section {
+	var rows [][]string
+	for i, r := range results {
 		c := r.Counts
-		for i, n := range []int{c.OnlyA, c.OnlyB, c.Moved - c.Follows, c.Follows, c.Ties} {
-			rows[i] = append(rows[i], fmt.Sprint(n))
+		row := []string{letter(i, results)}
+		for _, n := range []int{c.OnlyA, c.OnlyB, c.Moved - c.Follows, c.Follows, c.Ties, c.Pending, c.Unplaced, c.Same} {
+			row = append(row, fmt.Sprint(n))
 		}
+		rows = append(rows, row)
 	}
-	return rows
+	head := []string{"PODS", "ONLY UNDER A", "ONLY UNDER B", "MOVED", "AS A KNOCK-ON EFFECT", "TIES", "PENDING", "UNPLACED", "THE SAME"}
+	return report.Table("", head, rows)
 }
 
 // scheduled says which pods were scheduled.
 func (r *Result) scheduled() string {
-	what := report.Plural(r.Asked, "pod") + " on " + report.Plural(r.Nodes, "node")
+	what := report.Plural(r.Asked, "pending pod") + " on " + report.Plural(r.Nodes, "node")
 	if r.Pods == side.All {
-		what += ", all rescheduled from scratch"
-	} else {
-		what += ", those that are pending"
+		what = report.Plural(r.Asked, "pod") + " on " + report.Plural(r.Nodes, "node") + ", all rescheduled from scratch"
 	}
 	if r.Steps > 0 {
 		what += ", then " + report.Plural(r.Steps, "step")
@@ -152,7 +148,7 @@ func (r *Result) unplaced() report.Section {
 	return s
 }
 
-// workloads are those with pods whose result differs.
+// workloads lists workloads with pods whose result differs.
 func (r *Result) workloads() report.Section {
 	var rows [][]string
 	for _, w := range r.Workloads {
@@ -182,17 +178,14 @@ func (w *Workload) difference() string {
 	if w.Follow > 0 {
 		text += fmt.Sprintf(" (%d as a knock-on effect)", w.Follow)
 	}
-	const most = 9 // values of a label
-	for _, label := range slices.Sorted(maps.Keys(w.Over)) {
-		var a, b []string
-		for _, value := range slices.Sorted(maps.Keys(w.Over[label])) {
-			pods := w.Over[label][value]
-			a = append(a, fmt.Sprint(pods[1]))
-			b = append(b, fmt.Sprint(pods[2]))
-		}
-		if !slices.Equal(a, b) && len(a) > 1 && len(a) <= most {
-			text += fmt.Sprintf("; %s %s → %s", path.Base(label), strings.Join(a, "/"), strings.Join(b, "/"))
-		}
+	var a, b []string
+	for _, zone := range slices.Sorted(maps.Keys(w.Over)) {
+		a = append(a, fmt.Sprint(w.Over[zone][1]))
+		b = append(b, fmt.Sprint(w.Over[zone][2]))
+	}
+	const most = 9 // zones
+	if !slices.Equal(a, b) && len(a) > 1 && len(a) <= most {
+		text += fmt.Sprintf("; zone %s → %s", strings.Join(a, "/"), strings.Join(b, "/"))
 	}
 	return text
 }
@@ -204,29 +197,22 @@ func (r *Result) groups() report.Section {
 	}
 	resources := r.Load.Resources()
 	var rows [][]string
-	for _, g := range append([]Group{{Value: "all", Loads: r.Load}}, r.Groups...) {
-		name := strings.TrimPrefix(path.Base(g.Label)+" "+cmp.Or(g.Value, "none"), ". ")
-		row := []string{name, fmt.Sprintf("%d, %d, %d of %d", g.Before.Used, g.A.Used, g.B.Used, g.A.Used+g.A.Empty)}
+	add := func(name string, l Loads) {
+		row := []string{name, fmt.Sprintf("%d, %d, %d of %d", l.Before.Used, l.A.Used, l.B.Used, l.A.Used+l.A.Empty)}
 		for _, one := range resources {
 			row = append(row, fmt.Sprintf("%s, %s, %s of %s",
-				amount(one, g.Before.Requested), amount(one, g.A.Requested), amount(one, g.B.Requested), amount(one, g.Has)))
+				amount(one, l.Before.Requested), amount(one, l.A.Requested), amount(one, l.B.Requested), amount(one, l.Has)))
 		}
 		rows = append(rows, row)
+	}
+	add("all", r.Load)
+	for _, g := range r.Groups {
+		add("zone "+cmp.Or(g.Zone, "none"), g.Loads)
 	}
 	head := strings.Split(strings.ToUpper("nodes\tused\t"+strings.Join(resources, "\t")), "\t")
 	s := report.Table("Nodes: today, under A, under B", head, rows)
 	s.ID = "groups"
 	return s
-}
-
-// counts are all pods by result.
-func (r *Result) counts() report.Section {
-	c := r.Counts
-	var row []string
-	for _, n := range []int{c.Same, c.Moved, c.OnlyA, c.OnlyB, c.Pending, c.Ties, c.Unplaced} {
-		row = append(row, fmt.Sprint(n))
-	}
-	return report.Table("Pods by result", []string{"SAME", "MOVED", "ONLY UNDER A", "ONLY UNDER B", "PENDING", "TIES", "UNPLACED"}, [][]string{row})
 }
 
 // pods are the pods that differ. Where there are many, knock-on effects are omitted.

@@ -14,13 +14,13 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 )
 
-// Result is that of a comparison.
+// Result is the result of a comparison.
 type Result struct {
 	A string `json:"a"`
 	B string `json:"b"`
 	// Summary is the answer in about ten lines, which every format begins with.
 	Summary []Line `json:"summary"`
-	// Workloads are all there are: first those that lose pods, then those with direct differences.
+	// Workloads are all there are: first workloads that lose pods, then workloads with direct differences.
 	Workloads []*Workload `json:"workloads"`
 	Groups    []Group     `json:"groups"` // of nodes, by zone
 	// Pods says which pods were scheduled, Steps how many steps there were after.
@@ -33,11 +33,10 @@ type Result struct {
 	Seed   uint64 `json:"seed"`
 	Counts Counts `json:"counts"`
 	// Unplaced are pods that run in the file and have no node under A. That is a fault
-	// of the copy and none of B: they are in no other list.
+	// of the copy and not of B: they are in no other list.
 	Unplaced []Difference `json:"unplaced"`
-	// Differences are pods that came out differently, and not by chance: first those
-	// that the configurations differ about, then knock-on effects; and among
-	// either, those that lost their node first.
+	// Differences are pods that differ, and not by chance: first direct differences, then knock-on
+	// effects, and among either, pods that lose their node first.
 	Differences []Difference      `json:"differences"`
 	Ties        []Difference      `json:"ties"`    // pods that chance alone moves
 	Pending     []Difference      `json:"pending"` // pods without a node on either side
@@ -110,8 +109,9 @@ func (c *Counts) add(d Difference) {
 // nothing says why the scheduler tried no pod.
 func (r *Result) nothing() error {
 	err := fmt.Errorf("%w: the scheduler tried no pod", ErrNothing)
-	if waiting := slices.Concat(r.Unplaced, r.Pending); len(waiting) > 0 {
-		return fmt.Errorf("%w; pod %s: %s", err, waiting[0].key(), waiting[0].Reason)
+	pending := slices.Concat(r.Unplaced, r.Pending)
+	if len(pending) > 0 {
+		return fmt.Errorf("%w; pod %s: %s", err, pending[0].key(), pending[0].Reason)
 	}
 	if len(r.Rejected) > 0 {
 		return fmt.Errorf("%w; %s", err, r.Rejected[0])
@@ -119,7 +119,7 @@ func (r *Result) nothing() error {
 	return err
 }
 
-// rank puts first what people look for, and last what follows from other pods.
+// rank puts first what people look for, and last knock-on effects.
 func (d *Difference) rank() int {
 	i := slices.Index([]Kind{OnlyA, OnlyB, Moved, Pending}, d.Kind)
 	if d.Follows {
@@ -169,7 +169,7 @@ type count struct {
 	one, many string
 }
 
-// counted are those of which there are any.
+// counted are the counts that are not 0, in words.
 func counted(all ...count) (parts []string) {
 	for _, one := range all {
 		if one.n == 1 {

@@ -61,7 +61,7 @@ func judged(t *testing.T, a, b *side.Result) *Result {
 	return r
 }
 
-func TestTheSummaryIsTheAnswer(t *testing.T) {
+func TestSummaryIsTheAnswer(t *testing.T) {
 	r := judged(t, sideWith("A", "a-1", "a-2", "b-1", "a-1"), sideWith("B", "a-1", "a-1", "a-1", ""))
 	want := []Line{
 		{About: "verdict", Says: "1 pod loses its node under B, with 2 knock-on effects"},
@@ -88,7 +88,7 @@ func TestTheSummaryIsTheAnswer(t *testing.T) {
 func TestWorkloadsAndNodesAreCountedByZone(t *testing.T) {
 	r := judged(t, sideWith("A", "a-1", "a-2", "b-1", "a-1"), sideWith("B", "a-1", "a-1", "a-1", ""))
 	svc := r.Workloads[0]
-	over := map[string]map[string][3]int{v1.LabelTopologyZone: {"zone-a": {4, 3, 3}, "zone-b": {0, 1, 0}}}
+	over := map[string][3]int{"zone-a": {4, 3, 3}, "zone-b": {0, 1, 0}}
 	if svc.Name != "svc" || svc.Replicas != 4 || svc.Follow != 3 || svc.Direct != 0 ||
 		!reflect.DeepEqual(svc.Kinds, map[Kind]int{OnlyA: 1, Moved: 2}) || !reflect.DeepEqual(svc.Over, over) {
 		t.Errorf("%+v", svc)
@@ -96,12 +96,12 @@ func TestWorkloadsAndNodesAreCountedByZone(t *testing.T) {
 	if len(r.Workloads) != 3 || len(r.Workloads[1].Kinds)+len(r.Workloads[2].Kinds) > 0 {
 		t.Errorf("%d workloads", len(r.Workloads))
 	}
-	if len(r.Groups) != 2 || r.Groups[1].Value != "zone-b" || r.Groups[1].A.Used != 1 || r.Groups[1].A.Empty != 1 || r.Groups[1].B.Used != 0 {
+	if len(r.Groups) != 2 || r.Groups[1].Zone != "zone-b" || r.Groups[1].A.Used != 1 || r.Groups[1].A.Empty != 1 || r.Groups[1].B.Used != 0 {
 		t.Errorf("%+v", r.Groups)
 	}
 }
 
-func TestWhatDiffersInASettingIsNamed(t *testing.T) {
+func TestSettingSaysWhatDiffers(t *testing.T) {
 	const packed = "profiles: [{plugins: {multiPoint: {disabled: [{name: ImageLocality}], enabled: [{name: ImageLocality, weight: 5}]}}, " +
 		"pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}]}}}]}]"
 	a, b := setupsOf(t, "percentageOfNodesToScore: 5")[v1.DefaultSchedulerName], setupsOf(t, packed)[v1.DefaultSchedulerName]
@@ -109,7 +109,8 @@ func TestWhatDiffersInASettingIsNamed(t *testing.T) {
 		"ImageLocality":    "weight 1 → 5",
 		"NodeResourcesFit": `scoringStrategy.resources, scoringStrategy.type LeastAllocated → MostAllocated`,
 	} {
-		if got := setting(a.Scores, b.Scores, name); got != want {
+		got := setting(a.Scores, b.Scores, name)
+		if got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
@@ -125,7 +126,8 @@ func TestWhatDiffersInASettingIsNamed(t *testing.T) {
 		{one, nil, "only under A"},
 		{one, map[string]side.Settings{"P": {Values: map[string]string{"x": "b", "y": long}}}, "x none → b, y"},
 	} {
-		if got := setting(test.a, test.b, "P"); got != test.want {
+		got := setting(test.a, test.b, "P")
+		if got != test.want {
 			t.Errorf("%v and %v: %q, want %q", test.a, test.b, got, test.want)
 		}
 	}

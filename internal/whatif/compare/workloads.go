@@ -13,7 +13,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 )
 
-// Workload is the pods of one owner. Those of a namespace that have none are one, too,
+// Workload is the pods of one owner. The pods of a namespace that have none are one, too,
 // without a kind and a name.
 type Workload struct {
 	Namespace string `json:"namespace"`
@@ -22,17 +22,18 @@ type Workload struct {
 	Kinds    map[Kind]int `json:"differences"`
 	Direct   int          `json:"direct"` // how many of the differences are
 	Follow   int          `json:"follow"` // and how many follow from other pods
-	// Over is how many pods are on the nodes with a value of a label: today, under A, under B.
-	// The value is empty for nodes without the label.
-	Over map[string]map[string][3]int `json:"over"`
+	// Over is how many pods are on the nodes of a zone: today, under A, under B. The zone is
+	// empty for nodes without one.
+	Over map[string][3]int `json:"over"`
 }
 
 // workloads are in the order in which Result has them.
 func (v *verdicts) workloads() []*Workload {
-	nodes, all := map[string]*side.Node{}, map[[3]string]*Workload{}
+	zones := map[string]string{}
 	for i := range v.a.Nodes {
-		nodes[v.a.Nodes[i].Name] = &v.a.Nodes[i]
+		zones[v.a.Nodes[i].Name] = v.a.Nodes[i].Labels[v1.LabelTopologyZone]
 	}
+	all := map[[3]string]*Workload{}
 	of := func(name types.NamespacedName) *Workload {
 		pod := v.a.Pod(name)
 		if pod.Owner == (cluster.Workload{}) { // it may be known to B alone
@@ -40,22 +41,29 @@ func (v *verdicts) workloads() []*Workload {
 		}
 		key := [3]string{pod.Namespace, pod.Owner.Kind, pod.Owner.Name}
 		if all[key] == nil {
-			all[key] = &Workload{Namespace: pod.Namespace, Workload: pod.Owner, Kinds: map[Kind]int{}, Over: map[string]map[string][3]int{v1.LabelTopologyZone: {}}}
+			all[key] = &Workload{Namespace: pod.Namespace, Workload: pod.Owner, Kinds: map[Kind]int{}, Over: map[string][3]int{}}
 		}
 		return all[key]
 	}
 	for name := range v.a.Names().Union(v.b.Names()) {
-		w, onA, onB := of(name), v.a.Pod(name), v.b.Pod(name)
+		w := of(name)
+		onA := v.a.Pod(name)
+		onB := v.b.Pod(name)
 		if onA.State != engine.Gone || onB.State != engine.Gone {
 			w.Replicas++
 		}
-		for i, node := range []string{onA.Today, atTheEnd(onA), atTheEnd(onB)} {
-			w.count(i, nodes[node])
+		for when, node := range []string{onA.Today, atTheEnd(onA), atTheEnd(onB)} {
+			if zone, ok := zones[node]; ok {
+				pods := w.Over[zone]
+				pods[when]++
+				w.Over[zone] = pods
+			}
 		}
 	}
 	for _, d := range slices.Concat(v.differences, v.unplaced) {
 		w := of(side.KeyOf(d.key()))
-		if w.Kinds[d.Kind]++; d.Follows {
+		w.Kinds[d.Kind]++
+		if d.Follows {
 			w.Follow++
 		} else if d.Kind != Unplaced {
 			w.Direct++
@@ -67,20 +75,9 @@ func (v *verdicts) workloads() []*Workload {
 	})
 }
 
-func (w *Workload) count(when int, on *side.Node) {
-	for label, values := range w.Over {
-		if on != nil {
-			pods := values[on.Labels[label]]
-			pods[when]++
-			values[on.Labels[label]] = pods
-		}
-	}
-}
-
-// Group is the nodes on which a label has a value.
+// Group is the nodes of a zone.
 type Group struct {
-	Label string `json:"label"`
-	Value string `json:"value"` // empty: they do not have the label
+	Zone string `json:"zone"` // empty: they have none
 	Loads
 }
 
@@ -96,7 +93,7 @@ func newGroups(nodes []NodeLoad) []Group {
 		return all
 	}
 	for _, zone := range slices.Sorted(maps.Keys(by)) {
-		one := Group{v1.LabelTopologyZone, zone, newLoads(by[zone])}
+		one := Group{zone, newLoads(by[zone])}
 		one.Nodes = nil
 		all = append(all, one)
 	}

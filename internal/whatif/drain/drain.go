@@ -24,7 +24,7 @@ import (
 // Options say which nodes are to go, or which pods, in a copy of a cluster.
 type Options struct {
 	engine.Options
-	Nodes []string // for Shrink, those that may go
+	Nodes []string // for Shrink, nodes that may go
 	// Pods, if it is not nil, chooses pods that are evicted in place of Nodes. No node is
 	// cordoned then, so that a pod may come back to its own.
 	Pods     labels.Selector
@@ -35,10 +35,10 @@ type Options struct {
 	Prices   *Prices         // of the nodes that Shrink finds; may be nil
 }
 
-// Result is that of a drain, or of a shrink.
+// Result is the result of a drain, or of a shrink.
 type Result struct {
 	Go     []string      `json:"go"`    // the nodes that go
-	Moves  []engine.Move `json:"moves"` // first those without another node, then those that were kept
+	Moves  []engine.Move `json:"moves"` // first pods without another node, then pods that were kept
 	Stay   []Stay        `json:"stay,omitempty"`
 	Trials int           `json:"trials,omitempty"`
 	Basis  report.Basis  `json:"basis"`

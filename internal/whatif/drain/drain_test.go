@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
@@ -93,7 +94,7 @@ func alike(t *testing.T, what string, got []string, want ...string) {
 	}
 }
 
-func TestADrainTellsWhereEachPodGoesOrWhatKeepsIt(t *testing.T) {
+func TestDrainReportsWhereEachPodGoesOrWhatKeepsIt(t *testing.T) {
 	cluster := "nodes:\n" + nodeWith("gone", "a", "8") + nodeWith("small", "a", "2") + nodeWith("large", "b", "16") +
 		"podDisruptionBudgets:\n" + budget("web", 1) + budget("only", 1) + `
 pvcs:
@@ -131,7 +132,7 @@ pods:
 	}
 }
 
-func TestWhatMakesRoomInADrainIsToldToo(t *testing.T) {
+func TestDrainReportsPreemptedPods(t *testing.T) {
 	cluster := "nodes:\n" + nodeWith("gone", "a", "2") + nodeWith("full", "a", "2") + nodeWith("free", "b", "1") +
 		"priorityClasses:\n- {metadata: {name: high}, value: 1000}\npods:\n" +
 		ownedBy("ReplicaSet", "first", "first-1", "gone", "2", "", ", priorityClassName: high") +
@@ -156,7 +157,7 @@ var shrinking = "nodes:\n" + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") +
 	ownedBy("ReplicaSet", "web", "web-a", "a", "1") + ownedBy("ReplicaSet", "web", "web-b", "b", "1") + ownedBy("ReplicaSet", "web", "web-c", "c", "2") +
 	ownedBy("ReplicaSet", "only", "only-1", "d", "900m") + ownedBy("", "bare", "bare-1", "e", "900m") + ownedBy("ReplicaSet", "huge", "huge-1", "", "32")
 
-func TestWhatAShrinkFindsIsWhatADrainOfAFreshCopyDoes(t *testing.T) {
+func TestShrinkFindsWhatADrainOfAFreshCopyDoes(t *testing.T) {
 	removed, err := Shrink(t.Context(), removing(t, unmodified, shrinking, "a", "b", "c", "d", "e"))
 	if err != nil {
 		t.Fatal(err)
@@ -178,37 +179,82 @@ func TestWhatAShrinkFindsIsWhatADrainOfAFreshCopyDoes(t *testing.T) {
 	}
 }
 
-func TestABatchThatFailedLeavesEverythingAsItWas(t *testing.T) {
-	o := removing(t, unmodified, shrinking)
-	_, err := o.once(t.Context(), o.Options, func(string, int, int) {}, func(d *draining) error {
-		d.Spare = true
-		look := func() (all []string) {
-			for _, pod := range cluster.All[*v1.Pod](d.Cluster) {
-				all = append(all, fmt.Sprint(pod.Name, pod.Spec.NodeName, pod.Labels, len(pod.OwnerReferences), pod.Spec.Containers, pod.Status.Phase, pod.UID))
-			}
-			for _, node := range cluster.All[*v1.Node](d.Cluster) {
-				all = append(all, fmt.Sprint(node.Name, node.Spec))
-			}
-			slices.Sort(all)
-			return all
+// withDevices has three nodes with a device each and one without. Claims of two pods are in the
+// file, and that of the third is made from a template; a fourth pod is pending for lack of a device.
+func withDevices() string {
+	nodes, slices, claims, pods := nodeWith("none", "x", "9"), "", "", ""
+	for _, node := range []string{"a", "b", "d"} {
+		nodes += nodeWith(node, "x", "4")
+		slices += fmt.Sprintf(`- {metadata: {name: %s}, spec: {driver: gpu.example.com, nodeName: %[1]s, pool: {name: %[1]s, generation: 1, resourceSliceCount: 1}, devices: [{name: gpu}]}}
+`, node)
+	}
+	for _, node := range []string{"a", "b"} {
+		claims += fmt.Sprintf(`- metadata: {name: of-%s, namespace: default, finalizers: [resource.kubernetes.io/delete-protection]}
+  spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}
+  status:
+    allocation:
+      devices: {results: [{request: gpu, driver: gpu.example.com, pool: %[1]s, device: gpu}]}
+      nodeSelector: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [%[1]s]}]}]}
+`, node)
+		pods += ownedBy("ReplicaSet", "gpu", "gpu-"+node, node, "1", "", ", resourceClaims: [{name: gpu, resourceClaimName: of-"+node+"}]")
+	}
+	for _, name := range []string{"made", "waits"} {
+		pods += ownedBy("ReplicaSet", "gpu", name, "", "1", "", ", resourceClaims: [{name: gpu, resourceClaimTemplateName: gpu}]")
+	}
+	return "nodes:\n" + nodes + "deviceClasses:\n- metadata: {name: gpu}\nresourceSlices:\n" + slices + "resourceClaims:\n" + claims + `resourceClaimTemplates:
+- {metadata: {name: gpu, namespace: default}, spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}}}
+pods:
+` + pods
+}
+
+// state is all that a batch may change: pods, nodes and who has which devices.
+func (d *draining) state() (all []string) {
+	for _, pod := range cluster.All[*v1.Pod](d.Cluster) {
+		all = append(all, fmt.Sprint(pod.Name, pod.Spec.NodeName, pod.Labels, len(pod.OwnerReferences), pod.Spec.Containers, pod.Status.Phase, pod.UID))
+	}
+	for _, node := range cluster.All[*v1.Node](d.Cluster) {
+		all = append(all, fmt.Sprint(node.Name, node.Spec))
+	}
+	for _, claim := range cluster.All[*resourcev1.ResourceClaim](d.Cluster) {
+		line := "claim " + claim.Name
+		for _, pod := range claim.Status.ReservedFor {
+			line += " for " + pod.Name
 		}
-		before := look()
-		for range 2 {
-			stuck, err := d.drain(t.Context(), []string{"a", "b", "c"})
-			if err != nil || len(stuck) == 0 {
-				t.Errorf("%v %v", stuck, err)
-			}
-			alike(t, "afterwards", look(), before...)
+		if claim.Status.Allocation != nil {
+			line += " is of " + claim.Status.Allocation.Devices.Results[0].Pool
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
+		all = append(all, line)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func TestFailedBatchLeavesEverythingAsItWas(t *testing.T) {
+	for text, nodes := range map[string][]string{shrinking: {"a", "b", "c"}, withDevices(): {"a", "b", "d"}} {
+		o := removing(t, unmodified, text)
+		_, err := o.once(t.Context(), o.Options, func(string, int, int) {}, func(d *draining) error {
+			d.Spare = true
+			before := d.state()
+			if text != shrinking && !slices.Contains(before, "claim of-a for gpu-a is of a") {
+				t.Errorf("it begins with %q", before)
+			}
+			for range 2 {
+				stuck, err := d.drain(t.Context(), nodes)
+				if err != nil || len(stuck) == 0 {
+					t.Errorf("%v %v", stuck, err)
+				}
+				alike(t, "afterwards", d.state(), before...)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
-// TestAPodThatCannotBeRecreatedIsLost: and costs no other one its answer.
-func TestAPodThatCannotBeRecreatedIsLost(t *testing.T) {
+// A pod that cannot be recreated costs no other one its answer.
+func TestDrainLosesPodsThatCannotBeRecreated(t *testing.T) {
 	limits := "limitRanges:\n- {metadata: {name: limits, namespace: default}, spec: {limits: [{type: Container, min: {cpu: 1}}]}}\n"
 	text := limits + "nodes:\n" + nodeWith("gone", "a", "8") + nodeWith("large", "b", "16") + "pods:\n" +
 		ownedBy("ReplicaSet", "small", "small-1", "gone", "500m") + ownedBy("ReplicaSet", "web", "web-1", "gone", "1")
@@ -219,8 +265,8 @@ func TestAPodThatCannotBeRecreatedIsLost(t *testing.T) {
 	alike(t, "moves", described(removed.Moves), "small-1 gone→: it cannot be recreated: pods \"small-1\" is forbidden: minimum cpu usage per Container is 1", "web-1 gone→large")
 }
 
-// TestThePodsOfANodeThatIsNotReadyHaveToGoSomewhere: another node cannot go, where their room is.
-func TestThePodsOfANodeThatIsNotReadyHaveToGoSomewhere(t *testing.T) {
+// Another node cannot go, where their room is.
+func TestShrinkFindsRoomForPodsOfANodeThatIsNotReady(t *testing.T) {
 	const taints = "  spec: {taints: [{key: node.kubernetes.io/not-ready, effect: NoSchedule}, {key: node.kubernetes.io/not-ready, effect: NoExecute}]}\n"
 	const tolerated = ", tolerations: [{key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 300}]"
 	text := "nodes:\n" + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + nodeWith("broken", "x", "4") + taints + "pods:\n" +
@@ -233,8 +279,8 @@ func TestThePodsOfANodeThatIsNotReadyHaveToGoSomewhere(t *testing.T) {
 	alike(t, "what is not modelled", removed.Basis.NotModelled, "wait for tolerationSeconds")
 }
 
-// TestPodsAreEvictedInPlaceOfNodes: one may come back, what a budget keeps stays, and what is not chosen is left alone.
-func TestPodsAreEvictedInPlaceOfNodes(t *testing.T) {
+// One may come back, what a budget keeps stays, and what is not chosen is left alone.
+func TestDrainEvictsPodsInPlaceOfNodes(t *testing.T) {
 	text := "nodes:\n" + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + "podDisruptionBudgets:\n" + budget("kept", 1) + "pods:\n" +
 		ownedBy("ReplicaSet", "web", "web-a", "a", "1", ", annotations: {scheduler.wasmkwokwizardry.io/regex: ^b$}") +
 		ownedBy("ReplicaSet", "web", "back", "b", "1", ", annotations: {scheduler.wasmkwokwizardry.io/regex: ^b$}") +
@@ -255,12 +301,13 @@ func TestPodsAreEvictedInPlaceOfNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	alike(t, "moves", described(removed.Moves), "lost a→: 0/2 nodes are available: ", "kept-1 a→: The disruption budget kept needs 1 healthy pods and has 1 currently", "back b→b", "web-a a→b")
-	if to := removed.Moves[3]; to.Feasible != 1 || to.Workload != "ReplicaSet default/web" {
+	to := removed.Moves[3]
+	if to.Feasible != 1 || to.Workload != "ReplicaSet default/web" {
 		t.Errorf("%+v", to)
 	}
 }
 
-func TestOfSeveralDrainsTheWorstIsShownAndOfSeveralShrinksTheBest(t *testing.T) {
+func TestRunsShowTheWorstDrainAndTheBestShrink(t *testing.T) {
 	// Where the small pods go decides whether the big one has room.
 	text := "nodes:\n" + nodeWith("gone", "x", "8") + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + "pods:\n" +
 		ownedBy("ReplicaSet", "a", "a-1", "gone", "1") + ownedBy("ReplicaSet", "b", "b-1", "gone", "1") + ownedBy("ReplicaSet", "z", "z-1", "gone", "4")

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestPricesAreReadAndMistakesTold(t *testing.T) {
+func TestReadPricesReportsMistakes(t *testing.T) {
 	nodes := []v1.Node{{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{v1.LabelInstanceTypeStable: "m5.large", v1.LabelTopologyZone: "zone-b"}}}}
 	path := filepath.Join(t.TempDir(), "prices.yaml")
 	for text, want := range map[string]string{
@@ -40,12 +40,13 @@ func TestPricesAreReadAndMistakesTold(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	if _, err := ReadPrices(filepath.Join(t.TempDir(), "none")); err == nil || !strings.HasPrefix(err.Error(), "--prices: open ") {
+	_, err := ReadPrices(filepath.Join(t.TempDir(), "none"))
+	if err == nil || !strings.HasPrefix(err.Error(), "--prices: open ") {
 		t.Error(err)
 	}
 }
 
-func TestPricesThatAreNotKnownAreNamed(t *testing.T) {
+func TestUnknownPricesAreNamed(t *testing.T) {
 	node := func(name, kind string) v1.Node {
 		return v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelInstanceTypeStable: kind}}}
 	}

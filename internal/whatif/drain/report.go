@@ -24,7 +24,7 @@ func (r *Result) Report(again string) report.Report {
 		{Text: append(text, r.Summary())},
 		r.Workloads(),
 		r.Pods(),
-		r.blocked(),
+		r.Blocked(),
 		{Text: []string{r.Basis.String()}},
 	}}
 }
@@ -121,16 +121,11 @@ func (r *Result) Pods() report.Section {
 }
 
 // Blocked are nodes that cannot go, each with a pod that keeps it, by the reason.
-func (r *Result) Blocked() map[string][]string {
-	nodes := map[string][]string{}
+func (r *Result) Blocked() (s report.Section) {
+	by := map[string][]string{}
 	for _, node := range r.Stay {
-		nodes[node.Reason] = append(nodes[node.Reason], fmt.Sprintf("%s (%s)", node.Node, node.Pod))
+		by[node.Reason] = append(by[node.Reason], fmt.Sprintf("%s (%s)", node.Node, node.Pod))
 	}
-	return nodes
-}
-
-func (r *Result) blocked() (s report.Section) {
-	by := r.Blocked()
 	for _, reason := range slices.Sorted(maps.Keys(by)) {
 		item := report.Item{Text: report.Plural(len(by[reason]), "node") + " cannot go: " + reason, Lines: []string{report.Few(by[reason])}}
 		s.List = append(s.List, item)

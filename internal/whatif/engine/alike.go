@@ -85,7 +85,8 @@ func (a *alike) keep(err *framework.FitError, result *fwk.PostFilterResult, stat
 func (e *Engine) scheduleAlike(next hooks.SchedulePod) hooks.SchedulePod {
 	return func(ctx context.Context, of framework.Framework, state fwk.CycleState, pod *hooks.Queued) (scheduler.ScheduleResult, error) {
 		is := hooks.PodOf(pod)
-		if known := e.alike.look(of, is, e.progress); known != nil {
+		known := e.alike.look(of, is, e.progress)
+		if known != nil {
 			return scheduler.ScheduleResult{}, &framework.FitError{Pod: is, NumAllNodes: known.err.NumAllNodes, Diagnosis: known.err.Diagnosis}
 		}
 		result, err := next(ctx, of, state, pod)

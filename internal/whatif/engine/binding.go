@@ -17,7 +17,7 @@ import (
 
 // binding is a binding cycle, which kube-scheduler runs on a goroutine of its own. The
 // engine holds it back at its beginning, lets one after the other go on, and awaits its
-// end, which is that of its context.
+// end, which is its context's.
 type binding struct {
 	pod      *v1.Pod
 	of       framework.Framework
@@ -38,7 +38,8 @@ func (e *Engine) expectBinding(of framework.Framework, pod *v1.Pod) {
 func (e *Engine) dropBinding(pod types.UID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if b := e.bindings[pod]; b != nil {
+	b := e.bindings[pod]
+	if b != nil {
 		delete(e.bindings, pod)
 		select {
 		case <-b.released:
@@ -63,7 +64,7 @@ func (e *Engine) hold(ctx context.Context, pod *v1.Pod) {
 	<-b.released
 }
 
-// finishBindings runs the binding cycles that need wait for nobody, in the order in which
+// finishBindings runs the binding cycles that need not wait, in the order in which
 // their pods got nodes. One can let another go on.
 func (e *Engine) finishBindings() {
 	for {
@@ -97,7 +98,8 @@ func (e *Engine) timeOut() bool {
 		return false
 	}
 	b := e.begun[0]
-	if waiting := b.of.GetWaitingPod(b.pod.UID); waiting != nil {
+	waiting := b.of.GetWaitingPod(b.pod.UID)
+	if waiting != nil {
 		plugins := waiting.GetPendingPlugins()
 		slices.Sort(plugins)
 		if len(plugins) > 0 {

@@ -3,7 +3,7 @@
 // others is known. Nothing waits for a time: the clock is the engine's, and moves when
 // nothing else can. The same cluster, configuration and seed give the same outcome.
 //
-// It starts no server and no control plane. It is no API.
+// It starts no server and no control plane.
 package engine
 
 import (
@@ -56,7 +56,7 @@ type Options struct {
 type Engine struct {
 	*cluster.Cluster
 	Scheduler *scheduler.Scheduler
-	// Nobody is preempted while it is true.
+	// Preemption is off while it is set.
 	Spare bool
 	// OnAttempt, if set, is called when an attempt has ended.
 	OnAttempt func(pod types.NamespacedName)
@@ -69,7 +69,7 @@ type Engine struct {
 
 	mu       sync.Mutex // guards what a binding cycle writes
 	outcomes map[types.NamespacedName]*Outcome
-	evicted  map[types.NamespacedName]types.NamespacedName // those that were preempted, with the preemptor
+	evicted  map[types.NamespacedName]types.NamespacedName // preempted pods, with the preemptor
 	progress int                                           // how many pods were bound or preempted
 	tries    map[types.UID]tries                           // since the last progress
 	bindings map[types.UID]*binding
@@ -78,8 +78,8 @@ type Engine struct {
 	alike    alike
 	unfit    *framework.FitError           // of the current attempt, or nil
 	sure     int                           // so many pods are in the active queue, at least
-	ordered  []*v1.Pod                     // those that wait for others of their StatefulSet
-	gone     map[types.NamespacedName]bool // those that were there
+	ordered  []*v1.Pod                     // pods held back for others of their StatefulSet
+	gone     map[types.NamespacedName]bool // that were there
 	tainted  map[string]*v1.Node           // those whose taints have changed, if one is NoExecute; nil if it is gone
 }
 
@@ -98,7 +98,7 @@ func (c *clock) Now() time.Time {
 // gates is held while a scheduler is made with feature gates of the engine's.
 var gates sync.Mutex
 
-// New makes a scheduler over a cluster. Nothing is scheduled yet. Errors are those of
+// New makes a scheduler over a cluster. Nothing is scheduled yet. Errors are the ones of
 // [ours.Run], or name the object of the cluster that is at fault.
 func New(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
@@ -106,15 +106,18 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		outcomes: map[types.NamespacedName]*Outcome{}, evicted: map[types.NamespacedName]types.NamespacedName{},
 		tainted: map[string]*v1.Node{}, gone: map[types.NamespacedName]bool{}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){},
 	}
-	if o.PodGroups = o.PodGroups || len(o.Cluster.PodGroups) > 0; o.PodGroups && o.Recorder == nil {
+	o.PodGroups = o.PodGroups || len(o.Cluster.PodGroups) > 0
+	if o.PodGroups && o.Recorder == nil {
 		o.Recorder = recorder.New(func() {}) // which says how much of a group fits
 	}
-	if e.basis.Seed = o.Seed; o.Cluster.Source != nil {
+	e.basis.Seed = o.Seed
+	if o.Cluster.Source != nil {
 		e.basis.Cluster = o.Cluster.Source.String()
 	}
 	var err error
 	if o.PodGroups {
-		if e.groups, err = o.Recorder, enablePodGroups(); err != nil {
+		e.groups, err = o.Recorder, enablePodGroups()
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -192,7 +195,7 @@ func (e *Engine) wrap(o Options) {
 }
 
 // listen forgets how many pods are surely queued when one that was is gone, and takes note
-// of those that are gone, and of taints.
+// of pods that are gone, and of taints.
 func (e *Engine) listen() error {
 	_, err := e.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(pod any) { delete(e.gone, cluster.NameOf(pod.(*v1.Pod))) },
@@ -285,7 +288,8 @@ func (e *Engine) queued() bool {
 	pods := e.Scheduler.SchedulingQueue.PodsInActiveQ()
 	for _, pod := range pods {
 		if !e.circles(pod) {
-			if e.sure = len(pods); e.groups != nil {
+			e.sure = len(pods)
+			if e.groups != nil {
 				e.sure = 1 // with it, others of its group may be taken
 			}
 			return true
@@ -339,7 +343,7 @@ func (e *Engine) activate(pods []*v1.Pod, which func(*v1.Pod) bool) (any bool) {
 	return any
 }
 
-// quiet is a log for nobody: what a scheduler would log, the outcome tells.
+// quiet is a log that is dropped: what a scheduler would log, the outcome tells.
 var quiet = klog.New(nil)
 
 // failureHandler takes note of why a pod was not scheduled.

@@ -59,7 +59,7 @@ func over(t testing.TB, s *snapshot.Snapshot, change func(*Options)) *Engine {
 // ofEachMinor takes out what only some minors say.
 var ofEachMinor = strings.NewReplacer("no new claims to deallocate, ", "", "still not schedulable, ", "")
 
-// outcomes are those of all pods, a line each.
+// outcomes are the outcomes of all pods, a line each.
 func outcomes(t testing.TB, e *Engine) string {
 	t.Helper()
 	if err := e.Run(t.Context()); err != nil {
@@ -97,7 +97,7 @@ func pod(name, on, cpu, more string) string {
 }
 
 // With volumes and devices: whatif/testdata/scenarios.
-func TestWhatBecomesOfPods(t *testing.T) {
+func TestOutcomesOfPods(t *testing.T) {
 	const classes = "priorityClasses:\n- {metadata: {name: high}, value: 1000}\n"
 	for name, tt := range map[string]struct{ cluster, want string }{
 		"one fits and one does not": {
@@ -115,10 +115,12 @@ func TestWhatBecomesOfPods(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := over(t, read(t, tt.cluster), nil)
-			if got := outcomes(t, e); got != tt.want {
+			got := outcomes(t, e)
+			if got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
-			if unmodelled := e.NotModelled(); len(unmodelled) > 0 {
+			unmodelled := e.NotModelled()
+			if len(unmodelled) > 0 {
 				t.Errorf("not modelled: %v", unmodelled)
 			}
 		})
@@ -202,14 +204,16 @@ func TestUndoneIsAsBefore(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if during := outcomes(t, e); during == before || len(moved) == 0 {
+		during := outcomes(t, e)
+		if during == before || len(moved) == 0 {
 			t.Errorf("nothing has moved of %d", len(moved))
 		}
 		rollback()
 		for _, pod := range moved {
 			e.Forget(cluster.NameOf(pod))
 		}
-		if after := outcomes(t, e); after != before {
+		after := outcomes(t, e)
+		if after != before {
 			t.Errorf("before\n%s\nafter\n%s", before, after)
 		}
 		if err := e.sameAsScheduler(); err != nil {
@@ -302,7 +306,8 @@ func TestAStatefulSetMakesItsPodsInOrder(t *testing.T) {
 	if err := e.Update(last); err != nil {
 		t.Fatal(err)
 	}
-	if got := outcomes(t, e); strings.Count(got, "db-10: Scheduled n1") != 1 || strings.Count(got, "Scheduled") != 3 {
+	got := outcomes(t, e)
+	if strings.Count(got, "db-10: Scheduled n1") != 1 || strings.Count(got, "Scheduled") != 3 {
 		t.Error(got)
 	}
 }
@@ -343,17 +348,19 @@ func TestAPluginThatMisbehavesCostsThePodAndNothingElse(t *testing.T) {
 					return bad{handle, how}, nil
 				}}
 			})
-			if got := outcomes(t, e); got != want {
+			got := outcomes(t, e)
+			if got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
-			if listed := strings.Join(e.NotModelled(), ""); strings.HasPrefix(how, "asks") != (listed == "list coordination.k8s.io/v1 leases") {
+			listed := strings.Join(e.NotModelled(), "")
+			if strings.HasPrefix(how, "asks") != (listed == "list coordination.k8s.io/v1 leases") {
 				t.Errorf("not modelled: %q", listed)
 			}
 		})
 	}
 }
 
-func TestARecorderIsToldOfEveryAttempt(t *testing.T) {
+func TestRecorderGetsEveryAttempt(t *testing.T) {
 	r := recorder.New(func() {})
 	e := over(t, made(t, 30, 90, true), func(o *Options) { o.Recorder = r })
 	outcomes(t, e)
@@ -370,11 +377,13 @@ func TestTheEndOfTheContextEndsARun(t *testing.T) {
 	e := over(t, made(t, 30, 90, true), nil)
 	done := 0
 	e.OnAttempt = func(types.NamespacedName) {
-		if done++; done == 5 {
+		done++
+		if done == 5 {
 			cancel(errors.New("enough"))
 		}
 	}
-	if err := e.Run(ctx); err == nil || err.Error() != "enough" || done != 5 {
+	err := e.Run(ctx)
+	if err == nil || err.Error() != "enough" || done != 5 {
 		t.Errorf("%v after %d attempts", err, done)
 	}
 }
@@ -393,7 +402,8 @@ func TestTheEndOfTheContextEndsARunThatHangs(t *testing.T) {
 			}}, nil
 		}}
 	})
-	if err := e.Run(ctx); err == nil || err.Error() != "enough" {
+	err := e.Run(ctx)
+	if err == nil || err.Error() != "enough" {
 		t.Error(err)
 	}
 }
@@ -416,7 +426,7 @@ func sorted(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-func BenchmarkAllPodsAnew(b *testing.B) {
+func BenchmarkAllPodsRescheduled(b *testing.B) {
 	for b.Loop() {
 		e := over(b, made(b, 1000, 3000, true), nil)
 		if err := e.Run(b.Context()); err != nil {
@@ -435,7 +445,8 @@ func TestPodsAlikeFareAlike(t *testing.T) {
 	asked := 0
 	remembered.Scheduler.Profiles["default-scheduler"] = &counting{remembered.Scheduler.Profiles["default-scheduler"], &asked}
 	each := over(t, read(t, cluster), func(o *Options) { o.Recorder = recorder.New(func() {}) })
-	if got, want := outcomes(t, remembered), outcomes(t, each); got != want || strings.Count(got, "Scheduled") != 2 {
+	got, want := outcomes(t, remembered), outcomes(t, each)
+	if got != want || strings.Count(got, "Scheduled") != 2 {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if asked > 8 {

@@ -26,13 +26,13 @@ const (
 	NotAsked = "NotAsked"
 )
 
-// Outcome is that of a pod.
+// Outcome is the outcome of a pod.
 type Outcome struct {
 	Node     string
 	State    string
 	Message  string // that of the last attempt, if the pod has no node
 	Attempts int    // how often the scheduler tried
-	// Feasible is how many nodes the scheduler found feasible, of those that it looked at, when
+	// Feasible is how many nodes the scheduler found feasible, of the ones that it looked at, when
 	// it gave the pod its node: it had no choice if this is 1. It is 0 if it did not give it
 	// one, or by preemption.
 	Feasible    int
@@ -49,10 +49,11 @@ func (e *Engine) outcome(pod types.NamespacedName) *Outcome {
 	return o
 }
 
-// Outcome is that of a pod by now.
+// Outcome is a pod's outcome by now.
 func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 	o := Outcome{State: NotAsked}
-	if known := e.outcomes[name]; known != nil {
+	known := e.outcomes[name]
+	if known != nil {
 		o = *known
 	}
 	pod := cluster.Get[*v1.Pod](e.Cluster, name.Namespace, name.Name)
@@ -61,11 +62,13 @@ func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 		o.State, o.Node, o.PreemptedBy = Preempted, "", by
 	case pod == nil:
 		o.State, o.Node = Gone, ""
-		if at := slices.IndexFunc(e.ordered, func(pod *v1.Pod) bool { return cluster.NameOf(pod) == name }); at >= 0 {
+		at := slices.IndexFunc(e.ordered, func(pod *v1.Pod) bool { return cluster.NameOf(pod) == name })
+		if at >= 0 {
 			o.State, o.Message = NotAsked, "its StatefulSet does not make it before "+e.behind(e.ordered[at])+" is ready"
 		}
 	case pod.Spec.NodeName != "":
-		if o.Node, o.Message = pod.Spec.NodeName, ""; o.State != Scheduled {
+		o.Node, o.Message = pod.Spec.NodeName, ""
+		if o.State != Scheduled {
 			o.State = Stayed
 		}
 	case o.Attempts == 0 || o.State == Scheduled: // or it was before it was undone
@@ -74,7 +77,8 @@ func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 		o.Node = "" // that it had before it was undone
 	}
 	if e.groups != nil && o.Message != "" {
-		if attempts := e.groups.Attempts(name.Namespace, name.Name); len(attempts) > 0 {
+		attempts := e.groups.Attempts(name.Namespace, name.Name)
+		if len(attempts) > 0 {
 			o.Message = attempts[0].Message + attempts[0].PodGroup.Note()
 		}
 	}
@@ -91,15 +95,17 @@ func (e *Engine) notAsked(pod *v1.Pod) string {
 	if len(pod.Spec.SchedulingGates) > 0 {
 		return "it has scheduling gates"
 	}
-	if group := minor.PodGroupOf(pod); group != "" {
+	group := minor.PodGroupOf(pod)
+	if group != "" {
 		return "PodGroup " + group + " is not there, or has fewer pods than its minCount"
 	}
 	profile := e.Scheduler.Profiles[pod.Spec.SchedulerName]
 	if profile == nil {
 		return "no profile is called " + pod.Spec.SchedulerName + ": what its own scheduler does is not known"
 	}
-	for _, plugin := range profile.PreEnqueuePlugins() { // which the queue asks, and tells nobody
-		if status := plugin.PreEnqueue(context.Background(), pod); !status.IsSuccess() {
+	for _, plugin := range profile.PreEnqueuePlugins() { // which the queue asks without a report
+		status := plugin.PreEnqueue(context.Background(), pod)
+		if !status.IsSuccess() {
 			return plugin.Name() + " keeps it out of the queue: " + status.Message()
 		}
 	}

@@ -44,7 +44,8 @@ func TestExtenderIsSentNoBindAndThePodIsBoundInTheCopy(t *testing.T) {
 				t.Errorf("got %s, with %d requests to filter, %d to preempt", got, extender.Asked("filter"), extender.Asked("preempt"))
 			}
 			basis := e.Describe()
-			if want := "bind by extender " + extender.URL + " (the copy binds)"; !strings.Contains(basis.String(), want) {
+			want := "bind by extender " + extender.URL + " (the copy binds)"
+			if !strings.Contains(basis.String(), want) {
 				t.Errorf("got %q, want %q", basis.String(), want)
 			}
 		})
@@ -75,7 +76,7 @@ func (w writer) Filter(ctx context.Context, _ fwk.CycleState, pod *v1.Pod, _ fwk
 			return fwk.NewStatus(fwk.Error, "there are leases")
 		}
 	}
-	w.handle.EventRecorder().Eventf(pod, nil, v1.EventTypeNormal, "Written", "Write", "to nobody")
+	w.handle.EventRecorder().Eventf(pod, nil, v1.EventTypeNormal, "Written", "Write", "unread")
 	return nil
 }
 
@@ -99,7 +100,8 @@ func TestPluginWritesToTheCopy(t *testing.T) {
 	if got := outcomes(t, e); got != "a: Scheduled n1" {
 		t.Error(got)
 	}
-	if got := cluster.Get[*v1.Pod](e.Cluster, "default", "a").Annotations; got["clientset"] == "" || got["kubeconfig"] == "" {
+	got := cluster.Get[*v1.Pod](e.Cluster, "default", "a").Annotations
+	if got["clientset"] == "" || got["kubeconfig"] == "" {
 		t.Errorf("the pod in the copy has %v", got)
 	}
 }
@@ -112,7 +114,8 @@ func TestGuestIsOnlyRead(t *testing.T) {
 	}
 	var fetched atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if fetched.Add(1); r.Method != http.MethodGet {
+		fetched.Add(1)
+		if r.Method != http.MethodGet {
 			t.Errorf("%s %s", r.Method, r.URL)
 		}
 		_, _ = w.Write(guest)
@@ -123,7 +126,8 @@ func TestGuestIsOnlyRead(t *testing.T) {
 		o.Config, _ = ours.Read([]byte(unmodified + "profiles:\n- plugins: {multiPoint: {enabled: [{name: Guest}]}}\n  pluginConfig: [{name: Guest, args: {guestURL: '" +
 			server.URL + "/guest.wasm', compilationCache: '" + cache + "'}}]\n"))
 	})
-	if got := outcomes(t, e); got != "a: Scheduled n1" {
+	got := outcomes(t, e)
+	if got != "a: Scheduled n1" {
 		t.Error(got)
 	}
 	if files, err := os.ReadDir(cache); err != nil || len(files) > 0 || fetched.Load() == 0 {

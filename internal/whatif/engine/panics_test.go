@@ -32,19 +32,22 @@ func TestPluginThatPanicsCostsThePodAnErrorThatNamesIt(t *testing.T) {
 	outcomes(t, e)
 	for _, point := range panics.Points {
 		is := e.Outcome(types.NamespacedName{Namespace: "default", Name: strings.ToLower(point)})
-		if want := panics.Message(point); is.State != Failed || !strings.Contains(is.Message, want) {
+		want := panics.Message(point)
+		if is.State != Failed || !strings.Contains(is.Message, want) {
 			t.Errorf("%s: got %+v, want an error with %q", point, is, want)
 		}
 	}
 	for pod, want := range map[string]string{
 		"other": Scheduled, "signpod": Scheduled, "postbind": Scheduled, "unreserve": Unschedulable, "queueinghint": Unschedulable, "postfilter": Unschedulable,
 	} {
-		if is := e.Outcome(types.NamespacedName{Namespace: "default", Name: pod}); is.State != want {
+		is := e.Outcome(types.NamespacedName{Namespace: "default", Name: pod})
+		if is.State != want {
 			t.Errorf("%s: got %+v, want %s", pod, is, want)
 		}
 	}
 	// An error in PostFilter does not change that the pod is unschedulable.
-	if is := e.Outcome(types.NamespacedName{Namespace: "default", Name: "postfilter"}); !strings.Contains(is.Message, panics.Message("PostFilter")) {
+	is := e.Outcome(types.NamespacedName{Namespace: "default", Name: "postfilter"})
+	if !strings.Contains(is.Message, panics.Message("PostFilter")) {
 		t.Errorf("got %q", is.Message)
 	}
 }
@@ -68,7 +71,8 @@ func TestPluginThatPanicsAsAPodComesOrPreemptsCostsThisPodOnly(t *testing.T) {
 func TestPluginThatPanicsAsItIsMadeIsAnErrorThatNamesIt(t *testing.T) {
 	o := Options{Cluster: read(t, "nodes:\n"+node("n1", "2"))}
 	withPanics(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: FactoryPanics}]}}}]\n")(&o)
-	if _, err := New(t.Context(), o); err == nil || !strings.Contains(err.Error(), "plugin FactoryPanics panicked in its factory: on purpose") {
+	_, err := New(t.Context(), o)
+	if err == nil || !strings.Contains(err.Error(), "plugin FactoryPanics panicked in its factory: on purpose") {
 		t.Error(err)
 	}
 }

@@ -45,7 +45,8 @@ type Move struct {
 func (e *Engine) Move(was *v1.Pod, by types.NamespacedName) Move {
 	o := e.Outcome(cluster.NameOf(was))
 	m := Move{Pod: cluster.NameOf(was).String(), From: was.Spec.NodeName, To: o.Node, Feasible: o.Feasible}
-	if of := e.WorkloadOf(was); of.Kind != "" {
+	of := e.WorkloadOf(was)
+	if of.Kind != "" {
 		m.Workload = of.Kind + " " + was.Namespace + "/" + of.Name
 	}
 	if by.Name != "" {
@@ -78,7 +79,7 @@ func (o Outcome) Reason() string {
 	return strings.Join(strings.Fields(cmp.Or(o.Message, o.State)), " ")
 }
 
-// Recreatable is true of a pod that a controller recreates.
+// Recreatable reports whether a controller recreates a pod.
 func Recreatable(pod *v1.Pod) bool { return metav1.GetControllerOf(pod) != nil }
 
 // Residents are the pods that have a node, by name. Take them before a change, to see later
@@ -93,15 +94,17 @@ func (e *Engine) Residents() map[types.NamespacedName]*v1.Pod {
 	return all
 }
 
-// Restore recreates the pods that were preempted, until nobody is any more, and says by
+// Restore recreates the pods that were preempted, until no more are, and says by
 // whom each was first.
 func (e *Engine) Restore(ctx context.Context, residents map[types.NamespacedName]*v1.Pod) (by map[types.NamespacedName]types.NamespacedName, err error) {
 	by = map[types.NamespacedName]types.NamespacedName{}
 	for {
 		var gone []*v1.Pod
 		for name, pod := range residents {
-			if o := e.Outcome(name); o.State == Preempted {
-				if _, before := by[name]; !before {
+			o := e.Outcome(name)
+			if o.State == Preempted {
+				_, before := by[name]
+				if !before {
 					by[name] = o.PreemptedBy
 				}
 				if Recreatable(pod) {

@@ -17,7 +17,8 @@ func Worst[R any](o Options, runs int, progress Progress, try func(Options, Prog
 	runs = max(1, runs)
 	for i := range runs {
 		this := o
-		if this.Seed += uint64(i); i < runs-1 {
+		this.Seed += uint64(i)
+		if i < runs-1 {
 			this.Cluster = o.Cluster.DeepCopy()
 		}
 		result, err := try(this, func(step string, done, of int) {

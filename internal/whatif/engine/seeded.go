@@ -68,7 +68,7 @@ func (s *seeded) begin(of framework.Framework, pod *v1.Pod) {
 	}
 }
 
-// Until has nodes answer one after the other. Those that PreFilter has named come from a
+// Until has nodes answer one after the other. The nodes that PreFilter has named come from a
 // set, whose order is another each time: they are put into that of the list.
 func (s *seeded) Until(ctx context.Context, pieces int, ask workqueue.DoWorkPieceFunc, _ string) {
 	for _, piece := range s.inOrder(pieces, ask) {
@@ -132,7 +132,8 @@ func (p *profile) RunPreFilterPlugins(ctx context.Context, state fwk.CycleState,
 
 // RunFilterPluginsWithNominatedPods is called for each node in its turn.
 func (p *profile) RunFilterPluginsWithNominatedPods(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
-	if s := p.engine.seeded; s.which != nil {
+	s := p.engine.seeded
+	if s.which != nil {
 		*s.which = node.Node().Name
 		return unasked
 	}
@@ -144,7 +145,8 @@ func (p *profile) RunPostFilterPlugins(ctx context.Context, state fwk.CycleState
 	if p.engine.Spare {
 		return nil, fwk.NewStatus(fwk.Unschedulable)
 	}
-	if known := p.engine.alike.same; known != nil {
+	known := p.engine.alike.same
+	if known != nil {
 		return nil, known.postFilter
 	}
 	p.engine.CountBudgets()
@@ -189,7 +191,8 @@ func (e *Engine) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 func (e *Engine) found(pod *v1.Pod, feasible int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.outcome(cluster.NameOf(pod)).Feasible = feasible; pod.Status.NominatedNodeName != "" {
+	e.outcome(cluster.NameOf(pod)).Feasible = feasible
+	if pod.Status.NominatedNodeName != "" {
 		e.outcome(cluster.NameOf(pod)).Feasible = 0
 	}
 }

@@ -16,7 +16,8 @@ func (e *Engine) taint(old, node *v1.Node) {
 	if reflect.DeepEqual(old.Spec.Taints, node.Spec.Taints) {
 		return
 	}
-	if delete(e.tainted, node.Name); len(noExecute(node)) > 0 {
+	delete(e.tainted, node.Name)
+	if len(noExecute(node)) > 0 {
 		e.tainted[node.Name] = node
 	}
 }
@@ -26,7 +27,7 @@ func noExecute(node *v1.Node) []v1.Taint {
 }
 
 // evictTainted does what Kubernetes' controllers do with the pods of nodes that have such a
-// taint, or are gone, and then the owners of these pods. No budget keeps a pod from that. Those that tolerate a taint for some seconds go
+// taint, or are gone, and then the owners of these pods. No budget keeps a pod from that. Pods that tolerate a taint for some seconds go
 // at once: a what-if is about the result.
 func (e *Engine) evictTainted(ctx context.Context) error {
 	if len(e.tainted) == 0 {

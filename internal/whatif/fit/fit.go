@@ -35,8 +35,8 @@ const (
 type Options struct {
 	engine.Options
 	Manifests *Manifests
-	// UntilFull adds replicas of the workloads in turn, to those that there are, until none of them
-	// finds a node for another.
+	// UntilFull adds replicas of the workloads in turn, beside the pods of the cluster, until no workload
+	// has a node for another.
 	UntilFull bool
 	// GrowWith, if it is not nil, is a node, more of which are added until everything fits.
 	GrowWith *v1.Node
@@ -55,13 +55,17 @@ func Fit(ctx context.Context, o Options) (*Fitting, error) {
 		return nil, errors.New("nodes are added until everything fits, or replicas until nothing does: choose one of the two")
 	}
 	try := func(e engine.Options, progress engine.Progress) (*Fitting, error) { return o.once(ctx, e, progress) }
-	worst, runs, err := engine.Worst(o.Options, o.Runs, o.Progress, try, (*Fitting).count, (*Fitting).worse)
+	count := func(f *Fitting) int {
+		n, _ := f.count()
+		return n
+	}
+	worst, runs, err := engine.Worst(o.Options, o.Runs, o.Progress, try, count, (*Fitting).worse)
 	if err != nil {
 		return nil, err
 	}
 	worst.Basis.Config = o.Name
 	worst.Basis.Runs = runs
-	worst.Basis.Counts = worst.counts()
+	_, worst.Basis.Counts = worst.count()
 	worst.Took = time.Since(began)
 	return worst, nil
 }
@@ -229,7 +233,7 @@ func (f *fitting) more(ctx context.Context, w *Workload, replicas int) error {
 	return nil
 }
 
-// nodes are those of the cluster, by name.
+// nodes are the nodes of the cluster, by name.
 func (f *fitting) nodes() []*v1.Node {
 	nodes := cluster.All[*v1.Node](f.Cluster)
 	slices.SortFunc(nodes, cluster.ByName)

@@ -83,7 +83,7 @@ func has(t *testing.T, f *Fitting, lines ...string) {
 	}
 }
 
-func TestItIsSaidWhatFitsAndWhatWaits(t *testing.T) {
+func TestFitReportsWhatFitsAndWhatIsPending(t *testing.T) {
 	claim := "volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], storageClassName: %s, resources: {requests: {storage: 1Gi}}}}], "
 	f, err := fitted(t, false,
 		manifest("StatefulSet", "db", fmt.Sprintf(claim, "at-once")+asks("500m", "")),
@@ -102,7 +102,7 @@ func TestItIsSaidWhatFitsAndWhatWaits(t *testing.T) {
 	}
 }
 
-func TestAWorkloadThatRunsIsReplaced(t *testing.T) {
+func TestFitReplacesAWorkloadThatRuns(t *testing.T) {
 	f, err := fitted(t, false, manifest("Deployment", "web", "replicas: 4, "+asks("2", "")))
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func TestAWorkloadThatRunsIsReplaced(t *testing.T) {
 	}
 }
 
-func TestWhoIsPushedOutIsMadeAnewAndWaitsIfNothingFits(t *testing.T) {
+func TestPreemptedPodsAreRecreated(t *testing.T) {
 	f, err := fitted(t, false, manifest("Deployment", "urgent", "replicas: 2, "+asks("3", "priorityClassName: high, ")))
 	if err != nil {
 		t.Fatal(err)
@@ -130,21 +130,22 @@ func TestWhoIsPushedOutIsMadeAnewAndWaitsIfNothingFits(t *testing.T) {
 	}
 }
 
-func TestHowManyFitUntilItIsFull(t *testing.T) {
+func TestUntilFullCountsReplicas(t *testing.T) {
 	for name, tt := range map[string]struct {
 		manifest, short string
 		fit             int
 	}{
 		"by CPU, beside the pods that run": {manifest("Deployment", "web", asks("300m", "")), "[cpu]", 12},
 		"by the number of pods":            {manifest("Pod", "small", "containers: [{name: c, image: c}]"), "[pods]", 18},
-		"and pushes nobody out":            {manifest("Job", "j", asks("1500m", "restartPolicy: Never, priorityClassName: high, ")), "[cpu]", 2},
+		"and preempts no pods":             {manifest("Job", "j", asks("1500m", "restartPolicy: Never, priorityClassName: high, ")), "[cpu]", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, err := fitted(t, true, tt.manifest)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if w := f.Workloads[0]; w.Fit != tt.fit || len(w.Pods) != tt.fit || fmt.Sprint(w.Short) != tt.short || !f.Fits() || len(f.Preempted) > 0 {
+			w := f.Workloads[0]
+			if w.Fit != tt.fit || len(w.Pods) != tt.fit || fmt.Sprint(w.Short) != tt.short || !f.Fits() || len(f.Preempted) > 0 {
 				t.Errorf("%+v %+v", f, w)
 			}
 			has(t, f, fmt.Sprintf("%d more replicas would fit.", tt.fit), "  Limited by: "+strings.Trim(tt.short, "[]")+". The next one would stay pending: 0/2 nodes are available: ")
@@ -152,7 +153,7 @@ func TestHowManyFitUntilItIsFull(t *testing.T) {
 	}
 }
 
-func TestSeveralWorkloadsAreAddedInTurnUntilEachIsFull(t *testing.T) {
+func TestUntilFullAddsWorkloadsInTurn(t *testing.T) {
 	f, err := fitted(t, true, manifest("Deployment", "small", asks("300m", "")), manifest("Deployment", "large", asks("1", "")),
 		manifest("Job", "misplaced", asks("1m", "restartPolicy: Never, nodeSelector: {no: such}, ")))
 	if err != nil {
@@ -165,19 +166,9 @@ func TestSeveralWorkloadsAreAddedInTurnUntilEachIsFull(t *testing.T) {
 	has(t, f, "3 more replicas of Deployment default/small, 3 more replicas of Deployment default/large, 0 more replicas of Job default/misplaced would fit.")
 }
 
-// TestAStatefulSetMakesNoPodBeforeTheOneBeforeItIsReady, unless it makes them in parallel.
-func TestAStatefulSetMakesNoPodBeforeTheOneBeforeItIsReady(t *testing.T) {
-	f, err := fitted(t, false, manifest("StatefulSet", "db", "replicas: 4, "+asks("1500m", "")), manifest("StatefulSet", "at-once", "replicas: 2, podManagementPolicy: Parallel, "+asks("8", "")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	has(t, f, "4 pods would stay pending.", "StatefulSet default/db: 2 of 4 fit: 1 in a, 1 in b", "  1 pod would stay pending: 0/2 nodes are available: 2 Insufficient cpu.",
-		"  1 pod would stay pending: its StatefulSet does not make it before db-2 is ready", "StatefulSet default/at-once: 0 of 2 fit", "  2 pods would stay pending: 0/2 nodes")
-}
-
-// TestOfSeveralRunsTheWorstIsShown: the two nodes are alike, so that in some runs a pod that needs a
+// TestRunsShowTheWorst: the two nodes are alike, so that in some runs a pod that needs a
 // whole zone to itself finds none.
-func TestOfSeveralRunsTheWorstIsShown(t *testing.T) {
+func TestRunsShowTheWorst(t *testing.T) {
 	o := optionsFor(t, manifest("Deployment", "a", "replicas: 2, "+asks("1", "")), manifest("Deployment", "b", asks("2", "")))
 	o.Runs, o.Name = 8, "default"
 	var steps []string
@@ -198,15 +189,17 @@ func TestOfSeveralRunsTheWorstIsShown(t *testing.T) {
 	if !slices.Contains(steps, "run 8 of 8: schedules") {
 		t.Error(steps)
 	}
-	if o = optionsFor(t, manifest("Deployment", "a", "replicas: 2, "+asks("1", "")), manifest("Deployment", "b", asks("2", ""))); true {
+	o = optionsFor(t, manifest("Deployment", "a", "replicas: 2, "+asks("1", "")), manifest("Deployment", "b", asks("2", "")))
+	if true {
 		o.Seed = f.Basis.Seed
-		if again, err := Fit(t.Context(), o); err != nil || again.Verdict() != f.Verdict() {
+		again, err := Fit(t.Context(), o)
+		if err != nil || again.Verdict() != f.Verdict() {
 			t.Errorf("by itself the run with seed %d comes to %v %v, and not to %s", o.Seed, again, err, f.Verdict())
 		}
 	}
 }
 
-func TestWhereThereWasNoChoiceOneNodeIsNamed(t *testing.T) {
+func TestPlaceNamesOneNodeWhereThereWasNoChoice(t *testing.T) {
 	f, err := fitted(t, false, manifest("Pod", "any", "containers: [{name: c, image: c}]"), manifest("Pod", "there", "nodeSelector: {topology.kubernetes.io/zone: b}, containers: [{name: c, image: c}]"))
 	if err != nil {
 		t.Fatal(err)
@@ -218,17 +211,7 @@ func TestWhereThereWasNoChoiceOneNodeIsNamed(t *testing.T) {
 	}
 }
 
-// TestADaemonSetHasAPodOnANewNode: one of the manifests once, and one of the cluster takes its room.
-func TestADaemonSetHasAPodOnANewNode(t *testing.T) {
-	node := "apiVersion: v1\nkind: Node\nmetadata: {name: new}\nstatus: {allocatable: {cpu: 4, memory: 8Gi, pods: 10}}\n"
-	f, err := fitted(t, false, node, manifest("DaemonSet", "agent", asks("500m", "")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	has(t, f, "3 pods would fit.", "  agent-new: new")
-}
-
-func TestQuotasAreNotCountedAndThatIsSaid(t *testing.T) {
+func TestQuotasAreNotModelled(t *testing.T) {
 	quota := "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: quota, namespace: default}\nspec: {hard: {pods: \"1\"}}\n"
 	f, err := fitted(t, false, manifest("Deployment", "web", "replicas: 2, "+specOf("")), quota)
 	if err != nil {
@@ -237,29 +220,32 @@ func TestQuotasAreNotCountedAndThatIsSaid(t *testing.T) {
 	has(t, f, "2 pods would fit.", "Tried in memory, with seed 1. Requested, and not modelled: reject pods over v1 resourcequotas. Webhooks,")
 }
 
-func TestWhatCannotBeTriedIsRefused(t *testing.T) {
+func TestFitRefusesWhatCannotBeTried(t *testing.T) {
 	for want, manifests := range map[string]string{
 		`Deployment.apps "web" is invalid: spec.template.metadata.labels`: manifest("Deployment", "web", strings.Replace(specOf(""), "{app: a}", "{app: b}", 1)),
 		`no PriorityClass with name none was found`:                       manifest("Deployment", "web", specOf("priorityClassName: none, ")),
 		"nothing was tried": manifest("Deployment", "web", "replicas: 0, "+specOf("")),
 	} {
-		if f, err := fitted(t, false, manifests); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		f, err := fitted(t, false, manifests)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("got %v %+v, want %s", err, f, want)
 		}
 	}
-	if f, err := fitted(t, true, manifest("Deployment", "a", specOf("")), manifest("DaemonSet", "agent", specOf(""))); err == nil || !strings.Contains(err.Error(), "cannot be said of a DaemonSet") {
+	f, err := fitted(t, true, manifest("Deployment", "a", specOf("")), manifest("DaemonSet", "agent", specOf("")))
+	if err == nil || !strings.Contains(err.Error(), "cannot be said of a DaemonSet") {
 		t.Errorf("%v %+v", err, f)
 	}
 }
 
-func TestOnlyZonesWithPodsAreNamed(t *testing.T) {
+func TestPlacesAreZonesWithPods(t *testing.T) {
 	zones := []string{"a", "b", "c"}
 	for want, w := range map[string]Workload{
 		"[]":                             {Fit: 3, Spread: []int{0, 0, 0}}, // all on nodes without a zone
 		"[2 in b]":                       {Fit: 2, Spread: []int{0, 2, 0}},
 		"[1 in a, 2 in c, 4 in no zone]": {Fit: 7, Spread: []int{1, 0, 2}},
 	} {
-		if got := "[" + strings.Join(w.Places(zones), ", ") + "]"; got != want {
+		got := "[" + strings.Join(w.Places(zones), ", ") + "]"
+		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -32,7 +32,7 @@ func grown(t *testing.T, node string, manifests ...string) (*Fitting, error) {
 	return Fit(t.Context(), o)
 }
 
-func TestNodesAreAddedUntilEverythingFits(t *testing.T) {
+func TestGrowAddsNodesUntilEverythingFits(t *testing.T) {
 	seven := manifest("Deployment", "large", "replicas: 7, "+asks("3", ""))
 	for name, tt := range map[string]struct {
 		manifests []string
@@ -59,7 +59,7 @@ func TestNodesAreAddedUntilEverythingFits(t *testing.T) {
 	}
 }
 
-func TestANodeToGrowWithIsANodeWithRoom(t *testing.T) {
+func TestReadNodeReportsMistakes(t *testing.T) {
 	dir := t.TempDir()
 	for want, node := range map[string]string{
 		"there has to be one Node, and nothing else": another + "---" + another,
@@ -70,7 +70,8 @@ func TestANodeToGrowWithIsANodeWithRoom(t *testing.T) {
 		if err := os.WriteFile(path, []byte(node), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if node, err := ReadNode(path, nil); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), path) {
+		node, err := ReadNode(path, nil)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), path) {
 			t.Errorf("got %v, %v, want %s", node, err, want)
 		}
 	}

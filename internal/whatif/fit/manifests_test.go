@@ -81,39 +81,15 @@ func TestManifestsMakeThePodsThatTheirControllersWould(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := made(m); got != tt.want {
+			got := made(m)
+			if got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
 	}
 }
 
-func TestPodsOfSetsAreTheirs(t *testing.T) {
-	m, err := Read([]string{"-"}, strings.NewReader(manifest("DaemonSet", "agent", specOf(""))+"---\n"+
-		manifest("StatefulSet", "db", "volumeClaimTemplates: [{metadata: {name: data}, spec: {}}], "+specOf("volumes: [{name: data, emptyDir: {}}, {name: tmp, emptyDir: {}}], "))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	byKind := map[string]*Workload{}
-	for _, w := range m.workloads {
-		byKind[w.Kind] = w
-	}
-	db, _ := byKind["StatefulSet"].pod(0)
-	if v := db.Spec.Volumes; len(v) != 2 || v[1].PersistentVolumeClaim == nil || v[1].PersistentVolumeClaim.ClaimName != "data-db-0" || db.Labels["apps.kubernetes.io/pod-index"] != "0" {
-		t.Errorf("%+v", db)
-	}
-	if owner := db.OwnerReferences[0]; owner.Kind != "StatefulSet" || owner.UID != m.objects.StatefulSets[0].UID || !*owner.Controller {
-		t.Errorf("%+v", owner)
-	}
-	byKind["DaemonSet"].nodes = nodesCalled("n1")
-	agent, _ := byKind["DaemonSet"].pod(0)
-	field := agent.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchFields[0]
-	if field.Key != "metadata.name" || field.Values[0] != "n1" || len(agent.Spec.Tolerations) == 0 {
-		t.Errorf("%+v", agent.Spec)
-	}
-}
-
-func TestWhatAChartBringsAlongIsUsedOrSkippedByKind(t *testing.T) {
+func TestManifestsOfAChartAreUsedOrSkippedByKind(t *testing.T) {
 	hook := func(kind, name, hook string) string {
 		return strings.Replace(manifest(kind, name, "containers: [{name: c, image: c}]"), "metadata: {", `metadata: {annotations: {helm.sh/hook: "`+hook+`"}, `, 1)
 	}
@@ -143,12 +119,13 @@ func TestWhatAChartBringsAlongIsUsedOrSkippedByKind(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	const want = "1 Pod of Helm's post-delete, 1 Pod of Helm's test, 1 example.com/v1 Anything, 1 policy/v1beta1 PodDisruptionBudget, 1 v1 ConfigMap"
-	if got := report.Counted(m.skipped); got != want || len(m.objects.Services) != 1 || len(m.objects.ReplicaSets) != 1 {
+	got := report.Counted(m.skipped)
+	if got != want || len(m.objects.Services) != 1 || len(m.objects.ReplicaSets) != 1 {
 		t.Errorf("skipped: %s, want %s; %+v", got, want, m.objects)
 	}
 }
 
-func TestWhatIsWrongWithManifestsIsSaidInALine(t *testing.T) {
+func TestReadReportsMistakesInALine(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)

@@ -20,46 +20,37 @@ import (
 // Fitting is the result for manifests in a copy of a cluster.
 type Fitting struct {
 	Tried     int            `json:"tried"`     // pods of the manifests
-	Pending   int            `json:"pending"`   // pods without a node, of these and of those that were preempted
+	Pending   int            `json:"pending"`   // pods without a node, of these and of preempted ones
 	Workloads []*Workload    `json:"workloads"` // what makes pods
 	Zones     []string       `json:"zones,omitempty"`
 	Preempted []engine.Move  `json:"preempted,omitempty"`
 	Skipped   map[string]int `json:"skipped,omitempty"`   // of the manifests, by kind
-	UntilFull bool           `json:"untilFull,omitempty"` // replicas were added, and Pods are those that fit
+	UntilFull bool           `json:"untilFull,omitempty"` // replicas were added, and Pods are what fits
 	Growth    *Growth        `json:"growth,omitempty"`    // nil if no nodes were to be added
 	Took      time.Duration  `json:"tookNanoseconds"`     // of all runs
 	Basis     report.Basis   `json:"basis"`
 }
 
-// count distinguishes runs.
-func (f *Fitting) count() int {
+// count distinguishes runs: it is a number, and what it is the number of.
+func (f *Fitting) count() (n int, of string) {
 	switch {
 	case f.UntilFull:
-		return f.Tried - f.Pending
+		return f.Tried - f.Pending, "further replicas"
 	case f.Growth != nil && f.Pending == 0:
-		return f.Growth.Nodes
+		return f.Growth.Nodes, "further nodes"
 	}
-	return f.Pending
-}
-
-// counts is what count is of.
-func (f *Fitting) counts() string {
-	switch {
-	case f.UntilFull:
-		return "further replicas"
-	case f.Growth != nil && f.Pending == 0:
-		return "further nodes"
-	}
-	return "pods that would stay pending"
+	return f.Pending, "pods that would stay pending"
 }
 
 // worse reports whether another run has a better result.
 func (f *Fitting) worse(than *Fitting) bool {
+	n, _ := f.count()
+	other, _ := than.count()
 	switch {
 	case f.UntilFull:
-		return f.count() < than.count()
+		return n < other
 	case f.Pending == than.Pending:
-		return f.count() > than.count()
+		return n > other
 	}
 	return f.Pending > than.Pending
 }
@@ -95,7 +86,8 @@ type Workload struct {
 func (w *Workload) Places(zones []string) (places []string) {
 	rest := w.Fit
 	for i, zone := range zones {
-		if n := w.Spread[i]; n > 0 {
+		n := w.Spread[i]
+		if n > 0 {
 			places = append(places, fmt.Sprintf("%d in %s", n, zone))
 			rest -= n
 		}

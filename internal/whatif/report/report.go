@@ -70,10 +70,10 @@ func Write(w io.Writer, format string, data any, r Report) error {
 	case "html":
 		err = HTML.Execute(w, r)
 	case "markdown":
-		_, err = io.WriteString(w, r.markdown())
+		_, err = io.WriteString(w, r.write(markdown))
 	default:
 		aligned := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-		_, err = io.WriteString(aligned, r.text())
+		_, err = io.WriteString(aligned, r.write(console))
 		err = errors.Join(err, aligned.Flush())
 	}
 	if err != nil {

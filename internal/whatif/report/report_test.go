@@ -38,7 +38,7 @@ func TestMarkdownShowsTextsAsTheyAre(t *testing.T) {
 			if err := Write(&out, "markdown", nil, Report{Answer: "answer", Sections: []Section{section}}); err != nil {
 				t.Fatal(err)
 			}
-			page := blackfriday.Run(out.Bytes(), blackfriday.WithExtensions(blackfriday.CommonExtensions&^blackfriday.Autolink), blackfriday.WithRenderer(
+			page := blackfriday.Run(out.Bytes(), blackfriday.WithExtensions(blackfriday.CommonExtensions&^blackfriday.Autolink&^blackfriday.DefinitionLists), blackfriday.WithRenderer(
 				blackfriday.NewHTMLRenderer(blackfriday.HTMLRendererParameters{})))
 			var parts []string
 			for _, part := range tags.Split(string(page), -1) {
@@ -55,7 +55,7 @@ func TestMarkdownShowsTextsAsTheyAre(t *testing.T) {
 func example() Report {
 	return Report{Answer: "1 pod <moves>", Sections: []Section{
 		{Text: []string{"a\nb", "", "c*"}},
-		{ID: "all", Title: "Pods & nodes", Rows: [][]string{{"POD", "FROM", "TO"}, {"a|b", "one", "two"}, {"db_0", "none\tat all"}}, More: 3},
+		{ID: "all", Title: "Pods and nodes", Rows: [][]string{{"POD", "FROM", "TO"}, {"a|b", "one", "two"}, {"db_0", "none\tat all"}}, More: 3},
 		{},
 		{List: []Item{{Text: "web: 1 of 2", Lines: []string{"1 pod: no room"}}, {Text: "db"}}},
 	}}
@@ -63,15 +63,16 @@ func example() Report {
 
 func TestReportsInEveryFormat(t *testing.T) {
 	for format, want := range map[string]string{
-		"table": "1 pod <moves>\n\na b\nc*\n\nPods & nodes:\n\nPOD    FROM   TO\na|b    one    two\ndb_0   none at all\nand 3 more; -o json has all\n\n" +
+		"table": "1 pod <moves>\n\na b\nc*\n\nPods and nodes:\n\nPOD    FROM   TO\na|b    one    two\ndb_0   none at all\n\nand 3 more; -o json has all\n\n" +
 			"web: 1 of 2\n  1 pod: no room\ndb\n",
-		"markdown": "**1 pod \\<moves\\>**\n\na b\n\nc\\*\n\n<details><summary>Pods &amp; nodes</summary>\n\n" +
+		"markdown": "**1 pod \\<moves\\>**\n\na b\n\nc\\*\n\n<details><summary>Pods and nodes</summary>\n\n" +
 			"| POD | FROM | TO |\n|---|---|---|\n| a\\|b | one | two |\n| db\\_0 |  | none at all |\n\nand 3 more; the JSON has all\n\n</details>\n\n" +
 			"- web: 1 of 2\n  - 1 pod: no room\n- db\n",
 		"json": "{\n  \"of\": \"programs\"\n}\n",
 	} {
 		var out bytes.Buffer
-		if err := Write(&out, format, map[string]string{"of": "programs"}, example()); err != nil || out.String() != want {
+		err := Write(&out, format, map[string]string{"of": "programs"}, example())
+		if err != nil || out.String() != want {
 			t.Errorf("%v: as %s it is\n%s\nwant\n%s", err, format, &out, want)
 		}
 	}
@@ -80,7 +81,7 @@ func TestReportsInEveryFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"<h1>1 pod &lt;moves&gt;</h1>", "<h2>Pods &amp; nodes</h2>", `<table id="all"`, `<th scope="row">a|b</th><td>one</td><td>two</td>`,
+		"<h1>1 pod &lt;moves&gt;</h1>", "<h2>Pods and nodes</h2>", `<table id="all"`, `<th scope="row">a|b</th><td>one</td><td>two</td>`,
 		"<td colspan=\"2\">none\tat all</td>", "And 3 more", "<li>web: 1 of 2<ul><li>1 pod: no room</li></ul></li>",
 	} {
 		if !strings.Contains(page.String(), want) {

@@ -2,44 +2,96 @@ package report
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 )
+
+// style is how a format writes the parts of a report.
+type style struct {
+	escape            func(string) string
+	answer            string // around the answer
+	paragraph         string // between two lines
+	title, end        string // around a section with a title
+	left, cell, right string // of a row of a table
+	item, line        string // before an item of a list, and before a line of one
+	all               string // where all rows are
+}
+
+// console is for a tabwriter.
+var console = style{escape: oneLine, paragraph: "\n", title: "%s:\n\n", cell: "\t", line: "  ", all: "-o json"}
+
+// markdown is for a comment on a pull request.
+var markdown = style{
+	escape: Escape, answer: "**", paragraph: "\n\n", title: "<details><summary>%s</summary>\n\n", end: "\n</details>\n",
+	left: "| ", cell: " | ", right: " |", item: "- ", line: "  - ", all: "the JSON",
+}
 
 // oneLine is a text without line breaks and tabs, which end rows and cells.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// text is the report for a tabwriter.
-func (r *Report) text() string {
-	var b strings.Builder
-	line := func(text string) { b.WriteString(text + "\n") }
-	line(oneLine(r.Answer))
+// marks are what Markdown takes for more than itself within a line: emphasis, code, links, tags,
+// entities, tables, and strikethrough.
+var marks = regexp.MustCompile("[\\\\`*_\\[\\]<>&|~]")
+
+// starts are what it takes for a heading, a list or a rule at the start of a paragraph.
+var starts = regexp.MustCompile(`^(\d*)([-+#]|[.)](?:\s|$))`)
+
+// Escape has Markdown show a text as it is, in a line.
+func Escape(text string) string {
+	return starts.ReplaceAllString(marks.ReplaceAllString(oneLine(text), `\$0`), `$1\$2`)
+}
+
+// write is the report as text.
+func (r *Report) write(in style) string {
+	text := in.answer + in.escape(r.Answer) + in.answer + "\n"
 	for _, s := range r.Parts() {
-		line("")
+		text += "\n"
 		if s.Title != "" {
-			line(oneLine(s.Title) + ":\n")
+			text += fmt.Sprintf(in.title, s.Title)
 		}
-		for _, text := range s.Text {
-			line(oneLine(text))
+		var lines []string
+		for _, line := range s.Text {
+			lines = append(lines, in.escape(line))
 		}
-		if len(s.Text) > 0 && len(s.Rows)+len(s.List) > 0 {
-			line("")
+		text += strings.Join(lines, in.paragraph)
+		if len(lines) > 0 {
+			text += "\n"
 		}
-		for _, cells := range s.Rows {
-			row := make([]string, len(cells))
-			for i, cell := range cells {
-				row[i] = oneLine(cell)
-			}
-			line(strings.Join(row, "\t"))
+		if len(lines) > 0 && len(s.Rows)+len(s.List) > 0 {
+			text += "\n"
 		}
+		text += in.table(s.Rows)
 		if s.More > 0 {
-			line(fmt.Sprintf("and %d more; -o json has all", s.More))
+			text += fmt.Sprintf("\nand %d more; %s has all\n", s.More, in.all)
 		}
 		for _, item := range s.List {
-			line(oneLine(item.Text))
-			for _, text := range item.Lines {
-				line("  " + oneLine(text))
+			text += in.item + in.escape(item.Text) + "\n"
+			for _, line := range item.Lines {
+				text += in.line + in.escape(line) + "\n"
 			}
 		}
+		if s.Title != "" {
+			text += in.end
+		}
 	}
-	return b.String()
+	return text
+}
+
+// table is the rows of a table. In Markdown, the last cell of a shorter row is in the last column.
+func (in style) table(rows [][]string) (text string) {
+	for i, cells := range rows {
+		row := make([]string, 0, len(rows[0]))
+		for _, cell := range cells {
+			row = append(row, in.escape(cell))
+		}
+		if in.left != "" {
+			row = slices.Insert(row, len(row)-1, make([]string, len(rows[0])-len(row))...)
+		}
+		text += in.left + strings.Join(row, in.cell) + in.right + "\n"
+		if in.left != "" && i == 0 {
+			text += strings.Repeat("|---", len(row)) + "|\n"
+		}
+	}
+	return text
 }

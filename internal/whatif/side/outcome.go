@@ -17,12 +17,12 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 )
 
-// Outcome is that of a pod on a side.
+// Outcome is the outcome of a pod on a side.
 type Outcome struct {
 	Node        string `json:"node,omitempty"`        // where it is, or empty
 	State       string `json:"state"`                 // one of those below
 	Message     string `json:"message,omitempty"`     // that of the last attempt
-	PreemptedBy string `json:"preemptedBy,omitempty"` // the pod that it had to go for
+	PreemptedBy string `json:"preemptedBy,omitempty"` // a pod
 	Attempts    int    `json:"attempts"`              // how often the scheduler tried
 	// Attempt is the last one, with what each plugin said of each node; nil if the
 	// scheduler did not look at the pod.
@@ -30,7 +30,7 @@ type Outcome struct {
 
 	Took    time.Duration `json:"tookNanoseconds,omitempty"` // all attempts together
 	Since   uint64        `json:"since,omitempty"`           // the attempt that preempted it
-	Victims []int32       `json:"victims,omitempty"`         // the priorities of those that were preempted for it, sorted
+	Victims []int32       `json:"victims,omitempty"`         // the priorities of the pods that were preempted for it, sorted
 
 	MadeRoom *recorder.Attempt `json:"-"` // the first that preempted others for it
 }
@@ -118,7 +118,8 @@ func (s *Side) refresh(name types.NamespacedName, one *tried) {
 func (r *Result) of(name types.NamespacedName) *Pod {
 	pod := r.Pod(name)
 	if r.byName[name] == nil {
-		r.Pods, r.byName[name] = append(r.Pods, pod), pod
+		r.Pods = append(r.Pods, pod)
+		r.byName[name] = pod
 	}
 	return pod
 }
@@ -130,23 +131,26 @@ func (r *Result) addVictims(name types.NamespacedName, one *tried) {
 	for _, room := range one.rooms {
 		for _, victim := range room.Preemption.Victims {
 			o := r.of(KeyOf(victim))
-			if by.Victims = append(by.Victims, o.Priority); o.State == engine.Preempted {
-				o.PreemptedBy, o.Since = name.String(), one.rooms[0].ID
+			by.Victims = append(by.Victims, o.Priority)
+			if o.State == engine.Preempted {
+				o.PreemptedBy = name.String()
+				o.Since = one.rooms[0].ID
 			}
 		}
 	}
 	slices.Sort(by.Victims)
 }
 
-// Pod is a pod by its name: one that is gone if the side knows of none.
+// Pod is a pod by its name: one that is gone if the side knows none.
 func (r *Result) Pod(name types.NamespacedName) *Pod {
-	if pod := r.byName[name]; pod != nil {
+	pod := r.byName[name]
+	if pod != nil {
 		return pod
 	}
 	return &Pod{Namespace: name.Namespace, Name: name.Name, Outcome: Outcome{State: engine.Gone}}
 }
 
-// Names are those of all pods.
+// Names are the names of all pods.
 func (r *Result) Names() sets.Set[types.NamespacedName] { return sets.KeySet(r.byName) }
 
 // KeyOf is a pod's key by its name as namespace/name.

@@ -25,34 +25,31 @@ const (
 // Modes are what [Options].Pods may be.
 var Modes = []string{Pending, All}
 
-// CheckMode fails if a mode is none of [Modes].
+// CheckMode fails unless a mode is one of [Modes].
 func CheckMode(mode string) error {
 	if slices.Contains(Modes, mode) {
 		return nil
 	}
-	return fmt.Errorf("pods: %q is none of %s", mode, strings.Join(Modes, ", "))
+	return fmt.Errorf("pods: invalid value %q: use %s", mode, strings.Join(Modes, ", "))
 }
 
-// Ended is true of a pod that takes no room.
+// Ended reports whether a pod takes no room.
 func Ended(pod *v1.Pod) bool { return podutil.IsPodTerminal(pod) || pod.DeletionTimestamp != nil }
 
-// Queued is true of a pod that is to be scheduled in a mode, if the schedulers are ours. One
-// that a file on its node has made stays, and so does that of a scheduler that no side has.
+// Queued reports whether a pod is scheduled in a mode, if the schedulers are ours. Static pods stay, and
+// so do pods of a scheduler that no side has.
 func Queued(pod *v1.Pod, mode string, ours sets.Set[string]) bool {
 	static := pod.Annotations[v1.MirrorPodAnnotationKey] != ""
 	return pod.Spec.NodeName == "" || mode == All && ours.Has(cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName)) && !static
 }
 
 func (s *Side) newNode(node *v1.Node) Node {
-	return Node{
-		Name: node.Name, Labels: node.Labels, Allocatable: node.Status.Allocatable, Taints: node.Spec.Taints,
-		Unschedulable: node.Spec.Unschedulable, Today: s.nodes.Has(node.Name),
-	}
+	return Node{Name: node.Name, Labels: node.Labels, Allocatable: node.Status.Allocatable, Today: s.nodes.Has(node.Name)}
 }
 
 func (s *Side) newPod(pod *v1.Pod) *Pod {
 	return &Pod{
-		Namespace: pod.Namespace, Name: pod.Name, Owner: s.WorkloadOf(pod), Labels: pod.Labels,
+		Namespace: pod.Namespace, Name: pod.Name, Owner: s.WorkloadOf(pod),
 		Requests: resource.PodRequests(pod, resource.PodResourcesOptions{}), Priority: ptr.Deref(pod.Spec.Priority, 0),
 		Ended: podutil.IsPodTerminal(pod), Outcome: Outcome{State: engine.Gone},
 	}

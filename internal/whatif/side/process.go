@@ -29,7 +29,7 @@ const stopTime = 4 * time.Second
 // simulator's command side, with files in a folder of its own.
 type Process struct {
 	Program string
-	Dir     string // that nobody else uses
+	Dir     string // of its own
 	Options        // its Cluster is only read. Of those of the engine, nothing else counts but Seed
 }
 

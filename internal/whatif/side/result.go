@@ -23,7 +23,7 @@ import (
 // Format is the version of [Result] as a file. Only files of this one are read.
 const Format = 3
 
-// Result is that of one configuration: all that another is compared with, and
+// Result is the result of one configuration: all that another is compared with, and
 // that a report is made of. [Result.Write] and [Read] keep it in a file.
 type Result struct {
 	Format     int    `json:"format"`
@@ -35,10 +35,9 @@ type Result struct {
 	Mode  string            `json:"mode"`  // one of Modes
 	Steps int               `json:"steps"` // how many the scenario has
 	Seed  uint64            `json:"seed"`
-	// Nodes are those that were there at the end, by name.
+	// Nodes are as they were at the end, by name.
 	Nodes []Node `json:"nodes"`
-	// Pods are those of the file that have not ended, and those that the scenario has
-	// made.
+	// Pods are of the file, unless they have ended, and of the scenario.
 	Pods     []*Pod            `json:"pods"`
 	Rejected []snapshot.Notice `json:"rejected,omitempty"` // what the API server has rejected
 	// NotModelled is what the scheduler asked for, or a real cluster would have done, and
@@ -54,25 +53,21 @@ type Result struct {
 
 // Node is a node as it was at the end.
 type Node struct {
-	Name          string            `json:"name"`
-	Labels        map[string]string `json:"labels,omitempty"`
-	Allocatable   v1.ResourceList   `json:"allocatable,omitempty"`
-	Taints        []v1.Taint        `json:"taints,omitempty"`
-	Unschedulable bool              `json:"unschedulable,omitempty"`
-	Today         bool              `json:"today,omitempty"` // it is in the file
+	Name        string            `json:"name"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Allocatable v1.ResourceList   `json:"allocatable,omitempty"`
+	Today       bool              `json:"today,omitempty"` // it is in the file
 }
 
 // Pod is a pod, and its outcome.
 type Pod struct {
-	Namespace string            `json:"namespace"`
-	Name      string            `json:"name"`
-	Owner     cluster.Workload  `json:"owner,omitzero"`
-	Labels    map[string]string `json:"labels,omitempty"`
-	Requests  v1.ResourceList   `json:"requests,omitempty"` // extended resources, too
-	Priority  int32             `json:"priority,omitempty"`
-	Today     string            `json:"today,omitempty"` // its node in the file
-	Stays     bool              `json:"stays,omitempty"` // it was not to be rescheduled
-	Ended     bool              `json:"ended,omitempty"` // it requests nothing any more
+	Namespace string           `json:"namespace"`
+	Name      string           `json:"name"`
+	Owner     cluster.Workload `json:"owner,omitzero"`
+	Requests  v1.ResourceList  `json:"requests,omitempty"` // extended resources, too
+	Priority  int32            `json:"priority,omitempty"`
+	Today     string           `json:"today,omitempty"` // its node in the file
+	Ended     bool             `json:"ended,omitempty"` // it requests nothing any more
 	Outcome
 	// Last and Room are the attempts of the Outcome, in a file alone.
 	Last *recorder.Saved `json:"last,omitempty"`
@@ -84,7 +79,7 @@ func (p *Pod) Key() types.NamespacedName {
 	return types.NamespacedName{Namespace: p.Namespace, Name: p.Name}
 }
 
-// Index has pods be found by name. Whoever changes Pods calls it.
+// Index has pods be found by name. Call it after a change of Pods.
 func (r *Result) Index() *Result {
 	r.byName = make(map[types.NamespacedName]*Pod, len(r.Pods))
 	for _, pod := range r.Pods {
@@ -132,7 +127,8 @@ func Read(path string) (*Result, error) {
 func (r *Result) read(file io.Reader) error {
 	buffered := bufio.NewReader(file)
 	from := io.Reader(buffered)
-	if magic, _ := buffered.Peek(2); string(magic) == "\x1f\x8b" {
+	magic, _ := buffered.Peek(2) // a shorter file is none
+	if string(magic) == "\x1f\x8b" {
 		compressed, err := gzip.NewReader(buffered)
 		if err != nil {
 			return fmt.Errorf("the file is cut off or damaged: %w", err)

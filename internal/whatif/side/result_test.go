@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestFilesThatAreNoResultsAreRefused(t *testing.T) {
+func TestReadRefusesFilesThatAreNoResults(t *testing.T) {
 	var packed bytes.Buffer
 	to := gzip.NewWriter(&packed)
 	_, _ = to.Write([]byte(`{"format":3,"pods":[]}`))
@@ -31,7 +31,8 @@ func TestFilesThatAreNoResultsAreRefused(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Read(path); err == nil || !strings.HasPrefix(err.Error(), path+": "+want) {
+		_, err := Read(path)
+		if err == nil || !strings.HasPrefix(err.Error(), path+": "+want) {
 			t.Errorf("%.40q: %v, want %s", text, err, want)
 		}
 	}

@@ -34,7 +34,8 @@ type Step struct {
 
 // ReadScenario reads a scenario, and says all that is wrong with it.
 func ReadScenario(text []byte) (*Scenario, error) {
-	if problems := yamlcheck.Parse(text).Check(&Scenario{}); len(problems) > 0 {
+	problems := yamlcheck.Parse(text).Check(&Scenario{})
+	if len(problems) > 0 {
 		return nil, fmt.Errorf("line %d: %w", problems[0].Line, problems[:1])
 	}
 	s := &Scenario{}
@@ -78,30 +79,34 @@ var owners = []string{"Deployment", "ReplicaSet", "ReplicationController", "Stat
 // do does a step, one object after the other, since the order counts. A pod to be deleted may
 // be gone already: preemption has deleted it on one side.
 func (s *Step) do(ctx context.Context, in *cluster.Cluster) error {
-	for _, part := range []struct {
-		verb    string
-		objects []map[string]any
-		do      func(map[string]any) error
-	}{
-		{"create", s.Create, func(manifest map[string]any) error {
-			o, err := in.Decode(manifest)
-			if err == nil {
-				_, err = in.Create(ctx, o)
-			}
-			return err
-		}},
-		{"update", s.Update, in.Apply},
-		{"delete", s.Delete, in.DeleteBy},
-	} {
-		for _, manifest := range part.objects {
+	create := func(manifest map[string]any) error {
+		o, err := in.Decode(manifest)
+		if err == nil {
+			_, err = in.Create(ctx, o)
+		}
+		return err
+	}
+	remove := func(manifest map[string]any) error {
+		err := in.DeleteBy(manifest)
+		if manifest["kind"] == "Pod" && apierrors.IsNotFound(err) {
+			return nil
+		}
+		return err
+	}
+	if err := each("create", s.Create, create); err != nil {
+		return err
+	}
+	if err := each("update", s.Update, in.Apply); err != nil {
+		return err
+	}
+	return each("delete", s.Delete, remove)
+}
+
+func each(verb string, manifests []map[string]any, do func(map[string]any) error) error {
+	for _, manifest := range manifests {
+		if err := do(runtime.DeepCopyJSON(manifest)); err != nil {
 			o := unstructured.Unstructured{Object: manifest}
-			err := part.do(runtime.DeepCopyJSON(manifest))
-			if part.verb == "delete" && o.GetKind() == "Pod" && apierrors.IsNotFound(err) {
-				continue
-			}
-			if err != nil {
-				return fmt.Errorf("%s %s %s: %w", part.verb, o.GetKind(), o.GetName(), err)
-			}
+			return fmt.Errorf("%s %s %s: %w", verb, o.GetKind(), o.GetName(), err)
 		}
 	}
 	return nil

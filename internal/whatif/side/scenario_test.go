@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestScenariosThatAreWrongAreRefused(t *testing.T) {
+func TestReadScenarioReportsMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                          "no steps",
 		"steps: []":                 "no steps",
@@ -20,13 +20,14 @@ func TestScenariosThatAreWrongAreRefused(t *testing.T) {
 		"steps: {create: []}":       "steps",
 		"steps: [{delete: [{kind: ": "yaml",
 	} {
-		if _, err := ReadScenario([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := ReadScenario([]byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
 }
 
-func TestTheScenarioInTheDocsIsOne(t *testing.T) {
+func TestScenarioInTheDocsIsOne(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/compare.md")
 	if err != nil {
 		t.Fatal(err)

@@ -23,13 +23,13 @@ import (
 type Setup struct {
 	Verdicts map[string]Settings `json:"verdicts"`
 	Scores   map[string]Settings `json:"scores"`
-	Preempts []string            `json:"preempts"` // those of Verdicts that make room
+	Preempts []string            `json:"preempts"` // of Verdicts: what preempts pods
 }
 
 // Settings are what is set of a plugin, of an extender, or of the scheduler.
 type Settings struct {
 	Points []string          `json:"points,omitempty"` // the extension points at which a plugin is enabled
-	Values map[string]string `json:"values"`           // by the path of the field. That of a list is JSON
+	Values map[string]string `json:"values"`           // by the path of the field. A list is JSON
 }
 
 // Settings that are no plugin's.
@@ -51,7 +51,8 @@ func newSetups(text []byte, profiles map[string]framework.Framework) (map[string
 	setups := map[string]Setup{}
 	for i := range file.Profiles {
 		profile := &file.Profiles[i]
-		if running := profiles[profile.SchedulerName]; running != nil {
+		running := profiles[profile.SchedulerName]
+		if running != nil {
 			setups[profile.SchedulerName] = NewSetup(file, profile, running.ListPlugins())
 		}
 	}
@@ -85,7 +86,7 @@ func NewSetup(file *config.KubeSchedulerConfiguration, profile *config.KubeSched
 
 func (s *Setup) add(point string, one config.Plugin, args any) {
 	switch point {
-	case "PreScore": // what it does there, Score tells
+	case "PreScore": // which Score shows
 		return
 	case "Score":
 		s.Scores[one.Name] = values(args)
@@ -117,7 +118,7 @@ func (s *Setup) addExtender(extender *config.Extender) {
 	}
 }
 
-// values are those of all fields of something, by their paths as in a file.
+// values are all fields of something, by their paths as in a file.
 func values(of any) Settings {
 	s := Settings{Values: map[string]string{}}
 	if internal, ok := of.(runtime.Object); ok {
@@ -126,7 +127,8 @@ func values(of any) Settings {
 		}
 	}
 	var fields any
-	if raw, err := json.Marshal(of); err != nil || json.Unmarshal(raw, &fields) != nil {
+	raw, err := json.Marshal(of)
+	if err != nil || json.Unmarshal(raw, &fields) != nil {
 		fields = fmt.Sprintf("%+v", of)
 	}
 	s.flatten("", fields)

@@ -1,8 +1,6 @@
 // Package side runs one side of a comparison: it has a scheduler place pods in a cluster in
 // memory, makes the changes of a [Scenario] step by step, and returns a [Result] with the outcome
 // of every pod. Package compare judges two results.
-//
-// It is no API.
 package side
 
 import (
@@ -42,18 +40,18 @@ type Side struct {
 	*engine.Engine
 	options *Options
 	records *recorder.Recorder
-	nodes   sets.Set[string]                // those of the file
+	nodes   sets.Set[string]                // of the file
 	queue   []*v1.Pod                       // what is scheduled first, in this order
 	queued  int                             // how many pods the queue had
 	pods    map[types.NamespacedName]*Pod   // all that there were
-	tried   map[types.NamespacedName]*tried // those that the scheduler was asked for
+	tried   map[types.NamespacedName]*tried // pods that the scheduler was asked for
 	refused []snapshot.Notice
 	columns []recorder.Column // of the last attempt, for the next one with equal columns
 	scored  []recorder.ScoreColumn
 }
 
 // keptBytes bounds the attempts that a side's recorder keeps: the side itself keeps the last
-// attempt for each pod, and those that preempted others.
+// attempt for each pod, and attempts that preempted others.
 const keptBytes = 16 << 20
 
 // tried is the result of the attempts for a pod so far.
@@ -61,10 +59,10 @@ type tried struct {
 	last     recorder.Attempt
 	attempts int
 	took     time.Duration      // all attempts together
-	rooms    []recorder.Attempt // those that preempted others, the oldest first
+	rooms    []recorder.Attempt // that preempted others, the oldest first
 }
 
-// New makes a scheduler over a cluster. Errors are those of [engine.New].
+// New makes a scheduler over a cluster. It returns the errors of [engine.New].
 func New(ctx context.Context, o Options) (*Side, error) {
 	s := &Side{
 		options: &o, records: recorder.New(func() {}).WithoutRaw().Keep(keptBytes), nodes: sets.New[string](),
@@ -93,10 +91,9 @@ func (s *Side) plan() {
 	ours := sets.New(s.options.Schedulers...)
 	for _, pod := range cluster.All[*v1.Pod](s.Cluster) {
 		is := s.pods[cluster.NameOf(pod)]
-		if is.Today = pod.Spec.NodeName; Queued(pod, s.options.Pods, ours) {
+		is.Today = pod.Spec.NodeName
+		if Queued(pod, s.options.Pods, ours) {
 			s.queue = append(s.queue, pod)
-		} else {
-			is.Stays = true
 		}
 	}
 	s.queued = len(s.queue)
@@ -107,8 +104,9 @@ func (s *Side) plan() {
 func (s *Side) see() {
 	for _, pod := range cluster.All[*v1.Pod](s.Cluster) {
 		now := s.newPod(pod)
-		if before := s.pods[cluster.NameOf(pod)]; before != nil {
-			now.Today, now.Stays = before.Today, before.Stays
+		before := s.pods[cluster.NameOf(pod)]
+		if before != nil {
+			now.Today = before.Today
 		}
 		s.pods[cluster.NameOf(pod)] = now
 	}
@@ -146,7 +144,7 @@ func (s *Side) recreate(ctx context.Context) error {
 		s.Forget(cluster.NameOf(pod))
 	}
 	for i, pod := range s.queue {
-		s.queue[i] = nil // nobody else needs it any more
+		s.queue[i] = nil // it is not needed any more
 		_, err := s.Create(ctx, s.Recreated(pod))
 		if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) {
 			s.refused = append(s.refused, snapshot.Notice{About: "pod " + cluster.NameOf(pod).String(), Reason: err.Error()})

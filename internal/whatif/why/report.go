@@ -12,7 +12,8 @@ import (
 // Report is the result for people, without what only a page can show.
 func (r *Result) Report() report.Report {
 	all := report.Report{Answer: r.Verdict, Sections: []report.Section{{Text: []string{r.Hint}}}}
-	if a := r.Attempt; a != nil {
+	a := r.Attempt
+	if a != nil {
 		if a.Message != "" {
 			all.Sections[0].Text = append(all.Sections[0].Text, "The scheduler says: "+a.Message)
 		}

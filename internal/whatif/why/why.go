@@ -1,8 +1,5 @@
 // Package why says why a pod is pending: it tries the pod in a copy of a cluster in memory,
-// with the real scheduler, and keeps what every plugin said of every node.
-//
-// It is no API. The cluster that was copied is never written to, and which one that is its
-// callers know.
+// with the real scheduler, and keeps every plugin's verdict on every node. It writes to no real cluster.
 package why
 
 import (
@@ -40,7 +37,7 @@ type Result struct {
 	Verdict   string   `json:"verdict"` // a sentence
 	Hint      string   `json:"hint,omitempty"`
 	Node      string   `json:"node,omitempty"`      // that it has, or would get
-	Preempted []string `json:"preempted,omitempty"` // the pods that would go for it
+	Preempted []string `json:"preempted,omitempty"` // pods that would be preempted for it
 	// Attempt is the last one; nil if the scheduler did not try the pod.
 	Attempt *recorder.Attempt `json:"attempt,omitempty"`
 	Others  int               `json:"others,omitempty"` // how many other pending pods got nodes in the copy
@@ -54,7 +51,8 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{Pod: o.Pod.String(), Node: pod.Spec.NodeName}
-	if is := notPending(pod); is != "" {
+	is := notPending(pod)
+	if is != "" {
 		r.Verdict = fmt.Sprintf("Pod %s is not pending: it %s.", r.Pod, is)
 		return r, nil
 	}
@@ -66,7 +64,8 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 	}
 	defer e.Close()
 	e.OnAttempt = func(tried types.NamespacedName) {
-		if last, ok := o.Recorder.Latest(tried.Namespace, tried.Name); ok && tried == o.Pod {
+		last, ok := o.Recorder.Latest(tried.Namespace, tried.Name)
+		if ok && tried == o.Pod {
 			r.Attempt = &last // before newer ones of other pods have the recorder forget it
 		}
 	}
@@ -83,7 +82,8 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 	}
 	r.judge(e, o.Pod)
 	basis := e.Describe()
-	basis.Config, r.Basis = o.Name, &basis
+	basis.Config = o.Name
+	r.Basis = &basis
 	return r, nil
 }
 
@@ -97,7 +97,8 @@ func find(s *snapshot.Snapshot, name types.NamespacedName) (*v1.Pod, error) {
 		case pod.Name == name.Name:
 			others = append(others, pod.Namespace)
 		case pod.Namespace == name.Namespace:
-			if here = append(here, pod.Name); strings.HasPrefix(pod.Name, name.Name) {
+			here = append(here, pod.Name)
+			if strings.HasPrefix(pod.Name, name.Name) {
 				begin = append(begin, pod.Name)
 			}
 		}
@@ -106,7 +107,8 @@ func find(s *snapshot.Snapshot, name types.NamespacedName) (*v1.Pod, error) {
 	if len(others) > 0 {
 		return nil, fmt.Errorf("%w: it is in namespace %s", err, report.Few(others))
 	}
-	if meant := cmp.Or(report.Few(begin), yamlcheck.Closest(name.Name, here)); meant != "" {
+	meant := cmp.Or(report.Few(begin), yamlcheck.Closest(name.Name, here))
+	if meant != "" {
 		return nil, fmt.Errorf("%w: did you mean %s?", err, meant)
 	}
 	return nil, err
@@ -127,20 +129,22 @@ func notPending(pod *v1.Pod) string {
 
 func pendingBut(s *snapshot.Snapshot, one *v1.Pod) (names []types.NamespacedName) {
 	for i := range s.Pods {
-		if pod := &s.Pods[i]; pod != one && notPending(pod) == "" {
+		pod := &s.Pods[i]
+		if pod != one && notPending(pod) == "" {
 			names = append(names, cluster.NameOf(pod))
 		}
 	}
 	return names
 }
 
-// judge sees what has come of the pod.
+// judge says what the result of the pod is.
 func (r *Result) judge(e *engine.Engine, name types.NamespacedName) {
 	o := e.Outcome(name)
 	for _, gone := range o.Preempted {
 		r.Preempted = append(r.Preempted, gone.String())
 	}
-	if r.Node = o.Node; r.Node == "" {
+	r.Node = o.Node
+	if r.Node == "" {
 		r.Pending = true
 		r.Verdict = fmt.Sprintf("Pod %s is pending%s.", r.Pod, strings.TrimSuffix(r.because(e, name, o), "."))
 		return
@@ -172,7 +176,8 @@ func (r *Result) because(e *engine.Engine, name types.NamespacedName, o engine.O
 	case a.PodGroup.Note() != "" || len(a.Causes()) == 0:
 		return " because " + o.Reason()
 	}
-	if by := a.RejectedItself(); by != nil && !strings.HasPrefix(a.Causes()[0].Reason, perNode) {
+	by := a.RejectedItself()
+	if by != nil && !strings.HasPrefix(a.Causes()[0].Reason, perNode) {
 		return fmt.Sprintf(", and another node would not help: %s (plugin %s)", by.Reason, by.Plugin)
 	}
 	return " because " + causes(a)
@@ -205,14 +210,14 @@ func causes(a *recorder.Attempt) string {
 // perNode is how the scheduler begins a reason that may be that of several nodes.
 const perNode = "node(s) "
 
-// cause is what the nodes of a group have in common. The words of the scheduler's are mostly
-// good English: they are kept.
+// cause is what the nodes of a group have in common, mostly in the scheduler's words.
 func cause(group recorder.Group) string {
 	nodes, do, are := report.Plural(group.Len(), "node"), "do", "are"
 	if group.Len() == 1 {
 		do, are = "does", "is"
 	}
-	if lacking := report.Lacking(group.Reason); len(lacking) > 0 {
+	lacking := report.Lacking(group.Reason)
+	if len(lacking) > 0 {
 		return fmt.Sprintf("%s %s not have enough free %s", nodes, do, strings.Join(lacking, ", "))
 	}
 	if group.Reason == perNode+"were unschedulable" {

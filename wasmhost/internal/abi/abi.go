@@ -2,7 +2,7 @@
 // knows their exports, the functions that they import, how what passes between
 // the two sides is encoded, and wazero. It knows nothing of the scheduler: what
 // there is to say of pods and nodes comes as a [Message] or as JSON, through [In]
-// and [Scheduler]. It is no API.
+// and [Scheduler].
 //
 // A [Guest] is a compiled module. Its instances share nothing but the code, and
 // each is called by one goroutine at a time. Which instance is called when, and

@@ -41,7 +41,8 @@ func TestHooksThatAreConstantsAreNotActive(t *testing.T) {
 		"trap_enqueue":     Of(Enqueue),
 		"filter_and_score": Of(Filter, Score),
 	} {
-		if got := compile(t, guest).Active; got != want {
+		got := compile(t, guest).Active
+		if got != want {
 			t.Errorf("%s: %b, want %b", guest, got, want)
 		}
 	}
@@ -67,7 +68,8 @@ func TestTheGuestsOfThisProjectStart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if size := i.MemorySize(); size > 8<<20 {
+			size := i.MemorySize()
+			if size > 8<<20 {
 				t.Errorf("%s: an instance has %d bytes", file, size)
 			}
 			if err := i.Close(t.Context()); err != nil {
@@ -124,7 +126,8 @@ func TestAMemoryThatGrowsSlowlyCostsLittleMore(t *testing.T) {
 	if m.Reallocate(limit+pageSize) != nil {
 		t.Error("it may grow beyond its limit")
 	}
-	if took := after.TotalAlloc - before.TotalAlloc; took > 2*limit+limit/4 {
+	took := after.TotalAlloc - before.TotalAlloc
+	if took > 2*limit+limit/4 {
 		t.Errorf("took %.1f times its size", float64(took)/limit)
 	}
 }
@@ -133,11 +136,13 @@ func TestTerminated(t *testing.T) {
 	for text, want := range map[string][]string{
 		"": nil, "a\x00": {"a"}, "a\x00b\x00": {"a", "b"}, "\x00\x00a\x00": {"a"}, "a": nil, "a\x00rest": {"a"},
 	} {
-		if got, all := terminated([]byte(text), 2); !slices.Equal(got, want) || !all {
+		got, all := terminated([]byte(text), 2)
+		if !slices.Equal(got, want) || !all {
 			t.Errorf("%q: %q %v, want %q", text, got, all, want)
 		}
 	}
-	if got, all := terminated([]byte("a\x00b\x00c\x00"), 2); all || len(got) != 2 {
+	got, all := terminated([]byte("a\x00b\x00c\x00"), 2)
+	if all || len(got) != 2 {
 		t.Errorf("three, where two are the most: %q %v", got, all)
 	}
 }
@@ -184,7 +189,8 @@ func TestEqualReasonsAreOneString(t *testing.T) {
 
 func TestFrames(t *testing.T) {
 	trace := "\n\tmain.parse(i32,i32) i32\n\t\t/src/main.go:7:1\n\t.(*regexp.Regexp).match(i32)\n\t.$22()\n\tfilter() i32\n\nGo runtime stack trace:\n\tgoroutine 1\n"
-	if got, want := frames(trace), []string{"main.parse", "(*regexp.Regexp).match", "$22", "filter"}; !reflect.DeepEqual(got, want) {
+	got, want := frames(trace), []string{"main.parse", "(*regexp.Regexp).match", "$22", "filter"}
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -193,7 +199,8 @@ func TestWhatAGuestPrintsIsBounded(t *testing.T) {
 	var interrupted atomic.Bool
 	p := printed{interrupted: &interrupted}
 	for range 100 {
-		if n, err := p.Write(make([]byte, 1000)); n != 1000 || err != nil {
+		n, err := p.Write(make([]byte, 1000))
+		if n != 1000 || err != nil {
 			t.Fatal(n, err)
 		}
 	}

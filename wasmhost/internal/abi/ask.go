@@ -67,7 +67,7 @@ type Verdict struct {
 	Code int32
 	// Number is a score, PostFilter's nominating mode, or Permit's milliseconds.
 	Number int32
-	// Reasons is nil, or one reason. Equal reasons are one slice, which nobody
+	// Reasons is nil, or one reason. Equal reasons are one slice, which no one
 	// may change.
 	Reasons []string
 }
@@ -89,14 +89,14 @@ type Out struct {
 	Scores        map[string]int64 // nil where none were normalized
 }
 
-// Nobody is the Scheduler where there is none: before the guest is a plugin.
-type Nobody struct{}
+// NoScheduler is the Scheduler where there is none: before the guest is a plugin.
+type NoScheduler struct{}
 
 // Node implements Scheduler, as the other methods do.
-func (Nobody) Node(string) (Message, error)    { return nil, nil }
-func (Nobody) Nodes() (Message, error)         { return nil, nil }
-func (Nobody) ImageStates(string) (any, error) { return nil, nil }
-func (Nobody) Eventf(Event)                    {}
-func (Nobody) RejectWaitingPod(string) bool    { return false }
-func (Nobody) AllowWaitingPod(string) bool     { return false }
-func (Nobody) WaitingPod(string) Message       { return nil }
+func (NoScheduler) Node(string) (Message, error)    { return nil, nil }
+func (NoScheduler) Nodes() (Message, error)         { return nil, nil }
+func (NoScheduler) ImageStates(string) (any, error) { return nil, nil }
+func (NoScheduler) Eventf(Event)                    {}
+func (NoScheduler) RejectWaitingPod(string) bool    { return false }
+func (NoScheduler) AllowWaitingPod(string) bool     { return false }
+func (NoScheduler) WaitingPod(string) Message       { return nil }

@@ -56,7 +56,8 @@ var outOfReasons = reason{shown: []string{OutOfReasons}}
 func (a *Account) reason(given []byte) *reason {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if known := a.reasons[string(given)]; known != nil {
+	known := a.reasons[string(given)]
+	if known != nil {
 		return known
 	}
 	if a.size+len(given) > maxReasons || len(a.reasons) >= maxReasonsCount {
@@ -76,12 +77,13 @@ func (a *Account) reason(given []byte) *reason {
 func (a *Account) event() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.events++; a.events > maxEvents {
+	a.events++
+	if a.events > maxEvents {
 		panic(handedOver("handle.eventrecorder.eventf", "more than %d events for one pod", maxEvents))
 	}
 }
 
-// reason is Account.reason, without a lock if the reason is that of the last call.
+// reason is Account.reason, without a lock if it is the reason of the last call.
 func (i *Instance) reason(given []byte) []string {
 	given = given[:min(len(given), maxText+1)] // one byte more, so that Line cuts it visibly
 	account := i.In.Account

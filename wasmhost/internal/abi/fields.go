@@ -12,7 +12,7 @@ import (
 type Field struct {
 	// Kind is what of the object's metadata it is.
 	Kind FieldKind
-	// Key is that of a label or an annotation.
+	// Key is the key of a label or an annotation.
 	Key string
 	// text is the field as the guest wrote it.
 	text string

@@ -22,7 +22,8 @@ func TestFieldsAreReadAsTheDownwardAPIWritesThem(t *testing.T) {
 	if got := withoutText(fields.Node); !slices.Equal(got, want) {
 		t.Errorf("of the node, each once: %v", got)
 	}
-	if got := fields.Pod[2].String(); got != "pod.metadata.labels['app.kubernetes.io/name']" {
+	got := fields.Pod[2].String()
+	if got != "pod.metadata.labels['app.kubernetes.io/name']" {
 		t.Errorf("written as %q", got)
 	}
 }
@@ -36,12 +37,13 @@ func withoutText(fields []Field) (without []Field) {
 }
 
 func TestAGuestMayDecideByNothing(t *testing.T) {
-	if fields, err := parseFields(""); err != nil || len(fields.Pod)+len(fields.Node) != 0 {
+	fields, err := parseFields("")
+	if err != nil || len(fields.Pod)+len(fields.Node) != 0 {
 		t.Errorf("%v, %v", fields, err)
 	}
 }
 
-func TestAFieldThatDoesNotExistIsRefusedWithThoseThatDo(t *testing.T) {
+func TestUnknownFieldIsRefusedWithTheKnownOnes(t *testing.T) {
 	for declared, want := range map[string]string{
 		"pod.metadata.uid\x00":                                     `the field "pod.metadata.uid" does not exist: there are pod.metadata.namespace, `,
 		"node.metadata.name\x00pod.metadata.Name\x00":              `the field "pod.metadata.Name" does not exist`,
@@ -55,7 +57,8 @@ func TestAFieldThatDoesNotExistIsRefusedWithThoseThatDo(t *testing.T) {
 		"pod.spec." + strings.Repeat("x", 1000) + "\x00":           "xxx…",
 		"node.metadata.labels['" + strings.Repeat("x", 9) + "\x00": "does not exist",
 	} {
-		if _, err := parseFields(declared); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := parseFields(declared)
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v", declared, err)
 		}
 	}

@@ -36,12 +36,12 @@ type Guest struct {
 	// Constants are what hooks answer that are not active: zero for one that is not
 	// exported.
 	Constants [hooks]Verdict
-	// UsesHandle is true of a guest that may act on the scheduler: it imports a function
+	// UsesHandle is set for a guest that may act on the scheduler: it imports a function
 	// of the framework's handle.
 	UsesHandle bool
-	// AsksWhoPassed is true of a guest that may ask which nodes passed Filter.
+	// AsksWhoPassed is set for a guest that may ask which nodes passed Filter.
 	AsksWhoPassed bool
-	// Declares is true of a guest that says what it decides by ([Instance.DecidesBy]).
+	// Declares is set for a guest that says what it decides by ([Instance.DecidesBy]).
 	Declares bool
 
 	code      *compiler.Module
@@ -83,7 +83,8 @@ func (g *Guest) check(ctx context.Context, wasm []byte) error {
 	if !ok {
 		return fmt.Errorf("wasm: guest doesn't export memory[%s]", exportMemory)
 	}
-	if needs := uint64(memory.Min()) * pageSize; needs > g.allocator.limit {
+	needs := uint64(memory.Min()) * pageSize
+	if needs > g.allocator.limit {
 		return fmt.Errorf("wasm: guest needs %d bytes of memory at once, but %w is %d", needs, ErrMemoryLimit, g.allocator.limit)
 	}
 	if err := g.findHooks(wasm); err != nil {

@@ -32,7 +32,8 @@ func TestTheGuideHasTheWholeABI(t *testing.T) {
 		for _, result := range exports[h].results {
 			want = api.ValueTypeName(result)
 		}
-		if got, ok := said[h.String()]; !ok || strings.TrimSpace(got) != want {
+		got, ok := said[h.String()]
+		if !ok || strings.TrimSpace(got) != want {
 			t.Errorf("%s returns %q, but docs/guests.md says %q", h, want, got)
 		}
 		delete(said, h.String())
@@ -40,7 +41,8 @@ func TestTheGuideHasTheWholeABI(t *testing.T) {
 	for module, functions := range hostModules {
 		for name, f := range functions {
 			parameters := strings.FieldsFunc(said[name], func(r rune) bool { return r == ',' || r == ' ' })
-			if got, ok := said[name]; !ok || len(parameters) != f.params {
+			got, ok := said[name]
+			if !ok || len(parameters) != f.params {
 				t.Errorf("%s %s takes %d parameters, but docs/guests.md says %q", module, name, f.params, got)
 			}
 			delete(said, name)

@@ -26,7 +26,7 @@ type hostModule map[string]hostFunction
 
 // hostModules are all functions that guests may import, but for WASI's. Most are
 // (buf, limit) -> size: what does not fit within limit bytes is not written, and
-// the guest asks again with as many bytes as size says. Those that answer are
+// the guest asks again with as many bytes as size says. The functions that answer are
 // (buf, size) -> ().
 var hostModules = map[string]hostModule{
 	moduleAPI: {
@@ -81,7 +81,7 @@ func (m hostModule) instantiate(ctx context.Context, runtime wazero.Runtime, nam
 				i.memory = caller.Memory()
 			}
 			if i.In.Scheduler == nil {
-				i.In.Scheduler = Nobody{}
+				i.In.Scheduler = NoScheduler{}
 			}
 			if i.In.Account == nil {
 				i.In.Account = &i.own

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -102,7 +101,8 @@ type starting struct {
 }
 
 func (s starting) Value(key any) any {
-	if value := s.Context.Value(key); value != nil {
+	value := s.Context.Value(key)
+	if value != nil {
 		return value
 	}
 	return s.defaults.Value(key)
@@ -114,10 +114,11 @@ func (i *Instance) start(g *Guest) error {
 	if i.settings.Repeatable {
 		config = i.repeatable(config)
 	}
-	if err := i.enter("instantiate", func(ctx context.Context) (err error) {
-		i.module, err = g.code.Runtime.InstantiateModule(ctx, g.code.CompiledModule, config)
-		return err
-	}); err != nil {
+	err := i.enter()
+	if err == nil {
+		i.module, err = g.code.Runtime.InstantiateModule(i.ctx, g.code.CompiledModule, config)
+	}
+	if err = i.leave(instantiate, err); err != nil {
 		return err
 	}
 	i.memory = i.module.Memory()
@@ -127,30 +128,46 @@ func (i *Instance) start(g *Guest) error {
 		if start == nil {
 			continue
 		}
-		if err := i.enter(strings.Replace(export, module.StartFunction, "instantiate", 1), func(ctx context.Context) error { return explainExit(start.CallWithStack(ctx, nil)) }); err != nil {
+		if err = i.enter(); err == nil {
+			err = explainExit(start.CallWithStack(i.ctx, nil))
+		}
+		if export == module.StartFunction {
+			export = instantiate
+		}
+		if err = i.leave(export, err); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// instantiate stands for the start of a module in errors.
+const instantiate = "instantiate"
+
 // explainExit says what to do about a guest whose start has ended it, with exit code 0.
 func explainExit(err error) error {
-	if exit := (*sys.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 0 {
+	exit := (*sys.ExitError)(nil)
+	if errors.As(err, &exit) && exit.ExitCode() == 0 {
 		return fmt.Errorf("%w: the guest is built as a program, which ends with its main; "+
 			"build it with -buildmode=c-shared (Go) or -buildmode=wasi-legacy (TinyGo)", err)
 	}
 	return err
 }
 
-// enter runs any function of the guest. An error is a [Trap].
-func (i *Instance) enter(export string, run func(context.Context) error) error {
-	err := i.count()
-	if err == nil {
-		err = run(i.ctx)
-		if why := i.count(); why != nil { // though the call may have come to its end
-			err = why
-		}
+// enter begins a call of any function of the guest. It returns why the instance is
+// interrupted, if it is.
+func (i *Instance) enter() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.calls++
+	return i.why
+}
+
+// leave ends a call. An error is a [Trap].
+func (i *Instance) leave(export string, err error) error {
+	why := i.enter()
+	if why != nil { // though the call may have come to its end
+		err = why
 	}
 	if err != nil {
 		return i.trap(export, err)
@@ -159,14 +176,6 @@ func (i *Instance) enter(export string, run func(context.Context) error) error {
 		i.printed.kept = nil
 	}
 	return nil
-}
-
-// count begins or ends a call. It returns why the instance is interrupted, if it is.
-func (i *Instance) count() error {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.calls++
-	return i.why
 }
 
 // Overdue is why a call is interrupted that takes longer than it may.
@@ -229,20 +238,18 @@ func (i *Instance) Interrupted() bool { return i.interrupted.Load() }
 // no use but to be closed.
 func (i *Instance) Call(h Hook) (*Out, error) {
 	i.out = Out{}
-	value, err := i.run(h.String(), i.functions[h])
-	reasons := i.out.Reasons
-	i.out.Verdict = h.split(value)
-	i.out.Reasons = reasons
-	return &i.out, err
-}
-
-// run calls a function that takes no parameter.
-func (i *Instance) run(export string, f api.Function) (uint64, error) {
 	i.stack[0] = 0
-	if err := i.enter(export, func(ctx context.Context) error { return f.CallWithStack(ctx, i.stack[:]) }); err != nil {
-		return 0, err
+	err := i.enter()
+	if err == nil {
+		err = i.functions[h].CallWithStack(i.ctx, i.stack[:])
 	}
-	return i.stack[0], nil
+	if err = i.leave(h.String(), err); err != nil {
+		return nil, err
+	}
+	verdict := h.split(i.stack[0])
+	verdict.Reasons = i.out.Reasons
+	i.out.Verdict = verdict
+	return &i.out, nil
 }
 
 // maxDeclared bounds the list of fields, in bytes.
@@ -255,10 +262,15 @@ func (i *Instance) DecidesBy() (*Fields, error) {
 		return nil, nil
 	}
 	i.In = In{}
-	where, err := i.run(exportDecidesBy, declared)
-	if err != nil {
+	i.stack[0] = 0
+	err := i.enter()
+	if err == nil {
+		err = declared.CallWithStack(i.ctx, i.stack[:])
+	}
+	if err = i.leave(exportDecidesBy, err); err != nil {
 		return nil, err
 	}
+	where := i.stack[0]
 	size := uint32(where)
 	list, ok := i.memory.Read(uint32(where>>32), min(size, maxDeclared))
 	switch {

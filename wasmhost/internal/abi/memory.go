@@ -8,7 +8,8 @@ import (
 // read is a view of the guest's memory, which the guest may change later on. A
 // guest traps that names bytes that it does not have, or more than are taken.
 func (i *Instance) read(at, size, most uint64, what string) []byte {
-	if size = uint64(uint32(size)); size > most {
+	size = uint64(uint32(size))
+	if size > most {
 		panic(handedOver(what, "%d bytes, and at most %d are taken", size, most))
 	}
 	b, ok := i.memory.Read(uint32(at), uint32(size))

@@ -14,7 +14,7 @@ import (
 
 // oneNode is a scheduler with a node.
 type oneNode struct {
-	Nobody
+	NoScheduler
 	node *v1.Node
 }
 

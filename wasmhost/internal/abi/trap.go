@@ -18,7 +18,7 @@ import (
 type Trap struct {
 	// Hook is the name of the export, or "instantiate" before any was called.
 	Hook string
-	// ExitCode is that of a guest that has ended by itself.
+	// ExitCode is the exit code of a guest that has ended by itself.
 	ExitCode uint32
 	text     string
 }
@@ -37,7 +37,8 @@ const (
 func (i *Instance) trap(hook string, err error) *Trap {
 	cause, trace, _ := strings.Cut(err.Error(), stackHeader)
 	stack := frames(trace)
-	if last := len(stack) - 1; last >= 0 && strings.HasPrefix(stack[last], "$") {
+	last := len(stack) - 1
+	if last >= 0 && strings.HasPrefix(stack[last], "$") {
 		stack[last] = hook // the guest has no name section, but this one is known
 	}
 	text := strings.TrimSuffix(strings.TrimSpace(cause), " (recovered by wazero)")

@@ -67,7 +67,7 @@ func TestChildDiesOfABombAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			emptyTemp(t)
 			wasm := bomb()
-			if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // the peak is that of now
+			if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // the peak begins here
 				t.Fatal(err)
 			}
 			before := peak(t)
@@ -78,10 +78,12 @@ func TestChildDiesOfABombAlone(t *testing.T) {
 			if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "memory") || len(err.Error()) > len(want)+maxSaid || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v", err)
 			}
-			if more := peak(t) - before; more > 16 {
+			more := peak(t) - before
+			if more > 16 {
 				t.Errorf("this process took %d MiB", more)
 			}
-			if left := children(t); len(left) > 0 {
+			left := children(t)
+			if len(left) > 0 {
 				t.Errorf("left behind: %v", left)
 			}
 		})
@@ -101,7 +103,8 @@ func TestChildThatIsKilled(t *testing.T) {
 	if err := syscall.Kill(oneChild(t), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if err := eventually.Receives(t, "compiling ends", ended); err == nil || !strings.Contains(err.Error(), "ended with signal: killed") {
+	err := eventually.Receives(t, "compiling ends", ended)
+	if err == nil || !strings.Contains(err.Error(), "ended with signal: killed") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -117,10 +120,12 @@ func TestChildEndsWithItsContext(t *testing.T) {
 	oneChild(t)
 	why := errors.New("the scheduler stops")
 	cancel(why)
-	if err := eventually.Receives(t, "compiling ends", ended); !errors.Is(err, why) {
+	err := eventually.Receives(t, "compiling ends", ended)
+	if !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
-	if left := children(t); len(left) > 0 {
+	left := children(t)
+	if len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }

@@ -52,7 +52,8 @@ func Compile(ctx context.Context, wasm []byte, keepIn string) (*Module, error) {
 	kept := ""
 	if keepIn != "" {
 		kept = filepath.Join(keepIn, fmt.Sprintf("%x", sha256.Sum256(wasm)))
-		if m := loadKept(ctx, wasm, kept); m != nil {
+		m := loadKept(ctx, wasm, kept)
+		if m != nil {
 			return m, nil
 		}
 	} else if !inChild {
@@ -71,10 +72,14 @@ func Compile(ctx context.Context, wasm []byte, keepIn string) (*Module, error) {
 		return nil, err
 	}
 	m, err := load(wasm, folder)
-	if err == nil && kept != "" {
-		keep(ctx, folder, kept)
+	if err != nil || kept == "" {
+		return m, err
 	}
-	return m, err
+	err = keep(folder, kept)
+	if err != nil {
+		klog.FromContext(ctx).Info("Guests are compiled at each start: the compilation cache is unusable", "directory", keepIn, "err", err)
+	}
+	return m, nil
 }
 
 // compileInto compiles a module into a folder.
@@ -113,25 +118,26 @@ func loadKept(ctx context.Context, wasm []byte, kept string) *Module {
 }
 
 // keep has a copy of a folder take the place of what was kept of a module.
-func keep(ctx context.Context, folder, kept string) {
-	err := os.MkdirAll(filepath.Dir(kept), 0o700)
-	fresh := ""
-	if err == nil {
-		fresh, err = os.MkdirTemp(filepath.Dir(kept), "keeping-*")
-	}
-	if err == nil {
-		defer os.RemoveAll(fresh) // if it could not be renamed
-		err = os.CopyFS(fresh, os.DirFS(folder))
-	}
-	if err == nil {
-		err = os.RemoveAll(kept)
-	}
-	if err == nil {
-		err = os.Rename(fresh, kept)
-	}
+func keep(folder, kept string) error {
+	parent := filepath.Dir(kept)
+	err := os.MkdirAll(parent, 0o700)
 	if err != nil {
-		klog.FromContext(ctx).Info("Guests are compiled at each start: the compilation cache is unusable", "directory", filepath.Dir(kept), "err", err)
+		return err
 	}
+	fresh, err := os.MkdirTemp(parent, "keeping-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(fresh) // if it could not be renamed
+	err = os.CopyFS(fresh, os.DirFS(folder))
+	if err != nil {
+		return err
+	}
+	err = os.RemoveAll(kept)
+	if err != nil {
+		return err
+	}
+	return os.Rename(fresh, kept)
 }
 
 // load reads what was compiled into a folder, and never compiles: wazero looks for compiled
@@ -147,7 +153,8 @@ func load(wasm []byte, folder string) (*Module, error) {
 // an error.
 func compile(ctx context.Context, wasm []byte, folder string) (m *Module, err error) {
 	defer func() {
-		if panicked := recover(); panicked != nil {
+		panicked := recover()
+		if panicked != nil {
 			m, err = nil, fmt.Errorf("wazero panics: %v", panicked)
 		}
 	}()
@@ -158,7 +165,8 @@ func compileOrPanic(ctx context.Context, wasm []byte, folder string) (m *Module,
 	m = &Module{}
 	config := wazero.NewRuntimeConfig()
 	if folder != "" {
-		if m.cache, err = wazero.NewCompilationCacheWithDir(folder); err != nil {
+		m.cache, err = wazero.NewCompilationCacheWithDir(folder)
+		if err != nil {
 			return nil, err
 		}
 		config = config.WithCompilationCache(m.cache)

@@ -1,6 +1,6 @@
-// Package fetch gets guests: from web servers, registries and files. It is not an API.
+// Package fetch gets guests: from web servers, registries and files.
 //
-// Its errors quote nothing of what a server or a file has answered: whoever may name
+// Its errors quote nothing of what a server or a file has answered: a user who may name
 // a guest, as everybody who reaches a simulator may, is not thereby allowed to read
 // files or other servers.
 package fetch
@@ -235,7 +235,8 @@ func (s Source) String() string { return s.shown }
 // redacted hides what may be a secret: a password, a user alone, as tokens are
 // given, the query and the fragment.
 func redacted(u url.URL) string {
-	if _, named := u.User.Password(); u.User != nil && !named {
+	_, named := u.User.Password()
+	if u.User != nil && !named {
 		u.User = url.User("xxxxx")
 	}
 	if u.RawQuery != "" {

@@ -131,14 +131,15 @@ func TestGuestsThatCannotBeFetched(t *testing.T) {
 			if strings.Contains(tt.want, "not fetched within 200ms") {
 				f.Timeout = 200 * time.Millisecond
 			}
-			if _, err := f.Fetch(t.Context(), Parse(serve(t, tt.handler)), 1<<20); message(err) != tt.want {
+			_, err := f.Fetch(t.Context(), Parse(serve(t, tt.handler)), 1<<20)
+			if message(err) != tt.want {
 				t.Errorf("got\n%v\nwant\n%s", err, tt.want)
 			}
 		})
 	}
 }
 
-// secret is what must be in no error: whoever may name a guest may not read, by
+// secret is what must be in no error: a user who may name a guest may not read, by
 // its errors, what this process can reach.
 const secret = "SSH-2.0-secret"
 
@@ -161,7 +162,8 @@ func TestWhatAFileHoldsIsNotSaid(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Fetcher{Timeout: time.Minute}.Fetch(t.Context(), Parse("file://"+file), 1<<20)
-		if want := "not a Wasm module"; message(err) != want {
+		want := "not a Wasm module"
+		if message(err) != want {
 			t.Errorf("%q: got %v, want %s", content, err, want)
 		}
 	}
@@ -170,7 +172,8 @@ func TestWhatAFileHoldsIsNotSaid(t *testing.T) {
 func TestAServerThatIsNotThere(t *testing.T) {
 	const address = "127.0.0.1:1" // a port that was free a moment ago may be another program's by now
 	_, err := Fetcher{Timeout: time.Minute}.Fetch(t.Context(), Parse("http://me:secret@"+address), 1<<20)
-	if want := "dial tcp " + address + ": connect: connection refused"; message(err) != want {
+	want := "dial tcp " + address + ": connect: connection refused"
+	if message(err) != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -185,13 +188,14 @@ func TestWhatAURLIsShownAs(t *testing.T) {
 		"file://a folder/what?.wasm":                          "file://a folder/what?.wasm",
 		"oci://ghcr.io/example/regex:v2":                      "oci://ghcr.io/example/regex:v2",
 	} {
-		if got := Parse(guestURL).String(); got != want {
+		got := Parse(guestURL).String()
+		if got != want {
 			t.Errorf("%s is shown as %s, want %s", guestURL, got, want)
 		}
 	}
 }
 
-func TestATokenInAURLIsPrintedNowhere(t *testing.T) {
+func TestTokenInAURLIsNeverPrinted(t *testing.T) {
 	for _, guestURL := range []string{
 		serve(t, http.NotFound) + "?token=secret",
 		strings.Replace(serve(t, http.NotFound), "http://", "http://secret@", 1) + "#secret",
@@ -211,7 +215,8 @@ func TestAnEncryptedFetchStaysEncrypted(t *testing.T) {
 	defer server.Close()
 	f := Fetcher{Transport: server.Client().Transport, Timeout: time.Minute}
 	_, err := f.Fetch(t.Context(), Parse(server.URL), 1<<20)
-	if want := "redirected from https to http"; message(err) != want {
+	want := "redirected from https to http"
+	if message(err) != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -228,7 +233,7 @@ func TestAFileThatDoesNotEndIsGivenUp(t *testing.T) {
 	const endless = "/proc/kmsg"
 	f, err := os.Open(endless)
 	if err != nil {
-		t.Skipf("no file that blocks whoever reads it: %v", err)
+		t.Skipf("no file that blocks its reader: %v", err)
 	}
 	f.Close()
 	_, err = Fetcher{Timeout: 50 * time.Millisecond}.Fetch(t.Context(), Parse("file://"+endless), 1<<30)

@@ -73,7 +73,7 @@ func (f Fetcher) client(ctx context.Context, requests int64) (*client, error) {
 		remote.WithContext(ctx),
 		remote.WithTransport(c.answers),
 		remote.WithAuthFromKeychain(keychain{}),
-		remote.WithRetryPredicate(func(error) bool { return false }), // as for http: whoever starts the scheduler tries again
+		remote.WithRetryPredicate(func(error) bool { return false }), // as for http: the one who starts the scheduler tries again
 		remote.WithRetryStatusCodes(),
 	}
 	puller, err := remote.NewPuller(c.options...)
@@ -203,7 +203,7 @@ func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// encrypted is true of https, and of what does not leave the machine.
+// encrypted reports whether a URL is https, or one of what does not leave the machine.
 func encrypted(req *http.Request) bool {
 	host := req.URL.Hostname()
 	here := host == "localhost" || strings.HasSuffix(host, ".localhost") || net.ParseIP(host).IsLoopback()
@@ -219,7 +219,8 @@ type boundedBody struct {
 
 func (b *boundedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if b.left -= int64(n); b.left < 0 {
+	b.left -= int64(n)
+	if b.left < 0 {
 		err = b.tooLarge
 	}
 	return n, err

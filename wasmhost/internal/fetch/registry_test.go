@@ -30,7 +30,7 @@ type images struct {
 	registry http.Handler
 }
 
-// newRegistry starts a registry in the process. nobody is logged in to it.
+// newRegistry starts a registry in the process. User "stranger" is not logged in to it.
 func newRegistry(t *testing.T, before func(registry http.Handler) http.Handler, options ...registry.Option) images {
 	t.Helper()
 	logInWith(t, "")
@@ -113,7 +113,8 @@ func TestAGuestFromARegistry(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := Fetcher{Timeout: time.Minute}
-			if wasm, err := f.Fetch(t.Context(), Parse("oci://"+r.host+"/"+image), 1<<20); err != nil || string(wasm) != program {
+			wasm, err := f.Fetch(t.Context(), Parse("oci://"+r.host+"/"+image), 1<<20)
+			if err != nil || string(wasm) != program {
 				t.Errorf("got %q, %v", wasm, err)
 			}
 		})
@@ -130,7 +131,7 @@ func TestImagesThatCannotBeUsed(t *testing.T) {
 	r.pushIndex(t, "index:v1")
 	const unknown = "@sha256:0000000000000000000000000000000000000000000000000000000000000000"
 	tests := []struct{ name, url, want string }{
-		{"a name that nobody has", "oci://" + r.host + "/nobody:v1", "the registry answered 404 Not Found"},
+		{"an unknown name", "oci://" + r.host + "/absent:v1", "the registry answered 404 Not Found"},
 		{"a tag that it does not have", "oci://" + r.host + "/guest:v2", "the registry answered 404 Not Found"},
 		{"a digest that it does not have", "oci://" + r.host + "/guest" + unknown, "the registry answered 404 Not Found"},
 		{"a container's image", "oci://" + r.host + "/alpine:3", "the image has 0 layers of type application/wasm, but must have one"},
@@ -146,7 +147,8 @@ func TestImagesThatCannotBeUsed(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := Fetcher{Timeout: time.Minute}
-			if _, err := f.Fetch(t.Context(), Parse(tt.url), 1<<20); message(err) != tt.want {
+			_, err := f.Fetch(t.Context(), Parse(tt.url), 1<<20)
+			if message(err) != tt.want {
 				t.Errorf("got\n%v\nwant\n%s", err, tt.want)
 			}
 		})
@@ -244,7 +246,8 @@ func TestWhatARegistryAnswersIsNotSaid(t *testing.T) {
 			if strings.Contains(tt.want, "not fetched within 1s") {
 				f.Timeout = time.Second
 			}
-			if _, err := f.Fetch(t.Context(), Parse(url), 1<<20); message(err) != tt.want {
+			_, err := f.Fetch(t.Context(), Parse(url), 1<<20)
+			if message(err) != tt.want {
 				t.Errorf("got\n%v\nwant\n%s", err, tt.want)
 			}
 		})
@@ -317,7 +320,8 @@ func TestARegistryThatWantsALogin(t *testing.T) {
 			} {
 				logInWith(t, login.config)
 				f := Fetcher{Timeout: time.Minute}
-				if _, err := f.Fetch(t.Context(), Parse("oci://"+r.host+"/guest:v1"), 1<<20); message(err) != login.want {
+				_, err := f.Fetch(t.Context(), Parse("oci://"+r.host+"/guest:v1"), 1<<20)
+				if message(err) != login.want {
 					t.Errorf("with %s: got %v, want %q", login.config, err, login.want)
 				}
 			}
@@ -329,7 +333,8 @@ func TestADockerConfigThatCannotBeRead(t *testing.T) {
 	r := newRegistry(t, nil)
 	logInWith(t, `{"auths":[]}`)
 	_, err := Fetcher{Timeout: time.Minute}.Fetch(t.Context(), Parse("oci://"+r.host+"/guest:v1"), 1<<20)
-	if want := "reading the docker config: "; !strings.HasPrefix(message(err), want) {
+	want := "reading the docker config: "
+	if !strings.HasPrefix(message(err), want) {
 		t.Errorf("got %v, want %s…", err, want)
 	}
 }
@@ -342,7 +347,7 @@ func (n refusing) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, failure{text: req.URL.Host + " is not there"}
 }
 
-func TestARegistryElsewhereIsSpokenToEncrypted(t *testing.T) {
+func TestRegistryOnAnotherMachineIsAskedEncrypted(t *testing.T) {
 	logInWith(t, "")
 	for _, host := range []string{"registry.example.com", "10.0.0.1:5000"} {
 		var schemes []string
@@ -350,7 +355,8 @@ func TestARegistryElsewhereIsSpokenToEncrypted(t *testing.T) {
 		if _, err := f.Fetch(t.Context(), Parse("oci://"+host+"/guest:v1"), 1<<20); err == nil {
 			t.Errorf("%s: no error", host)
 		}
-		if got := strings.Join(schemes, " "); got != "https" {
+		got := strings.Join(schemes, " ")
+		if got != "https" {
 			t.Errorf("%s: asked by %s", host, got)
 		}
 	}
@@ -358,7 +364,8 @@ func TestARegistryElsewhereIsSpokenToEncrypted(t *testing.T) {
 
 func TestAnErrorOfAnAnswerKeepsItsCause(t *testing.T) {
 	cause := errors.New("cause")
-	if err := explain(cause, "words"); err.Error() != "words" || !errors.Is(err, cause) {
+	err := explain(cause, "words")
+	if err.Error() != "words" || !errors.Is(err, cause) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -370,7 +377,8 @@ func TestManifestTakesLittleMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	m, err := parseManifest(&remote.Descriptor{Manifest: []byte(text)})
 	runtime.ReadMemStats(&after)
-	if taken := (after.TotalAlloc - before.TotalAlloc) >> 20; err != nil || len(m.Layers) < 1<<20 || taken > 512 {
+	taken := (after.TotalAlloc - before.TotalAlloc) >> 20
+	if err != nil || len(m.Layers) < 1<<20 || taken > 512 {
 		t.Errorf("%d layers, %d MiB, %v", len(m.Layers), taken, err)
 	}
 }

@@ -27,7 +27,7 @@ const suffix = ".sigstore.json"
 
 // Signed looks for a signature of a guest with this SHA-256, until verify returns nil for a bundle
 // and the digest that it must sign. Beside a file it is one, of the guest's bytes; in a registry
-// they are of the manifest, which has the guest's digest. Where none is right, the error is that of
+// they are of the manifest, which has the guest's digest. Where none is right, the error is the one of
 // the first.
 func (f Fetcher) Signed(ctx context.Context, from Source, guest Digest, verify Verify) error {
 	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
@@ -101,7 +101,7 @@ func (f Fetcher) signedInRegistry(ctx context.Context, image string, guest Diges
 // stageSignatures is the stage of all that is read to find a signature in a registry.
 const stageSignatures = "the registry's answer is not a list of signatures, or not one of them"
 
-// signed reads one bundle about an image after another, until one is right. Whoever may write to the
+// signed reads one bundle about an image after another, until one is right. A user who may write to the
 // repository can add others in front of it: a bundle that cannot be read hides no other one, what is
 // listed as a bundle comes first, and only the time and maxReferrers end the search.
 func (c *client) signed(ctx context.Context, image name.Digest, verify func([]byte) error) error {

@@ -90,15 +90,16 @@ func TestSignaturesThatCannotBeUsed(t *testing.T) {
 		"moved:v1":    "the image has changed since the guest was fetched",
 		"two:v1":      "it has no signature",
 		"large:v1":    "a signature has more than 1048576 bytes",
-		"nobody:v1":   "the registry answered 404 Not Found",
+		"absent:v1":   "the registry answered 404 Not Found",
 	} {
-		if bundles, _, err := readBundles(t, "oci://"+r.host+"/"+image); message(err) != want || len(bundles) > 0 {
+		bundles, _, err := readBundles(t, "oci://"+r.host+"/"+image)
+		if message(err) != want || len(bundles) > 0 {
 			t.Errorf("%s: got %q, %v, want %s", image, bundles, err, want)
 		}
 	}
 }
 
-// TestSignaturesInFrontHideNoOther: whoever may write to a repository can sign an image, too, and store
+// TestSignaturesInFrontHideNoOther: a user who may write to a repository can sign an image, too, and store
 // what looks like a signature.
 func TestSignaturesInFrontHideNoOther(t *testing.T) {
 	for name, support := range map[string]bool{"with the referrers API": true, "with the referrers tag": false} {
@@ -134,12 +135,13 @@ func TestSignaturesAreSoughtForALimitedTime(t *testing.T) {
 	server := httptest.NewServer(at("/blobs/", silence)(r.registry))
 	defer server.Close()
 	err := f.Signed(t.Context(), Parse("oci://"+strings.TrimPrefix(server.URL, "http://")+"/guest:v1"), ofProgram, nil)
-	if want := "no signature was found in time: context deadline exceeded"; message(err) != want {
+	want := "no signature was found in time: context deadline exceeded"
+	if message(err) != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
-func TestTheDigestOfABlobIsThatOfItsBytes(t *testing.T) {
+func TestDigestOfABlobIsItsBytesDigest(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(r.URL.Path))
 	}))

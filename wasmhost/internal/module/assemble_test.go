@@ -5,6 +5,26 @@ import (
 	"slices"
 )
 
+// Further instructions.
+const (
+	opBr           = 0x0c
+	opBrIf         = 0x0d
+	opTypedSelect  = 0x1c
+	opLocalTee     = 0x22
+	opI32Load      = 0x28
+	opI32Store     = 0x36
+	opI32Eqz       = 0x45
+	opI32RemU      = 0x70
+	bulkMemoryCopy = 10
+	bulkMemoryFill = 11
+	bulkTableCopy  = 14
+	bulkTableGrow  = 15
+	bulkTableFill  = 17
+
+	typeFuncref   = 0x70
+	typeExternref = 0x6f
+)
+
 // join assembles bytes of a module from bytes, numbers and slices of bytes.
 func join(parts ...any) (b []byte) {
 	for _, part := range parts {
@@ -24,13 +44,11 @@ func join(parts ...any) (b []byte) {
 
 // sized is what it is given, after its length.
 func sized(parts ...any) []byte {
-	var b []byte
-	if text, ok := parts[0].(string); ok && len(parts) == 1 {
-		b = []byte(text)
-	} else {
-		b = join(parts...)
+	text, ok := parts[0].(string)
+	if ok && len(parts) == 1 {
+		return appendSized(nil, []byte(text))
 	}
-	return appendSized(nil, b)
+	return appendSized(nil, join(parts...))
 }
 
 func list(entries ...[]byte) []byte { return join(len(entries), slices.Concat(entries...)) }
@@ -67,7 +85,7 @@ const (
 	typeTwo    = 2
 )
 
-// body is that of a function with so many local variables, i32, beside its parameters.
+// body is the body of a function with so many local variables, i32, beside its parameters.
 func body(locals int, code ...[]byte) []byte {
 	return join(list(join(locals, []byte{typeI32})), slices.Concat(code...), []byte{opEnd})
 }

@@ -1,7 +1,7 @@
 package module
 
 // Constants are what exported functions return that do nothing else: their body is one constant, or nothing at all. Guests
-// on the SDK export every hook, and those that they do not implement are such.
+// on the SDK export every hook: the ones that they do not implement, too.
 func Constants(wasm []byte) map[string]uint64 {
 	m, err := read(wasm)
 	if err != nil {
@@ -33,7 +33,7 @@ func constant(body []byte) (value uint64, ok bool) {
 		case op == opReturn:
 			return value, true // what follows is not reached
 		case op == opEnd:
-			return value, !r.more()
+			return value, len(r.rest) == 0
 		case pushed:
 			return 0, false
 		case op == opI32Const:

@@ -28,9 +28,10 @@ type point struct {
 type addition int
 
 const (
-	charge     addition = iota // for the code up to the next point that charges
-	chargeSize                 // for the size that is the last operand of a bulk instruction
-	look                       // before what may take long
+	nothing    addition = iota
+	charge              // for the code up to the next point that charges
+	chargeSize          // for the size that is the last operand of a bulk instruction
+	look                // before what may take long
 )
 
 // call is of a function, or of anyFunction, and has the point that pays for it.
@@ -38,35 +39,25 @@ type call struct{ function, pays int }
 
 const anyFunction = -1
 
-// readFunction reads a function that is not imported.
-func (m *module) readFunction(number int) (*function, error) {
+// readCode reads the code of a function that is not imported.
+func (m *module) readCode(number int) (*function, error) {
 	f := &function{m: m, body: m.bodies[number], r: &reader{rest: m.bodies[number]}}
 	number += len(m.wasi)
-	f.readLocals(m.types[m.functions[number]].parameters)
-	f.readCode()
-	if f.r.err != nil {
-		return nil, fmt.Errorf("function %d: %w", number, f.r.err)
-	}
-	return f, nil
-}
-
-func (f *function) readLocals(parameters int) {
-	f.locals = parameters
+	f.locals = m.types[m.functions[number]].parameters
 	for range f.r.count(maxLocals, "groups of local variables") {
 		f.locals += f.r.int(maxLocals-f.locals, "further local variables")
-		f.r.valueType()
+		f.r.oneOf(valueTypes, "type")
 	}
-}
-
-func (f *function) readCode() {
 	f.blocks = []block{{op: opBlock, pays: f.add(f.at(), charge)}}
 	f.points[0].units = f.locals / localsPerUnit
 	for len(f.blocks) > 0 && f.r.err == nil {
 		f.readInstruction()
 	}
-	if f.r.more() {
-		f.r.fail("%d bytes after its end", len(f.r.rest))
+	f.r.end()
+	if f.r.err != nil {
+		return nil, fmt.Errorf("function %d: %w", number, f.r.err)
 	}
+	return f, nil
 }
 
 // at is where the reader is in the body.
@@ -79,17 +70,24 @@ func (f *function) add(at int, adds addition) (number int) {
 
 func (f *function) readInstruction() {
 	at := f.at()
-	i := f.m.instruction(f.r, f.locals, len(f.blocks))
+	op, i := f.r.instruction()
+	index := f.m.immediates(f.r, i, f.locals, len(f.blocks))
 	top := &f.blocks[len(f.blocks)-1]
-	if f.points[top.pays].units > maxCharge && i.op != opElse && i.op != opEnd {
+	if f.points[top.pays].units > maxCharge && op != opElse && op != opEnd {
 		top.pays = f.add(at, charge) // for this block only: a jump out of it passes over the rest
 	}
-	f.points[top.pays].units += cost(i, f.locals)
-	switch i.op {
+	f.points[top.pays].units += i.cost
+	if op >= opBlock && op <= opBrTable {
+		f.points[top.pays].units += f.locals / localsPerUnit
+	}
+	if i.adds != nothing {
+		f.add(at, i.adds)
+	}
+	switch op {
 	case opBlock, opIf:
-		f.blocks = append(f.blocks, block{i.op, top.pays})
+		f.blocks = append(f.blocks, block{op, top.pays})
 	case opLoop:
-		f.blocks = append(f.blocks, block{i.op, f.add(f.at(), charge)})
+		f.blocks = append(f.blocks, block{op, f.add(f.at(), charge)})
 	case opElse:
 		if top.op != opIf {
 			f.r.fail("an else without an if")
@@ -99,33 +97,15 @@ func (f *function) readInstruction() {
 	case opEnd:
 		f.blocks = f.blocks[:len(f.blocks)-1]
 	case opCall, opCallIndirect:
-		f.addCall(at, i, top.pays)
-	case opMemoryGrow:
-		f.add(at, look)
-	case opBulk:
-		f.addBulk(at, i.sub)
-	}
-}
-
-func (f *function) addCall(at int, i instruction, pays int) {
-	called := i.index
-	isWASI := f.m.isWASI(called)
-	if i.op == opCallIndirect {
-		called = anyFunction
-		isWASI = f.m.wasiReferred
-	}
-	if isWASI { // the host's other functions look themselves
-		f.add(at, look)
-	}
-	f.calls = append(f.calls, call{called, pays})
-}
-
-func (f *function) addBulk(at int, sub byte) {
-	switch sub {
-	case bulkMemoryInit, bulkMemoryCopy, bulkMemoryFill, bulkTableInit, bulkTableCopy, bulkTableFill:
-		f.add(at, chargeSize)
-	case bulkTableGrow:
-		f.add(at, look)
+		isWASI := f.m.isWASI(index)
+		if op == opCallIndirect {
+			index = anyFunction
+			isWASI = f.m.wasiReferred
+		}
+		if isWASI { // the host's other functions look themselves
+			f.add(at, look)
+		}
+		f.calls = append(f.calls, call{index, top.pays})
 	}
 }
 

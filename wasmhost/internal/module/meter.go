@@ -4,8 +4,8 @@ import "slices"
 
 // The meter decrements fuel, by about as many units as what follows takes nanoseconds. At the entry of a function and at
 // the head of a loop, all code is charged up to the next of these, both arms of each if included. So what is run is charged
-// before, and at most once too often. A function that is short, calls nothing and does not repeat itself is charged to who
-// calls it: an entry of its own would cost as much as what it does.
+// before, and at most once too often. A function that is short, calls nothing and does not repeat itself is charged to its
+// callers: an entry of its own would cost as much as what it does.
 const (
 	// fuel is how many units there are between two looks at whether to stop: some 0.1 ms.
 	fuel = 128 << 10
@@ -19,31 +19,6 @@ const (
 	// localsPerUnit is how many local variables one unit of a jump is for: compiled code may have to move each.
 	localsPerUnit = 64
 )
-
-// cost is what an instruction costs in a function with so many local variables, without what it calls or copies.
-func cost(i instruction, locals int) int {
-	switch op := i.op; {
-	case op >= opBlock && op <= opLoop, op == opEnd, op == opElse:
-		return locals / localsPerUnit
-	case op >= opBr && op <= opBrTable, op == opIf:
-		return 1 + locals/localsPerUnit
-	case op == opNop, op == opDrop:
-		return 0
-	case op == opCall, op == opCallIndirect:
-		return 4
-	case op >= opI32Store && op <= opI64Store32:
-		return 2 // the first write to a page is slow
-	case op >= opI32DivS && op <= opI32RemU, op >= opI64DivS && op <= opI64RemU, op == opBulk:
-		return 8
-	case op == opF32Sqrt, op == opF32Div, op == opF64Sqrt, op == opF64Div:
-		return 5
-	case op == opVector:
-		return 3
-	case op == opRefFunc:
-		return 64 // leaves the compiled code
-	}
-	return 1
-}
 
 // meter puts the meter into the module.
 func (m *module) meter(leaves []int) {
@@ -76,7 +51,7 @@ func (m *module) chargeSizeFunction() int { return len(m.functions) + 1 }
 
 // metered is the body of a function with what is added to it.
 func (m *module) metered(number int, leaves []int, dearest int) []byte {
-	f, _ := m.readFunction(number) // it was read before
+	f, _ := m.readCode(number) // it was read before
 	for _, c := range f.calls {
 		switch {
 		case c.function == anyFunction:

@@ -87,37 +87,57 @@ func read(wasm []byte) (*module, error) {
 	m := &module{exports: map[string]int{}, start: -1, dataCount: -1}
 	r := &reader{rest: wasm[len(header):]}
 	next := 0 // in sections
-	for r.more() {
+	for len(r.rest) > 0 {
 		id := r.byte()
-		content := r.sized()
+		section := &reader{rest: r.sized()}
+		name := "custom"
 		if id == sectionCustom {
-			m.readCustom(r, content)
-			continue
-		}
-		for next < len(sections) && sections[next].id != id {
+			m.readCustom(section)
+		} else {
+			for next < len(sections) && sections[next].id != id {
+				next++
+			}
+			if next == len(sections) {
+				r.fail("section %d is out of order, or not of WebAssembly 2.0", id)
+				break
+			}
+			name = sections[next].name
+			m.readSection(section, next)
 			next++
 		}
-		if next == len(sections) {
-			r.fail("section %d is out of order, or not of WebAssembly 2.0", id)
-			break
+		if section.err != nil {
+			r.fail("%s section: %w", name, section.err)
 		}
-		m.readSection(r, next, content)
-		next++
 	}
-	if defined := len(m.functions) - len(m.wasi); len(m.bodies) != defined {
+	defined := len(m.functions) - len(m.wasi)
+	if len(m.bodies) != defined {
 		r.fail("%d functions, and code of %d", defined, len(m.bodies))
 	}
 	if m.dataCount >= 0 && m.dataCount != m.data {
 		r.fail("%d segments of data, and %d are counted", m.data, m.dataCount)
 	}
+	m.boundTables(r)
 	return m, r.err
+}
+
+func (m *module) readSection(r *reader, number int) {
+	of := sections[number]
+	m.sections[of.id] = r.rest
+	entries := 1
+	if of.most > 0 {
+		entries = r.count(of.most, "entries")
+	}
+	for range entries {
+		of.read(m, r)
+	}
+	r.end()
 }
 
 // readBodies reads all code, and returns what the callers of each function pay for it, or notLeaf.
 func (m *module) readBodies() (leaves []int, err error) {
 	locals := 0
 	for number := range m.bodies {
-		f, err := m.readFunction(number)
+		f, err := m.readCode(number)
 		if err != nil {
 			return nil, err
 		}
@@ -130,37 +150,11 @@ func (m *module) readBodies() (leaves []int, err error) {
 	return leaves, nil
 }
 
-// readCustom keeps the names of functions, for errors. The rest is for debuggers, about code that may move.
-func (m *module) readCustom(r *reader, content []byte) {
-	custom := &reader{rest: content}
-	if custom.text() == "name" {
-		if m.names != nil {
-			custom.fail("there are two with names")
-		}
-		m.names = readNames(custom)
-	}
-	if custom.err != nil {
-		r.fail("custom section: %w", custom.err)
-	}
-}
-
-func (m *module) readSection(r *reader, number int, content []byte) {
-	of := sections[number]
-	m.sections[of.id] = content
-	section := &reader{rest: content}
-	of.read(m, section)
-	if section.more() {
-		section.fail("%d bytes too many", len(section.rest))
-	}
-	if section.err != nil {
-		r.fail("%s section: %w", of.name, section.err)
-	}
-}
-
 func (m *module) write() []byte {
 	out := []byte(header)
 	for _, of := range sections {
-		if content := m.sections[of.id]; content != nil {
+		content := m.sections[of.id]
+		if content != nil {
 			out = appendSized(append(out, of.id), content)
 		}
 	}
@@ -173,10 +167,7 @@ func (m *module) write() []byte {
 // extend appends entries to the list that a section is.
 func (m *module) extend(section byte, entries ...[]byte) {
 	r := &reader{rest: m.sections[section]}
-	n := 0
-	if r.more() {
-		n = int(r.uint())
-	}
+	n := int(r.uint()) // 0 without a section
 	made := appendUint(nil, n+len(entries))
 	m.sections[section] = append(append(made, r.rest...), slices.Concat(entries...)...)
 }

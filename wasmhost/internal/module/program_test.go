@@ -231,7 +231,8 @@ func FuzzEnds(f *testing.F) {
 		functions := makeFunctions(p.Rand)
 		p.functions = len(functions)
 		wasm := endless[shape](p, functions).wasm()
-		if err := stop(t, wasm); err == nil || errors.Is(err, errLate) {
+		err := stop(t, wasm)
+		if err == nil || errors.Is(err, errLate) {
 			t.Errorf("%s: %v", shape, err)
 		}
 	})

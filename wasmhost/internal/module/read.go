@@ -3,6 +3,7 @@ package module
 import (
 	"fmt"
 	"math"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -19,16 +20,11 @@ func (r *reader) fail(format string, args ...any) {
 	r.rest = nil
 }
 
-func (r *reader) more() bool { return len(r.rest) > 0 }
-
-func (r *reader) byte() byte {
-	if !r.more() {
-		r.fail("it is cut off")
-		return 0
+// end fails where something is left.
+func (r *reader) end() {
+	if len(r.rest) > 0 {
+		r.fail("%d bytes after its end", len(r.rest))
 	}
-	b := r.rest[0]
-	r.rest = r.rest[1:]
-	return b
 }
 
 func (r *reader) bytes(size int) []byte {
@@ -39,6 +35,14 @@ func (r *reader) bytes(size int) []byte {
 	b := r.rest[:size:size]
 	r.rest = r.rest[size:]
 	return b
+}
+
+func (r *reader) byte() byte {
+	b := r.bytes(1)
+	if b == nil {
+		return 0
+	}
+	return b[0]
 }
 
 // sized reads bytes that follow their number.
@@ -114,76 +118,46 @@ func (r *reader) index(of int, what string) int {
 	return int(n)
 }
 
-// kind reads how a segment is written.
-func (r *reader) kind(most int) int {
-	n := r.uint()
-	if n > uint32(most) {
-		r.fail("a segment of kind 0x%x is not of WebAssembly 2.0", n)
-	}
-	return int(n)
-}
-
-// reserved reads a byte that must be zero.
-func (r *reader) reserved() {
-	if b := r.byte(); b != 0 {
-		r.fail("0x%x where WebAssembly 2.0 has a zero", b)
-	}
-}
-
-// The types of values, each of one byte.
-const (
-	typeI32       = 0x7f
-	typeV128      = 0x7b // the lowest of the numbers and vectors
-	typeFuncref   = 0x70
-	typeExternref = 0x6f
-	typeNone      = 0x40 // of a block without a result
-	typeFunction  = 0x60
-)
-
-func isReference(b byte) bool { return b == typeFuncref || b == typeExternref }
-
-func isValue(b byte) bool { return b >= typeV128 && b <= typeI32 || isReference(b) }
-
-func (r *reader) valueType() {
-	if b := r.byte(); !isValue(b) {
-		r.fail("type 0x%x is not of WebAssembly 2.0", b)
-	}
-}
-
-func (r *reader) referenceType() byte {
+// oneOf reads one of some bytes, and returns the first of them where it is another one.
+func (r *reader) oneOf(allowed, what string) byte {
 	b := r.byte()
-	if !isReference(b) {
-		r.fail("type 0x%x is no reference of WebAssembly 2.0", b)
+	if strings.IndexByte(allowed, b) < 0 {
+		r.fail("%s 0x%x is not of WebAssembly 2.0", what, b)
+		return allowed[0]
 	}
 	return b
 }
+
+// Types, each of one byte.
+const (
+	typeI32        = 0x7f
+	typeNone       = 0x40 // of a block without a result
+	typeFunction   = 0x60
+	referenceTypes = "\x70\x6f"                              // funcref, externref
+	valueTypes     = "\x7f\x7e\x7d\x7c\x7b" + referenceTypes // i32, i64, f32, f64, v128
+)
 
 // blockType reads a type of one byte, or the index of one of so many signatures.
 func (r *reader) blockType(signatures int) {
 	before := len(r.rest)
 	t := r.signed(33)
-	size := before - len(r.rest)
 	b := byte(t & 0x7f)
+	isByte := t < 0 && before-len(r.rest) == 1
 	switch {
-	case t < 0 && size == 1 && (b == typeNone || isValue(b)):
+	case isByte && (b == typeNone || strings.IndexByte(valueTypes, b) >= 0):
 	case t < 0 || t >= int64(signatures):
 		r.fail("type %d of a block", t)
 	}
 }
 
 func (r *reader) globalType() {
-	r.valueType()
-	if mutability := r.byte(); mutability > 1 {
-		r.fail("mutability 0x%x", mutability)
-	}
+	r.oneOf(valueTypes, "type")
+	r.oneOf("\x00\x01", "mutability")
 }
 
 // limits reads the limits of a table or a memory.
 func (r *reader) limits() (least, most int64) {
-	flags := r.byte()
-	if flags > 1 {
-		r.fail("limits of kind 0x%x are not of WebAssembly 2.0", flags)
-	}
+	flags := r.oneOf("\x00\x01", "kind of limits")
 	least = int64(r.uint())
 	most = math.MaxUint32
 	if flags == 1 {
@@ -198,7 +172,7 @@ type table struct {
 }
 
 func (r *reader) table() (t table) {
-	t.of = r.referenceType()
+	t.of = r.oneOf(referenceTypes, "type")
 	t.least, t.most = r.limits()
 	return t
 }

@@ -18,24 +18,25 @@ const (
 	sectionDataCount = 12
 )
 
-// sections are in the order in which a module has them.
+// sections are in the order in which a module has them. Each but two is a list of some entries at most.
 var sections = []struct {
 	id   byte
 	name string
-	read func(*module, *reader)
+	most int                    // 0: it is no list
+	read func(*module, *reader) // an entry
 }{
-	{sectionType, "type", (*module).readTypes},
-	{sectionImport, "import", (*module).readImports},
-	{sectionFunction, "function", (*module).readFunctions},
-	{sectionTable, "table", (*module).readTables},
-	{sectionMemory, "memory", (*module).readMemories},
-	{sectionGlobal, "global", (*module).readGlobals},
-	{sectionExport, "export", (*module).readExports},
-	{sectionStart, "start", (*module).readStart},
-	{sectionElement, "element", (*module).readElements},
-	{sectionDataCount, "data count", (*module).readDataCount},
-	{sectionCode, "code", (*module).readCode},
-	{sectionData, "data", (*module).readData},
+	{sectionType, "type", maxTypes, (*module).readType},
+	{sectionImport, "import", maxImports, (*module).readImport},
+	{sectionFunction, "function", maxFunctions, (*module).readFunction},
+	{sectionTable, "table", maxTables, func(m *module, r *reader) { m.tables = append(m.tables, r.table()) }},
+	{sectionMemory, "memory", 1, (*module).readMemory},
+	{sectionGlobal, "global", maxGlobals, (*module).readGlobal},
+	{sectionExport, "export", maxExports, (*module).readExport},
+	{sectionStart, "start", 0, (*module).readStart},
+	{sectionElement, "element", maxElements, (*module).readElements},
+	{sectionDataCount, "data count", 0, func(m *module, r *reader) { m.dataCount = r.int(maxData, "segments of data") }},
+	{sectionCode, "code", maxFunctions, (*module).readBody},
+	{sectionData, "data", maxData, (*module).readData},
 }
 
 // What imports and exports are of.
@@ -44,115 +45,74 @@ const (
 	kindTable    = 1
 	kindMemory   = 2
 	kindGlobal   = 3
+	kinds        = "\x00\x01\x02\x03"
 )
 
 type signature struct{ parameters, results int }
 
-func (m *module) readTypes(r *reader) {
-	for range r.count(maxTypes, "types") {
-		if form := r.byte(); form != typeFunction {
-			r.fail("type 0x%x is no function", form)
-		}
-		m.types = append(m.types, signature{parameters: m.readValues(r), results: m.readValues(r)})
-	}
+func (m *module) readType(r *reader) {
+	r.oneOf("\x60", "type")
+	m.types = append(m.types, signature{parameters: r.values(), results: r.values()})
 }
 
-func (m *module) readValues(r *reader) int {
+func (r *reader) values() int {
 	n := r.count(maxParameters, "parameters or results")
 	for range n {
-		r.valueType()
+		r.oneOf(valueTypes, "type")
 	}
 	return n
 }
 
-func (m *module) readImports(r *reader) {
-	for range r.count(maxImports, "imports") {
-		from := r.text()
-		r.text()
-		switch kind := r.byte(); kind {
-		case kindFunction:
-			m.functions = append(m.functions, r.index(len(m.types), "types"))
-			m.wasi = append(m.wasi, from == wasi_snapshot_preview1.ModuleName)
-		case kindTable:
-			m.tables = append(m.tables, r.table())
-			m.importedTables++
-		case kindMemory:
-			r.limits()
-			m.memories++
-		case kindGlobal:
-			r.globalType()
-			m.globals++
-		default:
-			r.fail("import of kind 0x%x", kind)
-		}
-	}
-	m.importedGlobals = m.globals
-}
-
-func (m *module) readFunctions(r *reader) {
-	for range r.count(maxFunctions, "functions") {
-		m.functions = append(m.functions, r.index(len(m.types), "types"))
-	}
-}
-
-// readTables reads them, and gives each a maximum: what all may grow by is parted among them.
-func (m *module) readTables(r *reader) {
-	n := r.count(maxTables, "tables")
-	entries := int64(0)
-	for range n {
-		t := r.table()
-		m.tables = append(m.tables, t)
-		entries += t.least
-	}
-	if entries > maxInTables {
-		r.fail("%d entries in tables, and at most %d are taken", entries, maxInTables)
-		return
-	}
-	made := appendUint(nil, n)
-	for _, t := range m.tables[m.importedTables:] {
-		most := min(t.most, t.least+(maxInTables-entries)/int64(n))
-		made = append(made, t.of, 1)
-		made = appendUint(made, int(t.least))
-		made = appendUint(made, int(most))
-	}
-	m.sections[sectionTable] = made
-}
-
-func (m *module) readMemories(r *reader) {
-	for range r.count(1, "memories") {
-		r.limits()
-		m.memories++
-	}
-}
-
-func (m *module) readGlobals(r *reader) {
-	for range r.count(maxGlobals, "globals") {
+func (m *module) readImport(r *reader) {
+	from := r.text()
+	r.text()
+	switch r.oneOf(kinds, "import of kind") {
+	case kindFunction:
+		m.readFunction(r)
+		m.wasi = append(m.wasi, from == wasi_snapshot_preview1.ModuleName)
+	case kindTable:
+		m.tables = append(m.tables, r.table())
+		m.importedTables++
+	case kindMemory:
+		m.readMemory(r)
+	case kindGlobal:
 		r.globalType()
-		m.readExpression(r)
 		m.globals++
+		m.importedGlobals++
 	}
 }
 
-func (m *module) readExports(r *reader) {
-	for range r.count(maxExports, "exports") {
-		name := r.text()
-		if name == StopGlobal || name == StartFunction {
-			r.fail("export %q is the host's own", name)
-		}
-		switch kind := r.byte(); kind {
-		case kindFunction:
-			f := r.index(len(m.functions), "functions")
-			m.exports[name] = f
-			m.refersTo(f)
-		case kindTable:
-			r.index(len(m.tables), "tables")
-		case kindMemory:
-			r.index(m.memories, "memories")
-		case kindGlobal:
-			r.index(m.globals, "globals")
-		default:
-			r.fail("export of kind 0x%x", kind)
-		}
+func (m *module) readFunction(r *reader) {
+	m.functions = append(m.functions, r.index(len(m.types), "types"))
+}
+
+func (m *module) readMemory(r *reader) {
+	r.limits()
+	m.memories++
+}
+
+func (m *module) readGlobal(r *reader) {
+	r.globalType()
+	m.readExpression(r)
+	m.globals++
+}
+
+func (m *module) readExport(r *reader) {
+	name := r.text()
+	if name == StopGlobal || name == StartFunction {
+		r.fail("export %q is the host's own", name)
+	}
+	switch r.oneOf(kinds, "export of kind") {
+	case kindFunction:
+		f := r.index(len(m.functions), "functions")
+		m.exports[name] = f
+		m.refersTo(f)
+	case kindTable:
+		r.index(len(m.tables), "tables")
+	case kindMemory:
+		r.index(m.memories, "memories")
+	case kindGlobal:
+		r.index(m.globals, "globals")
 	}
 }
 
@@ -171,21 +131,8 @@ const (
 )
 
 func (m *module) readElements(r *reader) {
-	m.elements = r.count(maxModule, "segments of elements")
-	for range m.elements {
-		flags := r.kind(elementPassive | elementExplicit | elementExpressions)
-		m.readElementHeader(r, flags)
-		for range r.count(maxElements, "elements") {
-			if flags&elementExpressions != 0 {
-				m.readExpression(r)
-			} else {
-				m.refersTo(r.index(len(m.functions), "functions"))
-			}
-		}
-	}
-}
-
-func (m *module) readElementHeader(r *reader, flags int) {
+	m.elements++
+	flags := r.index(8, "kinds of segments")
 	explicit := flags&(elementPassive|elementExplicit) != 0
 	if flags&elementPassive == 0 {
 		if explicit {
@@ -193,110 +140,132 @@ func (m *module) readElementHeader(r *reader, flags int) {
 		}
 		m.readExpression(r) // the offset
 	}
-	switch {
-	case explicit && flags&elementExpressions != 0:
-		r.referenceType()
-	case explicit:
-		r.reserved() // functions
+	if explicit && flags&elementExpressions != 0 {
+		r.oneOf(referenceTypes, "type")
+	} else if explicit {
+		r.oneOf("\x00", "kind of elements") // functions
+	}
+	for range r.count(maxElements, "elements") {
+		if flags&elementExpressions != 0 {
+			m.readExpression(r)
+		} else {
+			m.refersTo(r.index(len(m.functions), "functions"))
+		}
 	}
 }
 
-func (m *module) readDataCount(r *reader) { m.dataCount = r.int(maxData, "segments of data") }
-
-func (m *module) readCode(r *reader) {
-	n := r.count(maxFunctions, "functions")
-	for range n {
-		body := r.sized()
-		if len(body) > maxFunction {
-			r.fail("a function of %d bytes, and at most %d are taken", len(body), maxFunction)
-		}
-		m.bodies = append(m.bodies, body)
+func (m *module) readBody(r *reader) {
+	body := r.sized()
+	if len(body) > maxFunction {
+		r.fail("a function of %d bytes, and at most %d are taken", len(body), maxFunction)
 	}
+	m.bodies = append(m.bodies, body)
 }
 
 // How a segment of data is written.
 const (
-	dataActive  = 0
 	dataPassive = 1
 	dataInNamed = 2 // the memory is named
 )
 
 func (m *module) readData(r *reader) {
-	m.data = r.count(maxData, "segments of data")
-	for range m.data {
-		kind := r.kind(dataInNamed)
-		if kind == dataInNamed {
-			r.index(m.memories, "memories")
-		}
-		if kind != dataPassive {
-			m.readExpression(r) // the offset
-		}
-		r.sized()
+	m.data++
+	kind := r.index(3, "kinds of segments")
+	if kind == dataInNamed {
+		r.index(m.memories, "memories")
 	}
+	if kind != dataPassive {
+		m.readExpression(r) // the offset
+	}
+	r.sized()
 }
 
 // readExpression passes over a constant expression.
 func (m *module) readExpression(r *reader) {
 	for r.err == nil {
-		switch op := r.byte(); op {
-		case opEnd:
+		op, i := r.instruction()
+		index := m.immediates(r, i, 0, 0)
+		switch {
+		case op == opEnd:
 			return
-		case opGlobalGet:
-			r.index(m.importedGlobals, "imported globals")
-		case opRefFunc:
-			m.refersTo(r.index(len(m.functions), "functions"))
-		case opVector:
-			if sub := r.byte(); sub != vectorConst {
-				r.fail("vector instruction 0x%x is no constant", sub)
-			}
-			r.bytes(16)
+		case op == opRefFunc:
+			m.refersTo(index)
+		case op == opGlobalGet && index < m.importedGlobals:
+		case op >= opI32Const && op <= opF64Const, op == opRefNull, i == vectors[vectorConst]:
 		default:
-			r.constant(op)
+			r.fail("instruction 0x%x is not constant", op)
 		}
 	}
 }
 
-// refersTo notes a reference to a function. Code refers to those only that such a reference declares.
+// refersTo notes a reference to a function. Code refers only to functions that such a reference declares.
 func (m *module) refersTo(function int) {
 	m.wasiReferred = m.wasiReferred || m.isWASI(function)
 }
 
 func (m *module) isWASI(function int) bool { return function < len(m.wasi) && m.wasi[function] }
 
-// readNames reads names as wazero does, which makes room for as many as there are said to be. Those of functions are kept.
-func readNames(r *reader) []byte {
-	kept := appendSized(nil, []byte("name"))
-	for r.more() {
+// boundTables gives each table a maximum: what all may grow by is parted among them.
+func (m *module) boundTables(r *reader) {
+	own := m.tables[m.importedTables:]
+	entries := int64(0)
+	for _, t := range own {
+		entries += t.least
+	}
+	if entries > maxInTables {
+		r.fail("%d entries in tables, and at most %d are taken", entries, maxInTables)
+		return
+	}
+	made := appendUint(nil, len(own))
+	for _, t := range own {
+		most := min(t.most, t.least+(maxInTables-entries)/int64(len(own)))
+		made = append(made, t.of, 1)
+		made = appendUint(made, int(t.least))
+		made = appendUint(made, int(most))
+	}
+	if m.sections[sectionTable] != nil {
+		m.sections[sectionTable] = made
+	}
+}
+
+// readCustom keeps the names of functions, for errors. The rest is for debuggers, about code that may move.
+func (m *module) readCustom(r *reader) {
+	if r.text() != "name" {
+		return
+	}
+	if m.names != nil {
+		r.fail("there are two with names")
+	}
+	m.names = appendSized(nil, []byte("name"))
+	for len(r.rest) > 0 {
 		of := r.byte()
-		content := r.sized()
-		names := &reader{rest: content}
+		names := &reader{rest: r.sized()}
 		switch of {
 		case 0: // the module
 			names.text()
+			names.end()
 		case 1: // functions
-			readNameMap(names)
-			kept = appendSized(append(kept, of), content)
-		case 2: // local variables
-			for range names.count(maxFunctions, "functions") {
-				names.uint()
-				readNameMap(names)
-			}
-		default:
-			names.rest = nil
-		}
-		if names.more() {
-			names.fail("%d bytes too many in names", len(names.rest))
+			m.names = appendSized(append(m.names, of), names.rest)
+			names.names(1)
+			names.end()
+		case 2: // local variables of functions
+			names.names(2)
+			names.end()
 		}
 		if names.err != nil {
 			r.fail("%w", names.err)
 		}
 	}
-	return kept
 }
 
-func readNameMap(r *reader) {
+// names reads a map of so many levels from indices to names. wazero makes room for as many as there are said to be.
+func (r *reader) names(levels int) {
 	for range r.count(maxFunctions, "names") {
 		r.uint()
-		r.text()
+		if levels > 1 {
+			r.names(levels - 1)
+		} else {
+			r.text()
+		}
 	}
 }

@@ -16,7 +16,8 @@ import (
 // valid is nil of a module that wazero takes. It compiles for the interpreter, which takes less time.
 func valid(wasm []byte) (err error) {
 	defer func() {
-		if panicked := recover(); panicked != nil {
+		panicked := recover()
+		if panicked != nil {
 			err = fmt.Errorf("wazero: %v", panicked)
 		}
 	}()

@@ -1,5 +1,5 @@
 // Package printable makes lines for terminals, logs and events of what a guest or
-// a server has written. It is no API.
+// a server has written.
 package printable
 
 import (
@@ -19,7 +19,8 @@ func Line(text string, most int) string {
 	text = text[:min(len(text), 4*most)]
 	var parts []string
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(strings.Map(printable, line)); line != "" {
+		line = strings.TrimSpace(strings.Map(printable, line))
+		if line != "" {
 			parts = append(parts, line)
 		}
 	}

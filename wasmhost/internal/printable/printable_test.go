@@ -16,7 +16,8 @@ func TestLine(t *testing.T) {
 		{"a text that just fits is not", strings.Repeat("é", 50), strings.Repeat("é", 50)},
 		{"nothing is left of nothing", "\n \x00", ""},
 	} {
-		if got := Line(tt.text, 100); got != tt.want || len(got) > 100 {
+		got := Line(tt.text, 100)
+		if got != tt.want || len(got) > 100 {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}

@@ -1,5 +1,5 @@
 // Package signature verifies signatures by cosign: Sigstore's bundles
-// (https://docs.sigstore.dev/about/bundle/) that are made with a key. It is not an API.
+// (https://docs.sigstore.dev/about/bundle/) that are made with a key.
 //
 // Sigstore's own library is not used: of its work (certificates, transparency logs, trusted
 // roots that are fetched) a signature with a key needs nothing.
@@ -140,7 +140,8 @@ func about(payload []byte, digest [sha256.Size]byte) error {
 		return fmt.Errorf("what is signed is not the statement %s", predicateSign)
 	}
 	for _, subject := range s.Subject {
-		if got, err := hex.DecodeString(subject.Digest["sha256"]); err == nil && bytes.Equal(got, digest[:]) {
+		got, err := hex.DecodeString(subject.Digest["sha256"])
+		if err == nil && bytes.Equal(got, digest[:]) {
 			return nil
 		}
 	}

@@ -50,7 +50,7 @@ document.addEventListener("click", (event) => {
   text.focus();
   text.select();
   document.execCommand("insertText", false, button.dataset.readyMade);
-  text.offered = text.value; // which nobody has edited
+  text.offered = text.value; // as it is before edits
   text.setSelectionRange(0, 0);
   text.scrollTop = 0;
 });

@@ -52,7 +52,8 @@ func TestTheEditedConfigurationIsComparedWithTheCurrentOne(t *testing.T) {
 	p.at("/compare")
 	p.click(".comparisons li:first-child .button[data-dialog]")
 	p.waitFor("what was typed is there again", "(document.querySelector('#text')?.value ?? '').includes('regex_v2')")
-	if after := string(sim.SchedulerConfig()); after != before {
+	after := string(sim.SchedulerConfig())
+	if after != before {
 		t.Errorf("a comparison has put to use %s", after)
 	}
 }

@@ -40,7 +40,8 @@ func TestJobOfAFormIsNotSubmittedTwiceAndGoesOnAtTheEdge(t *testing.T) {
 	p.press(kb.Enter, true)
 	before := p.value("#problems.job progress")
 	p.waitFor("the first one's progress goes on", "document.querySelector('#problems.job progress')?.value > "+before)
-	if said := p.text("#problems"); strings.Contains(said, "exists") {
+	said := p.text("#problems")
+	if strings.Contains(said, "exists") {
 		t.Errorf("the form says %q", said)
 	}
 	p.press(kb.Escape, false)
@@ -108,7 +109,7 @@ func TestAReadyMadeConfigurationCanBeUndone(t *testing.T) {
 	p.waitFor("what was typed is back", `document.querySelector("#text").value === "# mine\n"`)
 	p.click("#variant-native")
 	p.waitFor("it is in the editor", "document.querySelector('#text').value === "+quote(string(native.YAML())))
-	p.press(kb.Escape, false) // nobody has typed that
+	p.press(kb.Escape, false) // not typed, so there is no question
 	p.closed("#editor")
 }
 

@@ -56,7 +56,7 @@ func TestADialogIsClosedBeforeTheBrowserSaysSo(t *testing.T) {
 		return !dispatchEvent(new Event("beforeunload", {cancelable: true}));
 	})()`, &asks))
 	if asks {
-		t.Error("who leaves is asked about a form that is closed")
+		t.Error("the browser asks about a form that is closed")
 	}
 }
 

@@ -84,7 +84,8 @@ func startAll(ctx context.Context, binary string) (err error) {
 
 func findChromium() string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
+		path, err := exec.LookPath(name)
+		if err == nil {
 			return path
 		}
 	}

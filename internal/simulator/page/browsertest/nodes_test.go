@@ -105,7 +105,8 @@ func TestADrainWaitsForBudgetsAndLeavesDaemonSets(t *testing.T) {
 	p.says("#drain .job", "Draining first: 1 of 3")
 	p.says("#drain .job", "Cannot evict pod as it would violate the pod's disruption budget.")
 	p.fitsEverywhere("#drain p, #drain button, .operations button")
-	if web, agent, alone := p.on("first", "web"), p.on("first", "agent"), p.on("first", "alone"); web != 2 || agent != 1 || alone != 0 {
+	web, agent, alone := p.on("first", "web"), p.on("first", "agent"), p.on("first", "alone")
+	if web != 2 || agent != 1 || alone != 0 {
 		t.Errorf("on the node run %d, %d and %d", web, agent, alone)
 	}
 
@@ -130,7 +131,8 @@ func TestADrainWaitsForBudgetsAndLeavesDaemonSets(t *testing.T) {
 	p.says("#drain", "Drained first: 2 pods evicted")
 	p.waitFor("nothing but the agent is there", "[...document.querySelectorAll('#panel tbody th')].length === 1 && document.querySelector('#panel tbody th').innerText.includes('agent')")
 	p.says("#summary", "4 running") // an agent on each node
-	if got := fmt.Sprint(p.on("second", "web"), p.on("first", "agent"), p.on("second", "agent")); got != "2 1 1" {
+	got := fmt.Sprint(p.on("second", "web"), p.on("first", "agent"), p.on("second", "agent"))
+	if got != "2 1 1" {
 		t.Errorf("there run %s", got)
 	}
 	p.click("#cordon")

@@ -25,7 +25,8 @@ func TestSchedulerKeepsItsConfigurationIfAnotherIsInvalid(t *testing.T) {
 			if !strings.HasPrefix(bad.config, "#") {
 				p.waitFor("the line is marked", "document.querySelector('.gutter .bad')")
 			}
-			if after := string(sim.SchedulerConfig()); after != before {
+			after := string(sim.SchedulerConfig())
+			if after != before {
 				p.Fatalf("the configuration in use is now\n%s", after)
 			}
 			p.discard()

@@ -90,7 +90,10 @@ func (a *Annotated) Set(key, value string) {
 		return
 	}
 	at := fieldOf(fieldOf(fieldOf(a.pod, "metadata"), "annotations"), key)
-	at.Kind, at.Tag, at.Style, at.Value, at.Content, at.Alias = yaml.ScalarNode, "!!str", yaml.SingleQuotedStyle, value, nil, nil
+	*at = yaml.Node{
+		Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.SingleQuotedStyle, Value: value,
+		HeadComment: at.HeadComment, LineComment: at.LineComment, FootComment: at.FootComment,
+	}
 }
 
 // String is the text. It keeps comments, and indents by two.

@@ -41,7 +41,8 @@ func TestAnnotatedReadsAndSetsWhateverYAMLHas(t *testing.T) {
 
 func TestAnnotatedNeedsAPod(t *testing.T) {
 	for _, text := range []string{"", "kind: Node\n", "a: [", "- kind: Pod\n"} {
-		if _, err := ReadAnnotated(text); err == nil {
+		_, err := ReadAnnotated(text)
+		if err == nil {
 			t.Errorf("%q has a pod", text)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
-// ConfigProblems are those in an error of [scheduler.Read], or of a scheduler, about a
+// ConfigProblems are the problems in an error of [scheduler.Read], or of a scheduler, about a
 // configuration.
 func ConfigProblems(text string, err error) (problems []Problem) {
 	var mistakes scheduler.Mistakes

@@ -1,12 +1,14 @@
 // Package edited reads the text of an editor: YAML of one or several objects, or a
-// scheduler's configuration. It finds problems and their lines: those that it sees itself, and
-// those in an error of the API server or of the scheduler.
+// scheduler's configuration. It finds problems and their lines: its own, and
+// the ones in an error of the API server or of the scheduler.
 //
 // It sends nothing: the caller applies the text, and passes the error.
 package edited
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -77,4 +79,21 @@ func (d Document) decode() []Problem {
 
 func (d Document) problem(field, format string, args ...any) []Problem {
 	return []Problem{{Line: d.Line(field), Field: field, Message: fmt.Sprintf(format, args...)}}
+}
+
+// parserLine is the position in an error of the YAML parser, which has no field for it.
+var parserLine = regexp.MustCompile(`line (\d+): `)
+
+// syntax is the syntax error of a text that is not YAML.
+func syntax(text string) []Problem {
+	_, err := yamlcheck.Documents([]byte(text))
+	if err == nil {
+		return nil
+	}
+	line := 1
+	at := parserLine.FindStringSubmatch(err.Error())
+	if at != nil {
+		line, _ = strconv.Atoi(at[1])
+	}
+	return []Problem{{Line: line, Message: parserLine.ReplaceAllString(err.Error(), "")}}
 }

@@ -24,7 +24,7 @@ func OtherObject(before, after []Document) (problems []Problem) {
 	return problems
 }
 
-// EditProblems are those in an error of the API server about an edited object. A field that is
+// EditProblems are the problems in an error of the API server about an edited object. A field that is
 // immutable is reported at the edited lines.
 func EditProblems(before, after Document, err error) (problems []Problem) {
 	all := changes("", before.Object, after.Object)

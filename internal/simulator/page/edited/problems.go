@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Problems are those in an error of the API server about a document.
+// Problems are the problems in an error of the API server about a document.
 func (d Document) Problems(err error) []Problem {
 	if meta.IsNoMatchError(err) {
 		return d.problem("kind", "the API server has no kind %s in %s", d.GetKind(), d.GetAPIVersion())

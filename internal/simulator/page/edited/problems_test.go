@@ -60,10 +60,26 @@ func TestProblemsOfAnObjectHaveTheirLines(t *testing.T) {
 		{"no YAML objects", "hello\n", "1 | not an object: it has no fields"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, problems := Read(tt.text); listed(problems) != tt.want {
+			_, problems := Read(tt.text)
+			if listed(problems) != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", listed(problems), tt.want)
 			}
 		})
+	}
+}
+
+func TestTextsAreReadObjectByObject(t *testing.T) {
+	docs, problems := Read("# nothing\n---\n" + pod + "---\nkind: Pod\n---\na: b\n---\n\tx: y\n")
+	if len(docs) != 1 || docs[0].GetName() != "a" || docs[0].Line("") != 3 {
+		t.Errorf("read %v", docs)
+	}
+	want := "12 apiVersion | required\n16 | yaml: found character that cannot start any token"
+	if listed(problems) != want {
+		t.Errorf("got\n%s\nwant\n%s", listed(problems), want)
+	}
+	_, problems = Read("# only a comment\n")
+	if listed(problems) != "1 | the text has no objects" {
+		t.Errorf("nothing at all: %v", problems)
 	}
 }
 
@@ -137,7 +153,8 @@ func TestErrorsOfTheAPIServerAreShortAndHaveTheirLines(t *testing.T) {
 			if len(docs) != 1 {
 				t.Fatal(listed(problems))
 			}
-			if got := listed(docs[0].Problems(tt.err)); got != tt.want {
+			got := listed(docs[0].Problems(tt.err))
+			if got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
@@ -151,20 +168,28 @@ func TestARejectedEditIsReportedAtTheEditedFields(t *testing.T) {
 	after, _ := Read(with("image: web\n", "    stdin: true\n  nodeName: x\n"))
 	message := "Forbidden: pod updates may not change fields other than `spec.containers[*].image`; to change it, delete and recreate the Pod"
 	want := "9 spec.containers[0].stdin | " + message + "\n10 spec.nodeName | " + message
-	if got := listed(EditProblems(before[0], after[0], err)); got != want {
+	got := listed(EditProblems(before[0], after[0], err))
+	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	err = refused("Pod", field.Forbidden(field.NewPath("spec", "podsource"), "is immutable after creation"))
 	moved, _ := Read(with("image: web\n", "  nodeName: x\n"))
-	if got := listed(EditProblems(before[0], moved[0], err)); got != "9 spec.nodeName | Forbidden: is immutable after creation; to change it, delete and recreate the Pod" {
+	got = listed(EditProblems(before[0], moved[0], err))
+	if got != "9 spec.nodeName | Forbidden: is immutable after creation; to change it, delete and recreate the Pod" {
 		t.Errorf("under a name of the API server's own: got %s", got)
 	}
-	renamed, _ := Read(strings.Replace(pod, "name: a", "name: b", 1))
-	if got := listed(OtherObject(before, renamed)); got != "4 metadata.name | must stay a: use New for another object" {
-		t.Errorf("got %s", got)
-	}
-	nameless, _ := Read(strings.Replace(pod, "metadata:\n  name: a\n", "", 1))
-	if got := listed(OtherObject(before, nameless)); got != "1 metadata.name | must stay a: use New for another object" {
-		t.Errorf("without metadata: got %s", got)
+}
+
+func TestAnEditOfTheNameIsRejected(t *testing.T) {
+	before, _ := Read(pod)
+	for text, want := range map[string]string{
+		strings.Replace(pod, "name: a", "name: b", 1):         "4 metadata.name | must stay a: use New for another object",
+		strings.Replace(pod, "metadata:\n  name: a\n", "", 1): "1 metadata.name | must stay a: use New for another object",
+	} {
+		after, _ := Read(text)
+		got := listed(OtherObject(before, after))
+		if got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
 	}
 }

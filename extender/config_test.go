@@ -1,0 +1,140 @@
+package extender_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/extender"
+)
+
+const files = "../testdata/extender/config/"
+
+// TestBadFilesEarnTheirMessage expects of each file the messages in its first
+// lines.
+func TestBadFilesEarnTheirMessage(t *testing.T) {
+	paths, err := filepath.Glob(files + "bad/*.yaml")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wanted := 0
+		for line := range strings.Lines(string(text)) {
+			want, ok := strings.CutPrefix(strings.TrimSpace(line), "# want: ")
+			if !ok {
+				break
+			}
+			wanted++
+			_, err := extender.LoadConfig(path)
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), path+": ") {
+				t.Errorf("%s:\ngot  %v\nwant %s", filepath.Base(path), err, want)
+			}
+		}
+		if wanted == 0 {
+			t.Fatalf("%s: the first line does not say what to want", path)
+		}
+	}
+	if _, err := extender.LoadConfig(files + "missing.yaml"); err == nil || !strings.Contains(err.Error(), "missing.yaml") {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// TestAFileOfNothingIsRefused: a file that was emptied by accident must not
+// become the defaults.
+func TestAFileOfNothingIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	for _, text := range []string{"", "\n \n", "\ufeff", "# algorithm: lucky", "null", "~\n", "---\n...\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := extender.LoadConfig(path)
+		if err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), "write {}") {
+			t.Errorf("%q: got %v", text, err)
+		}
+	}
+	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := extender.LoadConfig(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given, _ := c.YAML()
+	defaults, _ := load(t, "").YAML()
+	if !bytes.Equal(given, defaults) {
+		t.Errorf("{} gives\n%s\nwant the defaults\n%s", given, defaults)
+	}
+}
+
+// TestWhatIsPrintedGivesTheSameAgain loads what each good file becomes.
+func TestWhatIsPrintedGivesTheSameAgain(t *testing.T) {
+	paths, err := filepath.Glob(files + "good/*.yaml")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	for _, path := range paths {
+		c, err := extender.LoadConfig(path)
+		if err != nil {
+			t.Errorf("%v", err)
+			continue
+		}
+		text, err := c.YAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		printed := filepath.Join(t.TempDir(), "printed.yaml")
+		if err := os.WriteFile(printed, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again, err := extender.LoadConfig(printed)
+		if err != nil {
+			t.Errorf("%s: what is printed is refused: %v\n%s", path, err, text)
+			continue
+		}
+		other, _ := again.YAML()
+		if !bytes.Equal(text, other) {
+			t.Errorf("%s: printed\n%s\nand then\n%s", path, text, other)
+		}
+	}
+}
+
+func load(t *testing.T, file string, args ...string) *extender.Config {
+	t.Helper()
+	c, err := extender.LoadConfig(file, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestFlagsWinOverTheFileWhichWinsOverDefaults(t *testing.T) {
+	c := load(t, files+"good/production.yaml", "--listen=127.0.0.1:9", "--prioritize=lucky", "-v=4")
+	for what, ok := range map[string]bool{
+		"listen is the flag's":        c.Listen == "127.0.0.1:9",
+		"filter is the default":       c.Filter == "regex",
+		"prioritize is the flag's":    c.Prioritize == "lucky",
+		"the verbosity is the flag's": c.Verbosity == 4,
+		"timeouts are the file's":     c.Timeouts.Drain.Duration == 20*time.Second,
+		"tls is the file's":           c.TLS.ClientCAFile == "/etc/extender/ca.crt",
+	} {
+		if !ok {
+			text, _ := c.YAML()
+			t.Errorf("not so: %s\n%s", what, text)
+		}
+	}
+	c = load(t, files+"good/load.yaml", "--algorithm=nop", "--tls-cert-file=a", "--tls-private-key-file=b", "--client-ca-file=c", "--log-format=json")
+	if strings.Join(c.InUse(), ",") != "nop" || c.TLS != (extender.TLS{CertFile: "a", KeyFile: "b", ClientCAFile: "c"}) || c.LogFormat != "json" {
+		t.Errorf("flags: %+v", c)
+	}
+	c = load(t, "", "--filter=regex", "--filter=lucky", "--algorithm=nop")
+	if c.Filter != "lucky" || c.Prioritize != "nop" {
+		t.Errorf("flags given twice, and --filter with --algorithm: filter %v, prioritize %v", c.Filter, c.Prioritize)
+	}
+}

@@ -1,0 +1,169 @@
+package wire_test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/extender/internal/wire"
+)
+
+// minimal is the part of an ExtenderArgs or ExtenderPreemptionArgs that a Request has.
+type minimal struct {
+	Pod *struct {
+		Metadata metadata `json:"metadata"`
+	}
+	Nodes *struct {
+		Items []struct {
+			Metadata metadata `json:"metadata"`
+		} `json:"items"`
+	}
+	NodeNames *[]string
+
+	NodeNameToVictims, NodeNameToMetaVictims map[string]victims
+}
+
+type victims struct {
+	Pods []struct {
+		UID      string
+		Metadata struct {
+			UID string `json:"uid"`
+		} `json:"metadata"`
+	}
+	NumPDBViolations int64
+}
+
+type metadata struct {
+	Name        string            `json:"name"`
+	Annotations map[string]string `json:"annotations"`
+}
+
+// free is memory without a limit.
+func free(int64) error { return nil }
+
+// texts are places where readers of JSON go wrong.
+var texts = []string{
+	``, ` `, `nul`, `nulL`, `trues`, `-`, `-0`, `01`, `1.`, `1.5e`, `1.5e+7`, `.5`, `+1`, `1 2`, `{} x`, "[\v1]",
+	`"`, `"\`, `"\"`, `"\u12"`, `"\u12G4"`, `"\u12aF"`, `"\x"`, "\"a\nb\"", "\"\x01\"", "\"\x7f\"", "\"\xff\xfe\"", `"\ud83d\ude00"`, `"\ud83d"`,
+	`[]`, `[ ]`, `[1,]`, `[,]`, `[1 2]`, `[1`, `[`, `]`, `[}`, `{}`, `{"a":1,}`, `{"a"}`, `{"a":}`, `{a:1}`, `{"a":1]`, `{,}`, `{1:2}`, `{"a":1,"a":2}`,
+	strings.Repeat("[", 9998) + strings.Repeat("]", 9998), strings.Repeat("[", 9999) + strings.Repeat("]", 9999),
+}
+
+// FuzzRead checks that Read accepts the JSON that encoding/json accepts and no
+// other, reads it alike, and that the answers are JSON.
+func FuzzRead(f *testing.F) {
+	cases, err := filepath.Glob("../../../testdata/extender/golden/*.txtar")
+	if err != nil || len(cases) == 0 {
+		f.Fatalf("no cases: %v", err)
+	}
+	for _, path := range cases {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range archive.Files {
+			if file.Name == "request.json" {
+				f.Add(file.Data)
+			}
+		}
+	}
+	for _, text := range texts {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		wrapped := slices.Concat([]byte(`{"Pod":{"spec":`), body, []byte(`}}`))
+		_, err := wire.Read(wrapped, free)
+		if errors.Is(err, wire.ErrLongName) || errors.Is(err, wire.ErrTooDeep) {
+			return
+		}
+		valid := json.Valid(wrapped)
+		if valid != (err == nil) {
+			t.Fatalf("json.Valid says %v, Read %v of %.1000q", valid, err, wrapped)
+		}
+		r, err := wire.Read(body, free)
+		if err != nil {
+			return
+		}
+		compareWith(t, body, r)
+	})
+}
+
+func compareWith(t *testing.T, body []byte, r *wire.Request) {
+	if !json.Valid(body) {
+		t.Fatalf("this is no JSON: %q", body)
+	}
+	var want minimal
+	if err := json.Unmarshal(body, &want); err != nil {
+		return // a node's annotation, which Read does not look at
+	}
+	var names []string
+	if want.Nodes != nil {
+		for _, node := range want.Nodes.Items {
+			names = append(names, node.Metadata.Name)
+		}
+	}
+	if want.NodeNames != nil {
+		names = append(names, *want.NodeNames...)
+	}
+	victims := want.NodeNameToVictims
+	if victims == nil {
+		victims = want.NodeNameToMetaVictims
+	}
+	names = slices.AppendSeq(names, maps.Keys(victims))
+	if victims != nil {
+		slices.Sort(names)
+	}
+	if !slices.Equal(names, r.Names) {
+		t.Errorf("names %q, encoding/json reads %q", r.Names, names)
+	}
+	if r.Pod.Name != want.Pod.Metadata.Name || len(r.Pod.Annotations) != len(want.Pod.Metadata.Annotations) {
+		t.Errorf("pod %+v, encoding/json reads %+v", r.Pod, want.Pod)
+	}
+	if r.Form == wire.Victims {
+		compareVictims(t, victims, r)
+	} else if r.Form != wire.Neither {
+		for which := range 4 {
+			var text, priorities bytes.Buffer
+			_ = r.Filtered(failuresOf(len(r.Names), which)).Send(&text)
+			_ = r.Priorities(make([]int64, len(r.Names))).Send(&priorities)
+			if !json.Valid(text.Bytes()) || !json.Valid(priorities.Bytes()) {
+				t.Errorf("an answer is not JSON: %q %q", &text, &priorities)
+			}
+		}
+	}
+}
+
+func compareVictims(t *testing.T, victims map[string]victims, r *wire.Request) {
+	for which := range 4 {
+		failures := failuresOf(len(r.Names), which)
+		want := extenderv1.ExtenderPreemptionResult{NodeNameToMetaVictims: map[string]*extenderv1.MetaVictims{}}
+		for i, name := range r.Names {
+			if failures[i] != nil && failures[i].Unresolvable {
+				continue
+			}
+			meta := &extenderv1.MetaVictims{Pods: []*extenderv1.MetaPod{}, NumPDBViolations: victims[name].NumPDBViolations}
+			for _, pod := range victims[name].Pods {
+				meta.Pods = append(meta.Pods, &extenderv1.MetaPod{UID: cmp.Or(pod.UID, pod.Metadata.UID)})
+			}
+			want.NodeNameToMetaVictims[name] = meta
+		}
+		var text bytes.Buffer
+		var got extenderv1.ExtenderPreemptionResult
+		answer := r.Preempted(failures)
+		_ = answer.Send(&text)
+		err := json.Unmarshal(text.Bytes(), &got)
+		if err != nil || !reflect.DeepEqual(got, want) || answer.Passed != len(want.NodeNameToMetaVictims) {
+			t.Errorf("%v: got %s with %d nodes, want %+v", err, &text, answer.Passed, want)
+		}
+	}
+}

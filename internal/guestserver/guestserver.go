@@ -1,0 +1,41 @@
+// Package guestserver serves the built guests over HTTP, plainly, and nothing
+// else: to the schedulers of a cluster, as the command static-webserver, and to
+// the simulator's, in its process.
+package guestserver
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/static"
+)
+
+// Start listens on an address, host and port, of which 0 is any that is free, and serves.
+// The server's Addr is where. ended gets the error that ends it.
+func Start(address string) (server *http.Server, ended <-chan error, err error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, nil, err
+	}
+	server = &http.Server{
+		Addr:              listener.Addr().String(),
+		Handler:           Handler(),
+		ReadHeaderTimeout: 5 * time.Second,
+		WriteTimeout:      time.Minute,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    8 << 10,
+	}
+	end := make(chan error, 1)
+	go func() { end <- server.Serve(listener) }()
+	return server, end, nil
+}
+
+// Handler answers GET and HEAD for the files of package static, and /healthz.
+func Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /", http.FileServerFS(static.Files))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	return mux
+}

@@ -1,0 +1,95 @@
+package guestserver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/static"
+)
+
+func TestGuestsAreServedAsBuilt(t *testing.T) {
+	for _, name := range []string{"regex_v1.wasm", "regex_v2.wasm"} {
+		want, err := static.Files.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := ask(http.MethodGet, "/"+name)
+		if answer.Code != http.StatusOK || !bytes.Equal(answer.Body.Bytes(), want) {
+			t.Errorf("%s: status %d, %d bytes of %d", name, answer.Code, answer.Body.Len(), len(want))
+		}
+		got := answer.Header().Get("Content-Type")
+		if got != "application/wasm" {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+}
+
+func TestNothingElseIsServed(t *testing.T) {
+	for request, want := range map[string]int{
+		"GET /healthz":          http.StatusOK,
+		"GET /":                 http.StatusOK, // a list of the files
+		"GET /static.go":        http.StatusNotFound,
+		"GET /regex_v3.wasm":    http.StatusNotFound,
+		"POST /regex_v2.wasm":   http.StatusMethodNotAllowed,
+		"PUT /regex_v2.wasm":    http.StatusMethodNotAllowed,
+		"GET /%2e%2e/static.go": http.StatusNotFound,
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		got := ask(method, path).Code
+		if got != want {
+			t.Errorf("%s: status %d, want %d", request, got, want)
+		}
+	}
+}
+
+func ask(method, path string) *httptest.ResponseRecorder {
+	answer := httptest.NewRecorder()
+	Handler().ServeHTTP(answer, httptest.NewRequest(method, path, nil))
+	return answer
+}
+
+func TestTheProgramServesUntilItIsStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	log, stderr := io.Pipe()
+	status := make(chan int)
+	go func() { status <- Main(ctx, []string{"--listen=127.0.0.1:0"}, io.Discard, stderr) }()
+	line, err := bufio.NewReader(log).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, url, _ := strings.Cut(strings.TrimSpace(line), "serving on ")
+	response, err := http.Get(url + "healthz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	cancel()
+	got := eventually.Receives(t, "the program ends", status)
+	if got != 0 {
+		t.Errorf("exit status %d", got)
+	}
+}
+
+func TestMistakesOnTheCommandLine(t *testing.T) {
+	for args, want := range map[string]struct {
+		status int
+		text   string
+	}{
+		"--lisen=:1":         {2, "--lisen"},
+		"serve":              {2, `unknown command "serve"`},
+		"--listen=127.0.0.1": {1, "missing port"},
+	} {
+		var stderr bytes.Buffer
+		got := Main(t.Context(), []string{args}, io.Discard, &stderr)
+		if got != want.status || !strings.Contains(stderr.String(), want.text) {
+			t.Errorf("%s: status %d, %s", args, got, &stderr)
+		}
+	}
+}

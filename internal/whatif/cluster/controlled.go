@@ -1,0 +1,180 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"reflect"
+	"slices"
+	"strconv"
+
+	batchv1 "k8s.io/api/batch/v1"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+// Control leaves to Kubernetes' controllers what the cluster does itself without them: the pods of DaemonSets on new
+// nodes, and the count of budgets. Handlers that are added from now on get their first events when start is called.
+func (c *Cluster) Control() (start func()) {
+	c.controlled, c.started, c.atStart = true, false, nil
+	return c.Start
+}
+
+// Hold has events wait until a function is done. Then they come by kind and name: the order in which goroutines
+// have written makes no difference.
+func (c *Cluster) Hold(while func()) {
+	c.mu.Lock()
+	c.held = true
+	c.mu.Unlock()
+	while()
+	c.mu.Lock()
+	c.held = false
+	slices.SortStableFunc(c.events, func(a, b event) int {
+		return cmp.Or(cmp.Compare(a.kind.kind.Kind, b.kind.kind.Kind), ByName(a.object(), b.object()))
+	})
+	c.mu.Unlock()
+	c.deliver()
+}
+
+// Mapper knows the kinds that are served.
+func (c *Cluster) Mapper() meta.RESTMapper {
+	mapper := meta.NewDefaultRESTMapper(nil)
+	for _, k := range c.kinds {
+		scope := meta.RESTScopeRoot
+		if k.namespaced {
+			scope = meta.RESTScopeNamespace
+		}
+		mapper.Add(k.kind, scope)
+	}
+	return mapper
+}
+
+// generateName counts the objects of a generateName. Those of a DaemonSet, which are created in any order, are named after
+// their nodes.
+func (c *Cluster) generateName(o Object) string {
+	if !c.controlled {
+		return o.GetGenerateName() + strconv.Itoa(c.version+1)
+	}
+	prefix := o.GetGenerateName()
+	pod, isPod := o.(*v1.Pod)
+	if isPod {
+		prefix += daemonNode(pod)
+	}
+	for {
+		n := c.countOf("name of " + c.of(o).kind.Kind + " " + o.GetNamespace() + "/" + prefix)
+		name := prefix + strconv.Itoa(n)
+		if c.of(o).get(o.GetNamespace(), name) == nil {
+			return name
+		}
+	}
+}
+
+// daemonNode is the node that a DaemonSet's pod is for, and a hyphen, or empty.
+func daemonNode(pod *v1.Pod) string {
+	owner := metav1.GetControllerOf(pod)
+	if owner == nil || owner.Kind != "DaemonSet" {
+		return ""
+	}
+	required := pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	return required.NodeSelectorTerms[0].MatchFields[0].Values[0] + "-"
+}
+
+func (c *Cluster) countOf(what string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.names[what]++
+	return c.names[what]
+}
+
+// notYet is the UID of an object while it is validated. A Job has it in its selector and labels.
+const notYet = types.UID("not-yet")
+
+// identify gives a new object a UID that does not depend on what else is created at the same time.
+func (c *Cluster) identify(o Object) {
+	name := fmt.Sprintf("UID of %s %s/%s", c.of(o).kind.Kind, o.GetNamespace(), o.GetName())
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(name))                               // which never fails
+	uid := fmt.Sprintf("%016x-%d", hash.Sum64(), c.countOf(name)) // short enough for a label
+	o.SetUID(types.UID(uid))
+	job, ok := o.(*batchv1.Job)
+	if !ok || job.Spec.Selector == nil {
+		return
+	}
+	for _, labels := range []map[string]string{job.Spec.Selector.MatchLabels, job.Spec.Template.Labels} {
+		for key, value := range labels {
+			if value == string(notYet) {
+				labels[key] = uid
+			}
+		}
+	}
+}
+
+// carryOver gives an object that takes the place of another what only an API server writes.
+func (c *Cluster) carryOver(old, o Object) {
+	o.SetDeletionTimestamp(old.GetDeletionTimestamp())
+	o.SetGeneration(old.GetGeneration())
+	was, is := specOf(old), specOf(o)
+	if was != nil && !reflect.DeepEqual(was, is) {
+		o.SetGeneration(old.GetGeneration() + 1)
+	}
+}
+
+func specOf(o Object) any {
+	spec := reflect.ValueOf(o).Elem().FieldByName("Spec")
+	if !spec.IsValid() {
+		return nil
+	}
+	return spec.Interface()
+}
+
+// terminate begins the deletion of an object with finalizers. A kubelet ends a pod.
+func (c *Cluster) terminate(o Object) {
+	if o.GetDeletionTimestamp() != nil {
+		return
+	}
+	going := o.DeepCopyObject().(Object)
+	at := metav1.NewTime(c.now())
+	going.SetDeletionTimestamp(&at)
+	if pod, ok := going.(*v1.Pod); ok {
+		pod.Status.Phase = v1.PodFailed
+	}
+	c.put(going)
+}
+
+// ordered is a table whose objects come by name while controllers run: a cache's come in the order of a map.
+type ordered struct {
+	cache.Indexer
+	cluster *Cluster
+}
+
+// LastStoreSyncResourceVersion is what controllers since 1.36 compare with the version of what they have written.
+func (o ordered) LastStoreSyncResourceVersion() string {
+	o.cluster.mu.Lock()
+	defer o.cluster.mu.Unlock()
+	return strconv.Itoa(o.cluster.version)
+}
+
+func (o ordered) sort(all []any) []any {
+	if o.cluster.controlled {
+		slices.SortFunc(all, func(a, b any) int { return ByName(a.(Object), b.(Object)) })
+	}
+	return all
+}
+
+// List implements cache.Store.
+func (o ordered) List() []any { return o.sort(o.Indexer.List()) }
+
+// Index implements cache.Indexer.
+func (o ordered) Index(name string, of any) ([]any, error) {
+	all, err := o.Indexer.Index(name, of)
+	return o.sort(all), err
+}
+
+// ByIndex implements cache.Indexer.
+func (o ordered) ByIndex(name, value string) ([]any, error) {
+	all, err := o.Indexer.ByIndex(name, value)
+	return o.sort(all), err
+}

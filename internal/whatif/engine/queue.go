@@ -1,0 +1,187 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+)
+
+// queue is the workqueue of a controller. A worker gets a key when the engine says so, and the engine waits
+// until it is done. Delayed keys are due by the engine's clock.
+type queue struct {
+	name  string
+	clock *clock
+	give  chan string
+	done  chan struct{}
+
+	mu       sync.Mutex
+	keys     []string // in the order in which they were added
+	dirty    map[string]bool
+	working  map[string]bool
+	delayed  map[string]time.Time
+	requeues map[string]int
+	synced   map[string]int // since the clock was last stepped
+	closed   bool
+}
+
+func newQueue(name string, c *clock) *queue {
+	return &queue{
+		name: name, clock: c, give: make(chan string), done: make(chan struct{}),
+		dirty: map[string]bool{}, working: map[string]bool{}, delayed: map[string]time.Time{}, requeues: map[string]int{}, synced: map[string]int{},
+	}
+}
+
+// Add implements workqueue.TypedInterface.
+func (q *queue) Add(key string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.dirty[key] || q.closed {
+		return
+	}
+	q.dirty[key] = true
+	if !q.working[key] {
+		q.keys = append(q.keys, key)
+	}
+}
+
+// Len implements workqueue.TypedInterface.
+func (q *queue) Len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.keys)
+}
+
+// Get implements workqueue.TypedInterface.
+func (q *queue) Get() (key string, shutdown bool) {
+	key, ok := <-q.give
+	return key, !ok
+}
+
+// Done implements workqueue.TypedInterface.
+func (q *queue) Done(key string) {
+	q.mu.Lock()
+	delete(q.working, key)
+	if q.dirty[key] {
+		q.keys = append(q.keys, key)
+	}
+	q.mu.Unlock()
+	q.done <- struct{}{}
+}
+
+// ShutDown implements workqueue.TypedInterface.
+func (q *queue) ShutDown() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.closed {
+		q.closed = true
+		close(q.give)
+	}
+}
+
+// ShutDownWithDrain implements workqueue.TypedInterface.
+func (q *queue) ShutDownWithDrain() { q.ShutDown() }
+
+// ShuttingDown implements workqueue.TypedInterface.
+func (q *queue) ShuttingDown() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.closed
+}
+
+// AddAfter implements workqueue.TypedDelayingInterface.
+func (q *queue) AddAfter(key string, delay time.Duration) {
+	if delay <= 0 {
+		q.Add(key)
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	at := q.clock.Now().Add(delay)
+	before, ok := q.delayed[key]
+	if !ok || at.Before(before) {
+		q.delayed[key] = at
+	}
+}
+
+// How long a key waits that a controller could not work off, as upstream.
+const (
+	firstBackoff = 5 * time.Millisecond
+	doublings    = 16
+)
+
+// AddRateLimited implements workqueue.TypedRateLimitingInterface.
+func (q *queue) AddRateLimited(key string) {
+	q.mu.Lock()
+	failures := min(q.requeues[key], doublings)
+	q.requeues[key]++
+	q.mu.Unlock()
+	q.AddAfter(key, firstBackoff<<failures)
+}
+
+// Forget implements workqueue.TypedRateLimitingInterface.
+func (q *queue) Forget(key string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.requeues, key)
+}
+
+// NumRequeues implements workqueue.TypedRateLimitingInterface.
+func (q *queue) NumRequeues(key string) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.requeues[key]
+}
+
+// next takes the first key.
+func (q *queue) next() (key string, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.keys) == 0 {
+		return "", false
+	}
+	key = q.keys[0]
+	q.keys = q.keys[1:]
+	delete(q.dirty, key)
+	q.working[key] = true
+	q.synced[key]++
+	return key, true
+}
+
+// sync has a worker work off a key that next has taken.
+func (q *queue) sync(key string) {
+	q.give <- key
+	<-q.done
+}
+
+// due is when the first delayed key is due, or the zero time.
+func (q *queue) due() (first time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, at := range q.delayed {
+		if first.IsZero() || at.Before(first) {
+			first = at
+		}
+	}
+	return first
+}
+
+// release adds the delayed keys that are due, the first first.
+func (q *queue) release(now time.Time) {
+	q.mu.Lock()
+	clear(q.synced)
+	var keys []string
+	for key, at := range q.delayed {
+		if !at.After(now) {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(q.delayed[a].Compare(q.delayed[b]), cmp.Compare(a, b)) })
+	for _, key := range keys {
+		delete(q.delayed, key)
+	}
+	q.mu.Unlock()
+	for _, key := range keys {
+		q.Add(key)
+	}
+}

@@ -1,0 +1,144 @@
+package wasmhost
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
+)
+
+// learn asks a guest about a node, and remembers the answer by the node's number.
+func (c *cycle) learn(hook abi.Hook, node *v1.Node, number memory.Node) (abi.Verdict, error) {
+	out, err := c.call(hook, onNode(node))
+	if err == nil && c.counted(hook, out.Verdict) {
+		c.known.Put(hook, map[memory.Node]abi.Verdict{number: out.Verdict})
+	}
+	return out.Verdict, err
+}
+
+// askPreFilter is what PreFilter answers: it is remembered, or the guest is asked.
+func (c *cycle) askPreFilter() (result *fwk.PreFilterResult, status *fwk.Status) {
+	if c.measured {
+		defer c.measure(abi.PreFilter, time.Now(), &status)
+	}
+	a, err := c.preFilter()
+	return a.Result, c.status(abi.PreFilter, a.Verdict, err)
+}
+
+func (c *cycle) preFilter() (memory.PreFilter, error) {
+	if c.known != nil {
+		known := c.known.PreFilter()
+		if known != nil {
+			c.plugin.metrics.recalled.Add(1)
+			return *known, nil
+		}
+	}
+	out, err := c.call(abi.PreFilter, abi.In{})
+	a := memory.PreFilter{Verdict: out.Verdict}
+	if len(out.NodeNames) > 0 {
+		a.Result = &fwk.PreFilterResult{NodeNames: sets.New(out.NodeNames...)}
+	}
+	if err == nil && c.counted(abi.PreFilter, a.Verdict) {
+		c.known.PutPreFilter(&a)
+	}
+	return a, err
+}
+
+// askPreScore is what PreScore answers, whose step is the last: it is remembered, or the guest is asked.
+func (c *cycle) askPreScore(in abi.In) (status *fwk.Status) {
+	if c.measured {
+		defer c.measure(abi.PreScore, time.Now(), &status)
+	}
+	if c.known != nil {
+		known := c.known.PreScore()
+		if known != nil {
+			c.plugin.metrics.recalled.Add(1)
+			return statusOf(abi.PreScore, *known)
+		}
+	}
+	out, err := c.call(abi.PreScore, in)
+	if err == nil && c.counted(abi.PreScore, out.Verdict) {
+		c.known.PutPreScore(&out.Verdict)
+	}
+	return c.status(abi.PreScore, out.Verdict, err)
+}
+
+// counted counts an answer of the guest where answers are remembered, and reports whether it may be.
+func (c *cycle) counted(hook abi.Hook, v abi.Verdict) bool {
+	if c.known == nil || !c.plugin.guest.Active.Has(hook) {
+		return false
+	}
+	c.plugin.metrics.asked.Inc()
+	return worthKeeping(hook, v)
+}
+
+// worthKeeping reports whether a verdict may be remembered. An Error may be gone at the
+// next try, and so may a code that the scheduler takes for an Error, or retries.
+// OutOfReasons is not the guest's reason.
+func worthKeeping(hook abi.Hook, v abi.Verdict) bool {
+	switch fwk.Code(v.Code) {
+	case fwk.Success, fwk.Unschedulable, fwk.UnschedulableAndUnresolvable:
+		return v.Reason() != abi.OutOfReasons
+	case fwk.Skip:
+		return hook == abi.PreFilter || hook == abi.PreScore
+	}
+	return false
+}
+
+// narrow names to the scheduler the nodes that the guest lets the pod run on, if these
+// are known. result is what the guest itself has answered.
+func (c *cycle) narrow(result *fwk.PreFilterResult) (*fwk.PreFilterResult, *fwk.Status) {
+	if c.known == nil || !c.plugin.guest.Active.Has(abi.Filter) || c.known.Len() == 0 {
+		return result, nil
+	}
+	passing := c.known.Passing()
+	if passing == nil {
+		c.askAboutUnknown()
+		passing = c.known.Passing()
+	}
+	switch {
+	case passing == nil:
+		return result, nil
+	case passing.Nodes == 0:
+		c.rejected = true
+		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, passing.Rejected)
+	case passing.Result == nil:
+		return result, nil
+	}
+	c.excluded = passing.Rejected
+	if result.AllNodes() {
+		return passing.Result, nil
+	}
+	return result.Merge(passing.Result), nil
+}
+
+// PreFilter asks a guest about so many nodes that Filter may not come to, and about more for
+// as long as askedAhead: v2 answers about tens of thousands meanwhile.
+const (
+	leastAhead = 1000
+	askedAhead = 50 * time.Millisecond
+)
+
+// askAboutUnknown asks a guest about the nodes of a cycle on which it has given no verdict
+// yet. Filter asks about those for which there is no time.
+func (c *cycle) askAboutUnknown() {
+	began, verdicts := time.Now(), map[memory.Node]abi.Verdict{}
+	for asked, place := range c.known.Unknown() {
+		if asked >= leastAhead && time.Since(began) > askedAhead || c.time.exceeds(1) {
+			break
+		}
+		node, number := c.known.At(place)
+		out, err := c.call(abi.Filter, onNode(node))
+		if err != nil || fwk.Code(out.Code) == fwk.Error {
+			break
+		}
+		if c.counted(abi.Filter, out.Verdict) {
+			verdicts[number] = out.Verdict
+		}
+	}
+	c.known.Put(abi.Filter, verdicts)
+}

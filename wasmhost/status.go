@@ -1,0 +1,69 @@
+package wasmhost
+
+import (
+	"fmt"
+	"time"
+
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+)
+
+// status is the answer to a hook in the framework's words. An error goes by the failure policy.
+func (c *cycle) status(hook abi.Hook, v abi.Verdict, err error) *fwk.Status {
+	if err != nil {
+		return c.plugin.failed(hook, err)
+	}
+	return statusOf(hook, v)
+}
+
+// measure is deferred in cycles that are measured. A hook that is a constant, or that the guest
+// does not export, is not asked.
+func (c *cycle) measure(hook abi.Hook, began time.Time, status **fwk.Status) {
+	if c.plugin.guest.Active.Has(hook) {
+		callSeconds.WithLabelValues(c.plugin.name, hook.String(), (*status).Code().String()).Observe(time.Since(began).Seconds())
+	}
+}
+
+// failed is the status of a call that has failed, by the failure policy.
+func (p *plugin) failed(hook abi.Hook, err error) *fwk.Status {
+	if p.args.FailurePolicy != FailurePolicyIgnore {
+		return fwk.AsStatus(err)
+	}
+	switch hook {
+	case abi.PreFilter, abi.PreScore, abi.Bind:
+		return fwk.NewStatus(fwk.Skip)
+	case abi.PostFilter:
+		return fwk.NewStatus(fwk.Unschedulable)
+	}
+	return nil
+}
+
+// statusOf is a guest's verdict in the framework's words. Success is nil.
+func statusOf(hook abi.Hook, v abi.Verdict) *fwk.Status {
+	switch {
+	case v.Code == 0 && len(v.Reasons) == 0:
+		return nil
+	case v.Code < 0 || v.Code > int32(fwk.Pending):
+		return fwk.AsStatus(fmt.Errorf("wasm: %s returned the status code %d, which does not exist", hook, v.Code))
+	case !mayReturn(hook, fwk.Code(v.Code)):
+		return fwk.AsStatus(fmt.Errorf("wasm: %s returned the status code %d, %s, which is not for this hook", hook, v.Code, fwk.Code(v.Code)))
+	case v.Reasons == nil:
+		v.Reasons = noReason
+	}
+	return fwk.NewStatus(fwk.Code(v.Code), v.Reasons...)
+}
+
+// mayReturn reports whether the framework takes a code from a hook. It finds no error in one
+// that it does not expect.
+func mayReturn(hook abi.Hook, code fwk.Code) bool {
+	switch code {
+	case fwk.Wait:
+		return hook == abi.Permit
+	case fwk.Skip:
+		return hook == abi.PreFilter || hook == abi.PreScore || hook == abi.Bind
+	}
+	return true
+}
+
+var noReason = []string{""}
