@@ -1,6 +1,7 @@
 package wasmhost
 
 import (
+	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -35,6 +36,17 @@ func TestPostFilterSucceedsOnlyWithANomination(t *testing.T) {
 				t.Errorf("nominated %+v", result.NominatingInfo)
 			}
 		})
+	}
+}
+
+// The framework wraps the error of such a status, which has none.
+func TestStatusCodeThatAHookMayNotReturnIsNamed(t *testing.T) {
+	for config, want := range map[string]string{"4": "wasm: filter returned the status code 4, Wait", "5": "wasm: filter returned the status code 5, Skip"} {
+		pl := openWith(t, "echo_result", Args{GuestConfig: config}, nil)
+		status := schedule(t.Context(), pl, pod("web"), "n")[0]
+		if status.Code() != fwk.Error || !strings.Contains(status.AsError().Error(), want) {
+			t.Errorf("code %s: %v", config, status)
+		}
 	}
 }
 
