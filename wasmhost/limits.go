@@ -1,0 +1,24 @@
+package wasmhost
+
+// Which numbers of this package and of the packages below it are what:
+//
+// Of the ABI, so that other hosts and guests know them: the hooks, modules and names of package
+// abi, pageSize, SeverityWarning and SeverityError, and the bits of actions in events.go (guestAll,
+// guestUpdate).
+//
+// A configuration sets, within bounds, what has a field of [Args] or [Options]: DefaultTimeout,
+// DefaultMaxBytes up to MaxGuestSize, DefaultMemory from MinMemory to MaxMemory, DefaultAnswers,
+// DefaultCallTimeout. What follows from callTimeout: cycleWithin, startsWithin, looksEach.
+//
+// To protect the scheduler from a guest, bounds that no guest for a real cluster meets:
+//   - what a guest hands over: maxList, maxEntries, maxClusterEvents, maxEvent, maxEvents, maxNote, maxText,
+//     maxReasons, maxReasonsCount, maxName, maxFields, maxDeclared, maxPrinted
+//   - what is shown of it: maxTrap, shownFrames, maxLine, maxShown, maxSaid
+//   - what it logs: logPeriod, maxLogged, lineBytes
+//   - what it may hold: maxOwnedMemory; closePatience for a call that does not end
+//   - what is fetched: maxRedirects, maxManifest, maxRequests, maxBundle, maxReferrers, maxKey
+//   - compiling: maxMemory, maxTime and stopTime of a child; package module has limits of its own
+//
+// One may tune, by a benchmark of bench/ and nothing else: hintTime, patience, maxQuestions and
+// afterFailure (BenchmarkHints); leastAhead and askedAhead; maxSpare; maxWorkers; maxGone; and
+// entryBytes, preFilterBytes, verdictBytes and slotBytes, which are measured sizes.
