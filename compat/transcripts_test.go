@@ -12,8 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "write the transcripts")
 
-// TestTheTranscriptsAreWhatTheUpstreamHostAnswers runs every scenario again.
-func TestTheTranscriptsAreWhatTheUpstreamHostAnswers(t *testing.T) {
+// TestTranscriptsAreWhatTheUpstreamHostAnswers runs every scenario again.
+func TestTranscriptsAreWhatTheUpstreamHostAnswers(t *testing.T) {
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)

@@ -92,7 +92,7 @@ func comparable(t *testing.T, objects []*unstructured.Unstructured) map[string]s
 
 const withMonitoring = "--api-versions=monitoring.coreos.com/v1/ServiceMonitor,monitoring.coreos.com/v1/PrometheusRule"
 
-func TestTheChartIsTheKustomizations(t *testing.T) {
+func TestChartIsTheKustomizations(t *testing.T) {
 	for _, tt := range []struct{ values, flag, kustomization string }{
 		{"plugin=v2", "", "resources: [../deploy/scheduler/wasm, ../deploy/static-webserver]"},
 		{"plugin=native", "", "resources: [../deploy/scheduler/native]"},
@@ -137,7 +137,7 @@ func TestTheChartIsTheKustomizations(t *testing.T) {
 	}
 }
 
-func TestTheChartsValues(t *testing.T) {
+func TestChartsValues(t *testing.T) {
 	out := mustHelm(t, "", "template", "r", "chart", "--namespace=mine", "--kube-version=1.37", withMonitoring,
 		"--set=schedulerName=default-scheduler,image.registry=example.com/r,image.tag=v1,prometheus.namespace=observability,test.regex=^a,scheduler.tls=true",
 		"--set=labels.team=a,image.pullSecrets={pull}")
@@ -166,7 +166,7 @@ func TestTheChartsValues(t *testing.T) {
 	}
 }
 
-func TestTheChartsValuesOfPods(t *testing.T) {
+func TestChartsValuesOfPods(t *testing.T) {
 	const values = `
 plugin: extender
 scheduler: &pods
@@ -194,7 +194,7 @@ extender: *pods
 	}
 }
 
-func TestTheChartsConfigurationOfTheScheduler(t *testing.T) {
+func TestChartsConfigurationOfTheScheduler(t *testing.T) {
 	const profile = `scheduler.config.profiles[0]`
 	out := mustHelm(t, "", "template", "r", "chart", "--namespace=mine", "--kube-version=1.36", "--set=plugin=extender,scheduler.config.percentageOfNodesToScore=50",
 		"--set="+profile+".schedulerName=mine,"+profile+".plugins.multiPoint.enabled[0].name=RegexScheduling")
@@ -217,7 +217,7 @@ func TestTheChartsConfigurationOfTheScheduler(t *testing.T) {
 	}
 }
 
-func TestTheChartRefusesWhatItCannotDo(t *testing.T) {
+func TestChartRefusesWhatItCannotDo(t *testing.T) {
 	for values, want := range map[string]string{
 		"plugin=":            "at '/plugin': value must be one of 'v2', 'native', 'extender'",
 		"plugin=null":        "missing property 'plugin'",
@@ -240,9 +240,9 @@ func TestTheChartRefusesWhatItCannotDo(t *testing.T) {
 	}
 }
 
-// TestTheChartHasAnImageForEachMinor compares it with the minors that the Makefile builds for. A
+// TestChartHasAnImageForEachMinor compares it with the minors that the Makefile builds for. A
 // scheduler serves its own minor and the next: the last one's image is for two.
-func TestTheChartHasAnImageForEachMinor(t *testing.T) {
+func TestChartHasAnImageForEachMinor(t *testing.T) {
 	makefile, err := os.ReadFile("../Makefile")
 	must(t, err)
 	minors := strings.Fields(string(regexp.MustCompile(`(?m)^MINORS +:= (.*)$`).FindSubmatch(makefile)[1]))
@@ -272,10 +272,10 @@ func TestTheChartHasAnImageForEachMinor(t *testing.T) {
 // chartNamespace is where Helm installs.
 const chartNamespace = "regex-chart"
 
-// TestTheChartIsInstalled installs, tests, upgrades, rolls back and removes a release. Pods do
+// TestChartIsInstalled installs, tests, upgrades, rolls back and removes a release. Pods do
 // not run here: the scheduler runs in this process with the rights and the configuration that
 // Helm has put there, and the test says in the kubelet's place how the pod of `helm test` ended.
-func TestTheChartIsInstalled(t *testing.T) {
+func TestChartIsInstalled(t *testing.T) {
 	kubeconfig := kubeconfigOf(t, "")
 	helmHere := func(args ...string) string {
 		t.Helper()
@@ -329,9 +329,9 @@ func TestTheChartIsInstalled(t *testing.T) {
 	}
 }
 
-// TestTheChartTakesThePlaceOfTheClustersScheduler installs it while that one runs, which has to
+// TestChartTakesThePlaceOfTheClustersScheduler installs it while that one runs, which has to
 // schedule the pods of ours: so ours takes its lease only once that one stops.
-func TestTheChartTakesThePlaceOfTheClustersScheduler(t *testing.T) {
+func TestChartTakesThePlaceOfTheClustersScheduler(t *testing.T) {
 	const space = "regex-instead"
 	kubeconfig := kubeconfigOf(t, "")
 	own := lockOf(client, "kube-system", "kube-scheduler", "the cluster's own")

@@ -30,9 +30,9 @@ func inMemory(t *testing.T, more map[string]string) filesys.FileSystem {
 	return files
 }
 
-// TestTheExtendersComponentsCombine renders every choice of them, and has the
+// TestExtendersComponentsCombine renders every choice of them, and has the
 // API server take it.
-func TestTheExtendersComponentsCombine(t *testing.T) {
+func TestExtendersComponentsCombine(t *testing.T) {
 	components, err := filepath.Glob("extender/components/*") // in the order in which they must be named
 	must(t, err)
 	if len(components) != 4 {

@@ -57,7 +57,7 @@ func extenderOf(t *testing.T, rendered []*unstructured.Unstructured) *extender.C
 	return extenderConfig(t, configOf(t, rendered), args[1:]...)
 }
 
-func TestTheExtendersConfigurations(t *testing.T) {
+func TestExtendersConfigurations(t *testing.T) {
 	for folder, want := range map[string]struct{ filter, prioritize string }{
 		"base": {"regex", "regex"}, "nodeport": {"regex", "regex"}, "servicemonitor": {"regex", "regex"},
 		"tls": {"regex", "regex"}, "load": {"regex", "load"},
@@ -106,9 +106,9 @@ func isMounted(spec corev1.PodSpec, folder string) bool {
 	return false
 }
 
-// TestTheSchedulersCallServicesThatAreThere compares the URLs in their configurations with
+// TestSchedulersCallServicesThatAreThere compares the URLs in their configurations with
 // the names and ports of Services.
-func TestTheSchedulersCallServicesThatAreThere(t *testing.T) {
+func TestSchedulersCallServicesThatAreThere(t *testing.T) {
 	for _, tt := range []struct{ variant, url, folder, service string }{
 		{"extender", "http://extender:8000/", "extender/base", "extender:8000"},
 		{"extender-tls", "https://extender:8000/", "extender/tls", "extender:8000"},

@@ -31,7 +31,7 @@ func needMutatingPolicies(t *testing.T) {
 	}
 }
 
-func TestANamespaceHasADefault(t *testing.T) {
+func TestNamespaceHasADefault(t *testing.T) {
 	needMutatingPolicies(t)
 	applyPolicy(t, "default")
 	addNamespace(t, "with-default", "kubecon-.*")
@@ -63,7 +63,7 @@ func TestANamespaceHasADefault(t *testing.T) {
 }
 
 // A bad default is refused where it is set. One that was there before can only be removed.
-func TestABadDefaultIsRefused(t *testing.T) {
+func TestBadDefaultIsRefused(t *testing.T) {
 	needMutatingPolicies(t)
 	addNamespace(t, "bad-before", bad)
 	applyPolicy(t, "default")

@@ -13,9 +13,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// TestAPodGetsItsDeviceWithJustTheSchedulersRights asks for devices in both ways:
+// TestPodGetsItsDeviceWithJustTheSchedulersRights asks for devices in both ways:
 // by a claim, and as for CPU.
-func TestAPodGetsItsDeviceWithJustTheSchedulersRights(t *testing.T) {
+func TestPodGetsItsDeviceWithJustTheSchedulersRights(t *testing.T) {
 	addNode(t, "kubecon-1", 10)
 	addNode(t, "kubecon-2", 10)
 	addDevices(t, "kubecon-2", "first", "second")

@@ -20,7 +20,7 @@ import (
 // inDocs are folders that docs/deploy.md tells the reader to apply.
 var inDocs = regexp.MustCompile("deploy/([a-z-]+(?:/[a-z-]+)?)(?:[` \n]|$)")
 
-func TestTheDocumentNamesEveryFolder(t *testing.T) {
+func TestDocumentNamesEveryFolder(t *testing.T) {
 	text, err := os.ReadFile("../docs/deploy.md")
 	must(t, err)
 	named := map[string]bool{}
@@ -57,10 +57,10 @@ func fragments(t *testing.T, page string) (found []string) {
 	return found
 }
 
-// TestTheDocumentsFragmentsAreGood tries every fragment of YAML that a reader may
+// TestDocumentsFragmentsAreGood tries every fragment of YAML that a reader may
 // paste: a configuration of the scheduler as the scheduler does, an object at the
 // API server, a kustomization by rendering it.
-func TestTheDocumentsFragmentsAreGood(t *testing.T) {
+func TestDocumentsFragmentsAreGood(t *testing.T) {
 	pages, err := filepath.Glob("../docs/*.md")
 	must(t, err)
 	tried := map[string]int{}

@@ -12,9 +12,9 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
-// TestTheGuestIsPinned compares the digest in the configuration with the guest
+// TestGuestIsPinned compares the digest in the configuration with the guest
 // that static-webserver serves under its URL.
-func TestTheGuestIsPinned(t *testing.T) {
+func TestGuestIsPinned(t *testing.T) {
 	var c struct {
 		Profiles []struct {
 			PluginConfig []struct{ Args wasmhost.Args }

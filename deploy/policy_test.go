@@ -241,7 +241,7 @@ func TestWhatWasThereBeforeThePolicyCanStillBeChanged(t *testing.T) {
 }
 
 // Who may change the status of a pod could change its annotations with it.
-func TestAStatusBringsNoBadPattern(t *testing.T) {
+func TestStatusBringsNoBadPattern(t *testing.T) {
 	addPod(t, podFor("status", "kubecon-.*"))
 	enforce(t, "base", objects, func(err error) bool { return err != nil })
 	for pattern, refused := range map[string]bool{bad: true, "cncf-.*": false} {

@@ -63,9 +63,9 @@ var newer = map[string][]rbacv1.PolicyRule{
 	},
 }
 
-// TestTheSchedulerMayDoNoMoreThanKubernetesOwn compares the rules with the
+// TestSchedulerMayDoNoMoreThanKubernetesOwn compares the rules with the
 // roles that Kubernetes has for its scheduler.
-func TestTheSchedulerMayDoNoMoreThanKubernetesOwn(t *testing.T) {
+func TestSchedulerMayDoNoMoreThanKubernetesOwn(t *testing.T) {
 	var theirs []rbacv1.PolicyRule
 	for _, name := range []string{"system:kube-scheduler", "system:volume-scheduler"} {
 		role, err := client.RbacV1().ClusterRoles().Get(t.Context(), name, metav1.GetOptions{})
@@ -89,7 +89,7 @@ func TestTheSchedulerMayDoNoMoreThanKubernetesOwn(t *testing.T) {
 	}
 }
 
-func TestTheSchedulerMayElectALeader(t *testing.T) {
+func TestSchedulerMayElectALeader(t *testing.T) {
 	installScheduler(t, "native")
 	wantMayLead(t, asScheduler(t), configOf(t, mustRender(t, "scheduler/native")), namespace, "custom-scheduler")
 	must(t, client.CoordinationV1().Leases(namespace).Delete(t.Context(), "custom-scheduler", metav1.DeleteOptions{}))
@@ -132,7 +132,7 @@ func lockOf(c kubernetes.Interface, space, name, identity string) *resourcelock.
 	}
 }
 
-func TestTheSchedulerMayAskWhoReadsItsMetrics(t *testing.T) {
+func TestSchedulerMayAskWhoReadsItsMetrics(t *testing.T) {
 	installScheduler(t, "native")
 	scheduler := asScheduler(t)
 	eventually.Succeeds(t, "review a token", func(ctx context.Context) error {
@@ -147,7 +147,7 @@ func TestTheSchedulerMayAskWhoReadsItsMetrics(t *testing.T) {
 }
 
 // Its ClusterRole is compared above; these are what its Roles could allow.
-func TestTheSchedulerMayNotDoElse(t *testing.T) {
+func TestSchedulerMayNotDoElse(t *testing.T) {
 	installScheduler(t, "native")
 	scheduler := asScheduler(t)
 	eventually.Succeeds(t, "list pods", func(ctx context.Context) error {

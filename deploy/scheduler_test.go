@@ -100,7 +100,7 @@ func serveExtender(t *testing.T, c *extender.Config) string {
 	return e.Address
 }
 
-func TestTheSchedulerSchedulesWithJustItsRights(t *testing.T) {
+func TestSchedulerSchedulesWithJustItsRights(t *testing.T) {
 	variants := map[string]func(t *testing.T){
 		"native": func(t *testing.T) { runScheduler(t, "native", nil) },
 		"extender": func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestTheSchedulerSchedulesWithJustItsRights(t *testing.T) {
 	}
 }
 
-func TestAPodWithPriorityMakesItsRoom(t *testing.T) {
+func TestPodWithPriorityMakesItsRoom(t *testing.T) {
 	addNode(t, "kubecon-1", 1)
 	runScheduler(t, "native", nil)
 	addPod(t, podFor("modest", "kubecon-.*"))

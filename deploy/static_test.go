@@ -14,9 +14,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestAKubeletTakesTheStaticPods holds them against what it refuses: what refers
+// TestKubeletTakesTheStaticPods holds them against what it refuses: what refers
 // to an object of the API.
-func TestAKubeletTakesTheStaticPods(t *testing.T) {
+func TestKubeletTakesTheStaticPods(t *testing.T) {
 	for _, name := range []string{"extender", "kube-scheduler"} {
 		pod := staticPod(t, name)
 		var internal api.Pod
@@ -44,7 +44,7 @@ func staticPod(t *testing.T, name string) *corev1.Pod {
 	return &pod
 }
 
-func TestTheStaticExtenderListensOnItsNodeAlone(t *testing.T) {
+func TestStaticExtenderListensOnItsNodeAlone(t *testing.T) {
 	pod := staticPod(t, "extender")
 	c := extenderConfig(t, "", pod.Spec.Containers[0].Args...)
 	if c.Listen != "127.0.0.1:8000" || c.Filter != "regex" {
@@ -56,9 +56,9 @@ func TestTheStaticExtenderListensOnItsNodeAlone(t *testing.T) {
 	}
 }
 
-// TestTheStaticSchedulerSchedules runs it with its configuration, where the files
+// TestStaticSchedulerSchedules runs it with its configuration, where the files
 // are that a node would have, and with the rights of kubeadm's scheduler.
-func TestTheStaticSchedulerSchedules(t *testing.T) {
+func TestStaticSchedulerSchedules(t *testing.T) {
 	pod := staticPod(t, "kube-scheduler")
 	mounted := map[string]bool{}
 	for _, mount := range pod.Spec.Containers[0].VolumeMounts {

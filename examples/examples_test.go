@@ -107,9 +107,9 @@ func run(t *testing.T, dir, environment, line string) string {
 	return string(out)
 }
 
-// TestTheCommandsOnAClusterFindTheirFiles runs the README of cluster in one shell, with a
+// TestCommandsOnAClusterFindTheirFiles runs the README of cluster in one shell, with a
 // simulator that only checks that its input files exist.
-func TestTheCommandsOnAClusterFindTheirFiles(t *testing.T) {
+func TestCommandsOnAClusterFindTheirFiles(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.CopyFS(filepath.Join(dir, "examples/cluster"), os.DirFS("cluster")))
 	script := filepath.Join(dir, "script")

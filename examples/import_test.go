@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestTheSchedulerOfTheDocumentIsBuilt makes the module of docs/import.md from the
+// TestSchedulerOfTheDocumentIsBuilt makes the module of docs/import.md from the
 // page's own text, and does what the page says to do with it.
-func TestTheSchedulerOfTheDocumentIsBuilt(t *testing.T) {
+func TestSchedulerOfTheDocumentIsBuilt(t *testing.T) {
 	readAll(t, "../scheduler")
 	text, err := os.ReadFile("../docs/import.md")
 	must(t, err)

@@ -46,9 +46,9 @@ func TestBadFilesEarnTheirMessage(t *testing.T) {
 	}
 }
 
-// TestAFileOfNothingIsRefused: a file that was emptied by accident must not
+// TestFileOfNothingIsRefused: a file that was emptied by accident must not
 // become the defaults.
-func TestAFileOfNothingIsRefused(t *testing.T) {
+func TestFileOfNothingIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.yaml")
 	for _, text := range []string{"", "\n \n", "\ufeff", "# algorithm: lucky", "null", "~\n", "---\n...\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -21,9 +21,9 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 
-// TestTheDefaultMeasureIsRightFromTheStart scores a node that began to count just
+// TestDefaultMeasureIsRightFromTheStart scores a node that began to count just
 // now: 10 % of its two processors are in use.
-func TestTheDefaultMeasureIsRightFromTheStart(t *testing.T) {
+func TestDefaultMeasureIsRightFromTheStart(t *testing.T) {
 	began := time.Now()
 	exporter := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for cpu := range 2 {

@@ -129,7 +129,7 @@ func TestEachHookHearsAndTells(t *testing.T) {
 	}
 }
 
-func TestANodeIsReadByItsName(t *testing.T) {
+func TestNodeIsReadByItsName(t *testing.T) {
 	var heard []string
 	prescore.Set(func(_ guest.Pod, nodes []string) guest.Status {
 		for _, name := range nodes {
@@ -194,7 +194,7 @@ func TestPodsOfAnySizeAreRead(t *testing.T) {
 	}
 }
 
-func TestAGuestSaysWhatItDecidesBy(t *testing.T) {
+func TestGuestSaysWhatItDecidesBy(t *testing.T) {
 	decidesby.Set(guest.PodAnnotation("a"), guest.NodeName)
 	decidesby.Set(guest.PodNamespace, guest.PodName, guest.PodLabel("b"), guest.NodeLabel("c"), guest.NodeAnnotation("d"))
 	got := guesttest.Declared(t)
@@ -230,7 +230,7 @@ func TestConfigMayBeEmpty(t *testing.T) {
 	}
 }
 
-func TestAWaitIsEnded(t *testing.T) {
+func TestWaitIsEnded(t *testing.T) {
 	host.Now.Waiting = map[string]bool{"a": false, "b": false}
 	if !permit.Allow("a") || !permit.Reject("b") || permit.Allow("c") || permit.Reject("b") {
 		t.Error("a and b waited, and no other pod")

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-func TestACacheReturnsWhatItHas(t *testing.T) {
+func TestCacheReturnsWhatItHas(t *testing.T) {
 	cache := NewCache(Default, 1<<20)
 	for _, pattern := range []string{"kubecon-.*", "", "cncf-.*"} {
 		for _, r := range []Role{Require, Exclude, Prefer} {
@@ -39,7 +39,7 @@ func TestACacheReturnsWhatItHas(t *testing.T) {
 	}
 }
 
-func TestACacheKeepsItsBoundAndWhatIsInUse(t *testing.T) {
+func TestCacheKeepsItsBoundAndWhatIsInUse(t *testing.T) {
 	const bound = 64 << 10
 	cache := NewCache(Default, bound)
 	used, err := cache.compile(Require, "in-use")
@@ -107,7 +107,7 @@ func sizeOf(g generation) (size int) {
 
 func ptr(s string) *string { return &s }
 
-func TestACacheDoesNotKeepTheMemoryThatAPatternCameIn(t *testing.T) {
+func TestCacheDoesNotKeepTheMemoryThatAPatternCameIn(t *testing.T) {
 	cache := NewCache(Default, 1<<20)
 	memory := []byte("kubecon-1")
 	first, err := cache.compile(Require, unsafe.String(&memory[0], len(memory)))
@@ -121,7 +121,7 @@ func TestACacheDoesNotKeepTheMemoryThatAPatternCameIn(t *testing.T) {
 	}
 }
 
-func TestACacheDoesNotKeepWhatIsTooLong(t *testing.T) {
+func TestCacheDoesNotKeepWhatIsTooLong(t *testing.T) {
 	cache := NewCache(Default, 1<<20)
 	if _, err := cache.Select(ptr(strings.Repeat("a", maxPattern+1)), nil); err == nil {
 		t.Error("accepted")

@@ -39,7 +39,7 @@ func TestWhatEndsARunIsFoundByACheck(t *testing.T) {
 	}
 }
 
-func TestACheckOfWhatIsGoodLeavesNothing(t *testing.T) {
+func TestCheckOfWhatIsGoodLeavesNothing(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	goroutines.Mark(t.Context(), t.Name(), func(ctx context.Context) {

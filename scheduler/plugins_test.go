@@ -102,15 +102,15 @@ func (h profileHandle) SharedInformerFactory() informers.SharedInformerFactory {
 	return informers.NewSharedInformerFactory(nil, 0)
 }
 
-func TestAGuestMayNotTakeTheNameOfAnExtraPlugin(t *testing.T) {
+func TestGuestMayNotTakeTheNameOfAnExtraPlugin(t *testing.T) {
 	_, mistakes := read(t, "good/one_guest.yaml").check(sets.New("WasmRegexScheduling"))
 	if mistakes == nil {
 		t.Error("it may")
 	}
 }
 
-// TestAnErrorPointsAtItsArg makes each error by the args that it is about.
-func TestAnErrorPointsAtItsArg(t *testing.T) {
+// TestErrorPointsAtItsArg makes each error by the args that it is about.
+func TestErrorPointsAtItsArg(t *testing.T) {
 	const guest = "guestURL: 'http://static-webserver/empty_filter.wasm', "
 	for field, args := range map[string]string{
 		"guestURL":         "guestURL: 'http://unknown/guest.wasm'",
@@ -137,7 +137,7 @@ func choosy(wrong error) frameworkruntime.Registry {
 	return frameworkruntime.Registry{"Choosy": func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) { return nil, wrong }}
 }
 
-func TestAPluginOfOthersSaysWhichOfItsArgsIsWrong(t *testing.T) {
+func TestPluginOfOthersSaysWhichOfItsArgsIsWrong(t *testing.T) {
 	colour, size := field.Required(field.NewPath("colour"), "name one"), field.Invalid(field.NewPath("size"), 9, "at most 8")
 	for name, test := range map[string]struct {
 		wrong error
@@ -174,7 +174,7 @@ func TestAPluginOfOthersSaysWhichOfItsArgsIsWrong(t *testing.T) {
 	}
 }
 
-func TestAPluginOfOthersHasANameOfItsOwn(t *testing.T) {
+func TestPluginOfOthersHasANameOfItsOwn(t *testing.T) {
 	for _, name := range []string{"NodeName", "RegexScheduling", "Mine"} {
 		_, err := Registry(app.WithPlugin("Mine", nil), app.WithPlugin(name, nil))
 		if err == nil || err.Error() != "add plugins: a plugin named "+name+" already exists" {

@@ -37,10 +37,10 @@ var fixes = map[string]struct {
 	},
 }
 
-// TestAPendingPodIsRetriedAfterWhatHelpsIt is the proof of the events that each plugin
+// TestPendingPodIsRetriedAfterWhatHelpsIt is the proof of the events that each plugin
 // registers: of the native one's, and of the guests' numbers, which the host
 // translates into those of this Kubernetes.
-func TestAPendingPodIsRetriedAfterWhatHelpsIt(t *testing.T) {
+func TestPendingPodIsRetriedAfterWhatHelpsIt(t *testing.T) {
 	variants := map[string]Options{"native": {Config: profileWith(t, "RegexScheduling", "{}")}}
 	for _, guest := range []string{"regex_v1", "regex_v2", "patient"} {
 		variants[guest] = Options{Config: profileWith(t, "Wasm", "{guestURL: 'http://static-webserver/"+guest+".wasm'}"), Transport: inProcess{}}

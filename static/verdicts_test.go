@@ -214,7 +214,7 @@ func TestGuestsDeclareWhatTheyDecideBy(t *testing.T) {
 	}
 }
 
-func TestAPodWithAMegabyteOfAnnotations(t *testing.T) {
+func TestPodWithAMegabyteOfAnnotations(t *testing.T) {
 	nodes := cluster()
 	for _, file := range []string{v1File, v2File} {
 		t.Run(file, func(t *testing.T) {

@@ -51,7 +51,7 @@ func (a action) run(t *testing.T, environment ...string) (said string, status in
 	return string(out), command.ProcessState.ExitCode()
 }
 
-func TestTheActionCommentsAndFails(t *testing.T) {
+func TestActionCommentsAndFails(t *testing.T) {
 	for _, tt := range []struct {
 		name, simulator, id, call, comment string
 		status                             int
@@ -81,7 +81,7 @@ func TestTheActionCommentsAndFails(t *testing.T) {
 	}
 }
 
-func TestTheActionRunsNothingThatIsNotTheRelease(t *testing.T) {
+func TestActionRunsNothingThatIsNotTheRelease(t *testing.T) {
 	a := newAction(t, "#!/bin/sh\nexit 0\n")
 	write(t, filepath.Join(a.folder, "simulator-"+runtime.GOOS+"-"+runtime.GOARCH), []byte("#!/bin/sh\ntouch ran\n"))
 	said, status := a.run(t)

@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 )
 
-// TestTheChartIsPackedAndPushed does both with Helm's own program, pulls it from the
+// TestChartIsPackedAndPushed does both with Helm's own program, pulls it from the
 // registry, and renders it.
-func TestTheChartIsPackedAndPushed(t *testing.T) {
+func TestChartIsPackedAndPushed(t *testing.T) {
 	if _, err := os.Stat("../bin/helm"); err != nil {
 		t.Skip("*** NOT TESTED: there is no bin/helm: make helm builds it, where its modules are served")
 	}

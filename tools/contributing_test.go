@@ -17,7 +17,7 @@ git() { command git "$@" -n >/dev/null; }
 go() { for arg; do case $arg in .*) test -d "${arg%...}" ;; esac; done; }
 `
 
-func TestTheCommandsForContributorsFindWhatTheyAreAbout(t *testing.T) {
+func TestCommandsForContributorsFindWhatTheyAreAbout(t *testing.T) {
 	page, err := os.ReadFile("../CONTRIBUTING.md")
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestTheCommandsForContributorsFindWhatTheyAreAbout(t *testing.T) {
 	c.must(t, onlyLooks+strings.Join(commands, ""))
 }
 
-func TestTheTableForContributorsHasEachModule(t *testing.T) {
+func TestTableForContributorsHasEachModule(t *testing.T) {
 	page, err := os.ReadFile("../CONTRIBUTING.md")
 	if err != nil {
 		t.Fatal(err)
@@ -51,9 +51,9 @@ func TestTheTableForContributorsHasEachModule(t *testing.T) {
 	}
 }
 
-// TestTheModulesOfKubernetesHaveOneVersion fails where dependabot has raised
+// TestModulesOfKubernetesHaveOneVersion fails where dependabot has raised
 // k8s.io/kubernetes: it does not touch what a module file replaces.
-func TestTheModulesOfKubernetesHaveOneVersion(t *testing.T) {
+func TestModulesOfKubernetesHaveOneVersion(t *testing.T) {
 	files, err := filepath.Glob("kubernetes/*.mod")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)

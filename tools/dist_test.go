@@ -37,7 +37,7 @@ func (c checkout) dist(t *testing.T) map[string]string {
 	return files
 }
 
-func TestAReleaseIsWhole(t *testing.T) {
+func TestReleaseIsWhole(t *testing.T) {
 	c := newCheckout(t)
 	c.must(t, "make release TAG=v9.8.7")
 	files := c.dist(t)
@@ -84,8 +84,8 @@ func TestAReleaseIsWhole(t *testing.T) {
 	c.must(t, "cd dist && shasum -a 256 --check SHA256SUMS")
 }
 
-// TestTheDocumentVerifiesARelease does with a release what docs/install.md says.
-func TestTheDocumentVerifiesARelease(t *testing.T) {
+// TestDocumentVerifiesARelease does with a release what docs/install.md says.
+func TestDocumentVerifiesARelease(t *testing.T) {
 	page, err := os.ReadFile("../docs/install.md")
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestTheDocumentVerifiesARelease(t *testing.T) {
 }
 
 // Who makes it again, with other habits, can compare.
-func TestAReleaseHasTheSameBytesOnEachMachine(t *testing.T) {
+func TestReleaseHasTheSameBytesOnEachMachine(t *testing.T) {
 	var releases [2]map[string]string
 	for i, umask := range []string{"022", "077"} {
 		c := newCheckout(t)
@@ -218,7 +218,7 @@ done
 echo "{}" >"$out"
 `
 
-func TestAReleaseIsSigned(t *testing.T) {
+func TestReleaseIsSigned(t *testing.T) {
 	c := newCheckout(t)
 	said, err := c.try(t, "make sign")
 	if err == nil || !strings.Contains(said, "sign: no key; write make sign KEY=cosign.key") {

@@ -10,7 +10,7 @@ import (
 
 // A release can be checked by who builds it again: neither the folder nor the run
 // leaves a trace in a program.
-func TestAProgramBuiltTwiceHasTheSameBytes(t *testing.T) {
+func TestProgramBuiltTwiceHasTheSameBytes(t *testing.T) {
 	first, second := buildInACopy(t), buildInACopy(t)
 	if !bytes.Equal(first, second) {
 		t.Errorf("two builds of %d and %d bytes differ", len(first), len(second))

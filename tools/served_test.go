@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestAModuleIsServedWhenWhatItImportsCanBeListed(t *testing.T) {
+func TestModuleIsServedWhenWhatItImportsCanBeListed(t *testing.T) {
 	const imports = "package p\n\nimport _ \"example.com/needed\"\n"
 	tests := []struct {
 		name           string
@@ -61,7 +61,7 @@ func TestAModuleIsServedWhenWhatItImportsCanBeListed(t *testing.T) {
 	}
 }
 
-func TestAMinorOfKubernetesIsServedWhenItsModuleFileIs(t *testing.T) {
+func TestMinorOfKubernetesIsServedWhenItsModuleFileIs(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "1.99.mod")
 	write(t, file, []byte("module example.com/m\n\ngo 1.26\n\nrequire k8s.io/kubernetes v1.99.0\n"))
 	command := exec.Command("./served.sh", file)

@@ -102,7 +102,7 @@ func TestVerifyGuestsComparesWithTheRecord(t *testing.T) {
 }
 
 // The record is what sha256sum -c reads, for those who trust no script of ours.
-func TestTheRecordIsReadBySha256sum(t *testing.T) {
+func TestRecordIsReadBySha256sum(t *testing.T) {
 	if _, err := exec.LookPath("sha256sum"); err != nil {
 		t.Skip("no sha256sum on PATH")
 	}

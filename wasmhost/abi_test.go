@@ -191,7 +191,7 @@ func TestWhatAGuestDoesOutOfItsMemoryIsATrap(t *testing.T) {
 	}
 }
 
-func TestAGuestActsOnTheScheduler(t *testing.T) {
+func TestGuestActsOnTheScheduler(t *testing.T) {
 	h := aHandle()
 	if got := reflected(filter(t, mirror(t, h, "lwaiting"))); got != "\x01\x00\x00\x00\x00\x00\x00\x00" {
 		t.Errorf("reject_waiting_pod of one that waits: %q", got)
@@ -279,7 +279,7 @@ func TestNormalizedScores(t *testing.T) {
 	}
 }
 
-func TestAGuestEndsTheWaitThatItBegan(t *testing.T) {
+func TestGuestEndsTheWaitThatItBegan(t *testing.T) {
 	h := aHandle()
 	for uid, want := range map[types.UID]fwk.Code{"waiting": fwk.Success, "other": fwk.Unschedulable} {
 		h.waiting = uid

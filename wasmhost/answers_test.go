@@ -113,7 +113,7 @@ func (r *remembering) hint(t *testing.T, event fwk.ClusterEvent, pod *v1.Pod, ol
 	return hint
 }
 
-func TestAGuestThatDeclaresIsAskedOnce(t *testing.T) {
+func TestGuestThatDeclaresIsAskedOnce(t *testing.T) {
 	r := openRemembering(t, "decides_by", Args{}, nodesNamed("n1", "m1", "m2", "m3", "n2")...)
 	before := r.asked(t)
 	for i := range 3 {
@@ -136,7 +136,7 @@ func TestAGuestThatDeclaresIsAskedOnce(t *testing.T) {
 	}
 }
 
-func TestANewNodeAloneIsAskedAbout(t *testing.T) {
+func TestNewNodeAloneIsAskedAbout(t *testing.T) {
 	r := openRemembering(t, "decides_by", Args{}, nodesNamed("n1", "m1", "m2")...)
 	r.cycle(t, about("web", "x"))
 	before := r.asked(t)
@@ -151,7 +151,7 @@ func TestANewNodeAloneIsAskedAbout(t *testing.T) {
 	}
 }
 
-func TestAPodThatMatchesNoNodeIsRejectedAtOnce(t *testing.T) {
+func TestPodThatMatchesNoNodeIsRejectedAtOnce(t *testing.T) {
 	r := openRemembering(t, "decides_by", Args{}, nodesNamed("m1", "m2", "m3")...)
 	state, p := framework.NewCycleState(), about("web", "x")
 	_, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
@@ -198,7 +198,7 @@ func TestNodesThatTheGuestCannotTellApartAreAskedAboutOnce(t *testing.T) {
 	}
 }
 
-func TestANodeWhoseFieldChangesIsAskedAbout(t *testing.T) {
+func TestNodeWhoseFieldChangesIsAskedAbout(t *testing.T) {
 	r := openRemembering(t, "decides_by_zone", Args{}, inZone("a", "east"), inZone("b", "west"), inZone("c", "east"))
 	r.cycle(t, pod("web"))
 	before := r.asked(t)
@@ -406,7 +406,7 @@ func TestOnlyWhatIsDeclaredWakesAPod(t *testing.T) {
 	}
 }
 
-func TestALabelThatChangesWakesAPod(t *testing.T) {
+func TestLabelThatChangesWakesAPod(t *testing.T) {
 	r := openRemembering(t, "decides_by_zone", Args{}, inZone("a", "east"))
 	for _, tt := range []struct {
 		before, after string
@@ -421,7 +421,7 @@ func TestALabelThatChangesWakesAPod(t *testing.T) {
 }
 
 // What is counted is what is taken: a limit that counts too little is none.
-func TestAThousandPatternsOnManyNodesAreRememberedIn64MiB(t *testing.T) {
+func TestThousandPatternsOnManyNodesAreRememberedIn64MiB(t *testing.T) {
 	const patterns, limit = 1000, 64 << 20
 	names := make([]string, 5000)
 	for i := range names {

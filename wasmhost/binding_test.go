@@ -55,7 +55,7 @@ func (p passing) preBind() string {
 func (p passing) postBind()  { p.guest.PostBind(p.t.Context(), p.state, p.pod, "n") }
 func (p passing) unreserve() { p.guest.Unreserve(p.t.Context(), p.state, p.pod, "n") }
 
-func TestAPodInBindingKeepsItsInstance(t *testing.T) {
+func TestPodInBindingKeepsItsInstance(t *testing.T) {
 	guest := open(t, "remember_permit").(binder)
 	a := begins(t, guest, "first.")
 	b := begins(t, guest, "second")
@@ -100,7 +100,7 @@ func TestInstancesOfABurstOfPodsAreEnded(t *testing.T) {
 	}
 }
 
-func TestAPodThatComesBackWithoutAnEndFreesItsInstance(t *testing.T) {
+func TestPodThatComesBackWithoutAnEndFreesItsInstance(t *testing.T) {
 	guest := open(t, "remember_permit").(binder)
 	for range 10 {
 		begins(t, guest, "first.")
@@ -176,7 +176,7 @@ func TestWhatIsReservedIsKnownToTheNextPod(t *testing.T) {
 	}
 }
 
-func TestAHookThatTheGuestDoesNotHaveLetsTheOthersBind(t *testing.T) {
+func TestHookThatTheGuestDoesNotHaveLetsTheOthersBind(t *testing.T) {
 	guest := open(t, "remember_permit").(binder)
 	if status := guest.Bind(t.Context(), framework.NewCycleState(), pod("web"), "n"); !status.IsSkip() {
 		t.Errorf("bind: %v", status)

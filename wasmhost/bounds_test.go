@@ -70,7 +70,7 @@ const forged = "no\r\nE1122 00:00:00 forged\x1b[2J\x00\xff"
 // oneLine is forged as it may be shown.
 const oneLine = "no; E1122 00:00:00 forged[2J\uFFFD"
 
-func TestAReasonIsOneLine(t *testing.T) {
+func TestReasonIsOneLine(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
 		size       int
@@ -105,7 +105,7 @@ func TestWhatAGuestLogsIsOneLine(t *testing.T) {
 	}
 }
 
-func TestAnEventIsOneLine(t *testing.T) {
+func TestEventIsOneLine(t *testing.T) {
 	h := aHandle()
 	event := `{"Reason":"Rea\nson","Action":"Ac\u001btion","Note":"first\nsecond` + strings.Repeat("a", 2000) + `"}`
 	preFilter(t.Context(), generous(t, h, "e", 1, len(event), event), framework.NewCycleState(), pod("web"))
@@ -120,7 +120,7 @@ func TestAnEventIsOneLine(t *testing.T) {
 }
 
 // A pod's status has all reasons, and a status beyond 1.5 MiB cannot be stored.
-func TestThePodsStatusHasRoomForAllReasons(t *testing.T) {
+func TestPodsStatusHasRoomForAllReasons(t *testing.T) {
 	var nodes []*v1.Node
 	for i := range 5000 {
 		nodes = append(nodes, &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%05d-%s", i, strings.Repeat("n", 240))}})

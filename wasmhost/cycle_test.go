@@ -25,7 +25,7 @@ func openTwo(t *testing.T, guest string) fwk.Plugin {
 	return pl
 }
 
-func TestAClonedStateIsACycleOfItsOwn(t *testing.T) {
+func TestClonedStateIsACycleOfItsOwn(t *testing.T) {
 	pl := openTwo(t, "remember")
 	base, p := framework.NewCycleState(), pod("target")
 	preFilter(t.Context(), pl, base, p)
@@ -78,7 +78,7 @@ func TestAClonedStateIsACycleOfItsOwn(t *testing.T) {
 
 // To score a node again for the next pod of a batch (KEP-5598), the scheduler calls PreScore
 // in a clone of the pod's state, about other nodes than in the state itself.
-func TestAClonedStateHasAPreScoreOfItsOwn(t *testing.T) {
+func TestClonedStateHasAPreScoreOfItsOwn(t *testing.T) {
 	pl := openTwo(t, "remember_score")
 	state, p := framework.NewCycleState(), pod("web")
 	preFilter(t.Context(), pl, state, p)
@@ -126,7 +126,7 @@ func TestEveryCallIsOfItsOwnCycle(t *testing.T) {
 	}
 }
 
-func TestACycleThatPreFilterSkipsIsKeptForTheHooksThatFollow(t *testing.T) {
+func TestCycleThatPreFilterSkipsIsKeptForTheHooksThatFollow(t *testing.T) {
 	pl, state := open(t, "skip_score"), framework.NewCycleState()
 	_, status := preFilter(t.Context(), pl, state, pod("web"))
 	if !status.IsSkip() {

@@ -61,7 +61,7 @@ func TestActionTypesAreTranslated(t *testing.T) {
 }
 
 // That the framework's matching has the meaning that the translation counts on.
-func TestAnAnnotationWakesAPodWhoseGuestWaitsForOtherUpdates(t *testing.T) {
+func TestAnnotationWakesAPodWhoseGuestWaitsForOtherUpdates(t *testing.T) {
 	before, after := pod("web"), pod("web")
 	after.Annotations = map[string]string{"key": "value"}
 	happened := hooks.OwnChange(after, before)
@@ -85,7 +85,7 @@ func encoded(pairs ...uint32) string {
 	return string(b)
 }
 
-func TestAGuestNamesItsEvents(t *testing.T) {
+func TestGuestNamesItsEvents(t *testing.T) {
 	for config, want := range map[string][]fwk.ClusterEvent{
 		"z" + encoded(1, 1, 0, 2):             {{Resource: fwk.Node, ActionType: fwk.Add}, {Resource: fwk.Pod, ActionType: fwk.Delete}},
 		"z" + encoded(1, 1, 4, 1) + "cut off": {{Resource: fwk.Node, ActionType: fwk.Add}}, // 4 is no more
@@ -124,7 +124,7 @@ func TestEventsThatDoNotExistAreSkippedAndLogged(t *testing.T) {
 	}
 }
 
-func TestAPodIsNotWokenByItsOwnStatus(t *testing.T) {
+func TestPodIsNotWokenByItsOwnStatus(t *testing.T) {
 	events, err := open(t, "patient").(fwk.EnqueueExtensions).EventsToRegister(t.Context())
 	if err != nil || len(events) != 2 {
 		t.Fatalf("%v, %v", events, err)

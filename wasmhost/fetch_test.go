@@ -31,7 +31,7 @@ const builtForJS = "\x00asm\x01\x00\x00\x00" + "\x01\x05\x01\x60\x01\x7f\x00" + 
 const declaresNothing = "\x00asm\x01\x00\x00\x00" + "\x01\x09\x02\x60\x00\x01\x7f\x60\x00\x01\x7e" + "\x03\x03\x02\x00\x01" + "\x05\x03\x01\x00\x01" +
 	"\x07\x20\x03\x06memory\x02\x00\x06filter\x00\x00\x0adecides_by\x00\x01" + "\x0a\x0b\x02\x04\x00\x41\x00\x0b\x04\x00\x42\x00\x0b"
 
-func TestAStartThatFailsNamesPluginURLAndCause(t *testing.T) {
+func TestStartThatFailsNamesPluginURLAndCause(t *testing.T) {
 	for _, tt := range []struct {
 		handler http.HandlerFunc
 		want    string
@@ -64,14 +64,14 @@ func (hosts inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-func TestATransportOfTheProcessResolvesTheGuest(t *testing.T) {
+func TestTransportOfTheProcessResolvesTheGuest(t *testing.T) {
 	h := New(Options{Transport: inProcess{"static-webserver": readGuest(t, "empty_filter")}})
 	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "http://static-webserver/guest.wasm"}); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestALimitHoldsForWhatAnotherPluginFetched(t *testing.T) {
+func TestLimitHoldsForWhatAnotherPluginFetched(t *testing.T) {
 	h := New(Options{})
 	defer h.Close()
 	guestURL := "file://" + guests + "empty_filter.wasm"
@@ -85,7 +85,7 @@ func TestALimitHoldsForWhatAnotherPluginFetched(t *testing.T) {
 	}
 }
 
-func TestAGuestIsFetchedOnce(t *testing.T) {
+func TestGuestIsFetchedOnce(t *testing.T) {
 	fetches := 0
 	guestURL := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		fetches++
@@ -115,7 +115,7 @@ func TestNoFileStaysBehind(t *testing.T) {
 	}
 }
 
-func TestTheDigestOfAGuest(t *testing.T) {
+func TestDigestOfAGuest(t *testing.T) {
 	h := New(Options{})
 	defer h.Close()
 	sum := sha256.Sum256(readGuest(t, "empty_filter"))

@@ -7,7 +7,7 @@ import (
 )
 
 // TestSmallestGuestRejectsNodesByName runs the guest that docs/guests.md calls the
-// smallest. The one in plain Go does the same (TestAGuestInPlainGoDecides).
+// smallest. The one in plain Go does the same (TestGuestInPlainGoDecides).
 func TestSmallestGuestRejectsNodesByName(t *testing.T) {
 	statuses := schedule(t.Context(), open(t, "../../examples/wat/not_gpu"), pod("web"), "gpu-1", "web-1", "gpu", "gpu-", "a-gpu-1", "")
 	for i, rejected := range []bool{true, false, false, true, false, false} {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-func TestANodeThatPreFilterNamesWakesThePod(t *testing.T) {
+func TestNodeThatPreFilterNamesWakesThePod(t *testing.T) {
 	r := openRemembering(t, "decides_by_pod", Args{})
 	relabelled := fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.UpdateNodeLabel}
 	n1, m1 := nodesNamed("n1")[0], nodesNamed("m1")[0]
@@ -36,7 +36,7 @@ func TestANodeThatPreFilterNamesWakesThePod(t *testing.T) {
 	}
 }
 
-func TestAHintThatFailsIsNoPodScheduledWithoutTheGuest(t *testing.T) {
+func TestHintThatFailsIsNoPodScheduledWithoutTheGuest(t *testing.T) {
 	r := openRemembering(t, "decides_by_trap", Args{FailurePolicy: FailurePolicyIgnore}, nodesNamed("n1")...)
 	skipped.Reset()
 	log := logged(t, func() {
@@ -112,7 +112,7 @@ func TestPodsThatAHintHasNoTimeForAreWokenLaterIfItHelps(t *testing.T) {
 	}
 }
 
-func TestAPodThatWasNotAnsweredInTimeIsWoken(t *testing.T) {
+func TestPodThatWasNotAnsweredInTimeIsWoken(t *testing.T) {
 	r := openRemembering(t, "decides_by_slow", Args{})
 	woken := make(chan string, 1)
 	r.Activated = func(p *v1.Pod) { woken <- p.Name }

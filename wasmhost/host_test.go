@@ -21,7 +21,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-func TestAGuestThatDoesNotStartClosesNoOther(t *testing.T) {
+func TestGuestThatDoesNotStartClosesNoOther(t *testing.T) {
 	h := New(Options{})
 	defer h.Close()
 	args := Args{GuestURL: fileURL("regex_v2")}
@@ -39,7 +39,7 @@ func TestAGuestThatDoesNotStartClosesNoOther(t *testing.T) {
 	}
 }
 
-func TestATrapInEnqueueStopsTheStart(t *testing.T) {
+func TestTrapInEnqueueStopsTheStart(t *testing.T) {
 	h := New(Options{})
 	defer h.Close()
 	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "trap_enqueue.wasm"})

@@ -15,7 +15,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 )
 
-func TestAGuestThatCanDecideNothingDoesNotStart(t *testing.T) {
+func TestGuestThatCanDecideNothingDoesNotStart(t *testing.T) {
 	for guest, want := range map[string]string{
 		"start_exit": "failed to create a guest pool: wasm: _start error: module closed with exit_code(0): the guest is built as a program, " +
 			"which ends with its main; build it with -buildmode=c-shared (Go) or -buildmode=wasi-legacy (TinyGo)",
@@ -45,7 +45,7 @@ func buildGo(t *testing.T, folder string) (file string) {
 	return file
 }
 
-func TestAGuestInPlainGoDecides(t *testing.T) {
+func TestGuestInPlainGoDecides(t *testing.T) {
 	h := New(Options{})
 	t.Cleanup(func() { h.Close() })
 	pl, err := h.open(t.Context(), t.Name(), Args{GuestURL: "file://" + buildGo(t, guests+"plain_go")}, nil)
@@ -63,7 +63,7 @@ func TestAGuestInPlainGoDecides(t *testing.T) {
 	}
 }
 
-func TestAGuestReadsNodesByName(t *testing.T) {
+func TestGuestReadsNodesByName(t *testing.T) {
 	fast := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"fast": ""}}}
 	h := snapshot.Of(append(nodesNamed("b", "c"), fast)...)
 	host := New(Options{})

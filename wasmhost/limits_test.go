@@ -7,7 +7,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-func TestAGuestThatWantsTooMuchMemoryIsReplaced(t *testing.T) {
+func TestGuestThatWantsTooMuchMemoryIsReplaced(t *testing.T) {
 	for _, guest := range []string{"hungry", "hungry_undeclared"} {
 		pl := openWith(t, guest, Args{MemoryLimit: quantity(64 << 20), Instances: 1}, nil)
 		got := schedule(t.Context(), pl, pod("hungry"), "m", "m", "m", "m", "m")
@@ -22,7 +22,7 @@ func TestAGuestThatWantsTooMuchMemoryIsReplaced(t *testing.T) {
 	}
 }
 
-func TestAGuestThatNeedsTooMuchMemoryAtOnceDoesNotStart(t *testing.T) {
+func TestGuestThatNeedsTooMuchMemoryAtOnceDoesNotStart(t *testing.T) {
 	h := New(Options{})
 	defer h.Close()
 	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "mirror.wasm", MemoryLimit: quantity(128 << 10)})
@@ -33,7 +33,7 @@ func TestAGuestThatNeedsTooMuchMemoryAtOnceDoesNotStart(t *testing.T) {
 }
 
 // Wazero would refuse it first, in words that name no arg.
-func TestAGuestThatDeclaresNoMostNeedsTooMuchMemoryAtOnce(t *testing.T) {
+func TestGuestThatDeclaresNoMostNeedsTooMuchMemoryAtOnce(t *testing.T) {
 	h := New(Options{})
 	defer h.Close()
 	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://../static/regex_v2.wasm", MemoryLimit: quantity(1 << 20)})

@@ -9,7 +9,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-func TestThePluginHasTheInterfacesOfItsGuest(t *testing.T) {
+func TestPluginHasTheInterfacesOfItsGuest(t *testing.T) {
 	always := []string{"EnqueueExtensions", "PreFilterPlugin", "SignPlugin", "Closer"}
 	filter := []string{"FilterPlugin", "PostFilterPlugin"}
 	score := []string{"PreScorePlugin", "ScorePlugin"}

@@ -12,7 +12,7 @@ import (
 
 // A kubelet renews its node's status all the time. The scheduler then has another Node in
 // the same NodeInfo.
-func TestANodeThatIsRenewedIsFoundAtOnceAndTheOldOneIsNotKept(t *testing.T) {
+func TestNodeThatIsRenewedIsFoundAtOnceAndTheOldOneIsNotKept(t *testing.T) {
 	for _, guest := range []string{"decides_by", "decides_by_zone"} {
 		t.Run(guest, func(t *testing.T) {
 			r := openRemembering(t, guest, Args{}, inZone("n1", "west"), inZone("m1", "east"))

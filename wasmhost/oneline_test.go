@@ -18,7 +18,7 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
-func TestAFoldedErrorKeepsItsCause(t *testing.T) {
+func TestFoldedErrorKeepsItsCause(t *testing.T) {
 	cause := errors.New("one\ntwo")
 	err := error(lineError{cause})
 	if !errors.Is(err, cause) || err.Error() != "one; two" {

@@ -15,7 +15,7 @@ import (
 
 // Since Kubernetes 1.37, where the node of the last pod has room for the next one of its batch,
 // it is scored again (KEP-5598): PreScore about the nodes of the list, Score of the one node.
-func TestANodeIsScoredAgainForTheNextPodOfABatch(t *testing.T) {
+func TestNodeIsScoredAgainForTheNextPodOfABatch(t *testing.T) {
 	var pods []*v1.Pod
 	for _, name := range []string{"a", "b", "c", "d"} {
 		p := pod(name)

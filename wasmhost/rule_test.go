@@ -42,7 +42,7 @@ func TestHowManyInstancesAGuestMayHave(t *testing.T) {
 	}
 }
 
-func TestTheGuestsOfThisProjectRunInParallel(t *testing.T) {
+func TestGuestsOfThisProjectRunInParallel(t *testing.T) {
 	for _, file := range []string{"regex_v1.wasm", "regex_v2.wasm"} {
 		pl, _, _ := openStatic(t, file, Args{})
 		got := inside(pl).sharing

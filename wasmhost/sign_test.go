@@ -18,7 +18,7 @@ import (
 )
 
 // The framework itself says whether it signs a pod, and so whether it batches.
-func TestThePodsOfAGuestThatSaysWhatItDecidesByAreSigned(t *testing.T) {
+func TestPodsOfAGuestThatSaysWhatItDecidesByAreSigned(t *testing.T) {
 	metrics.Register()
 	const silent, binds = "the guest does not declare what it decides by", "the guest takes part in reserve, permit or binding"
 	for guest, why := range map[string]string{"decides_by": "", "empty_filter": silent, "decides_by_reserve": binds} {

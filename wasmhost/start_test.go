@@ -28,7 +28,7 @@ func listening(t *testing.T, lines *[]string) context.Context {
 	return klog.NewContext(t.Context(), funcr.New(func(_, line string) { *lines = append(*lines, line) }, funcr.Options{}))
 }
 
-func TestASecondStartTakesWhatTheFirstCompiled(t *testing.T) {
+func TestSecondStartTakesWhatTheFirstCompiled(t *testing.T) {
 	dir := t.TempDir()
 	var before os.FileInfo
 	for start := range 2 {

@@ -74,7 +74,7 @@ func TestEveryPreFilterAfterATrapGetsANewGuest(t *testing.T) {
 	}
 }
 
-func TestAnErrorThatTheGuestAnswersIsNoTrap(t *testing.T) {
+func TestErrorThatTheGuestAnswersIsNoTrap(t *testing.T) {
 	pl := open(t, "error_filter")
 	got := schedule(t.Context(), pl, pod("p"), "a")[0]
 	if got.Code() != fwk.Error || got.Message() != "no such luck" {
@@ -86,7 +86,7 @@ func TestAnErrorThatTheGuestAnswersIsNoTrap(t *testing.T) {
 	}
 }
 
-func TestATrapWhileScoresAreNormalizedIsAnError(t *testing.T) {
+func TestTrapWhileScoresAreNormalizedIsAnError(t *testing.T) {
 	pl := open(t, "trap_normalizescore")
 	extensions := pl.(fwk.ScorePlugin).ScoreExtensions()
 	status := extensions.NormalizeScore(t.Context(), framework.NewCycleState(), pod("p"), fwk.NodeScoreList{{Name: "a", Score: 1}})
@@ -98,7 +98,7 @@ func TestATrapWhileScoresAreNormalizedIsAnError(t *testing.T) {
 	}
 }
 
-func TestAClosedGuestAnswersWithAnError(t *testing.T) {
+func TestClosedGuestAnswersWithAnError(t *testing.T) {
 	pl := open(t, "trap_filter")
 	for range 2 {
 		if err := pl.(io.Closer).Close(); err != nil {
@@ -111,7 +111,7 @@ func TestAClosedGuestAnswersWithAnError(t *testing.T) {
 	}
 }
 
-func TestAGuestThatTakesPartInBindingIsReplacedToo(t *testing.T) {
+func TestGuestThatTakesPartInBindingIsReplacedToo(t *testing.T) {
 	pl := open(t, "filter_permit")
 	schedule(t.Context(), pl, pod("unlucky"), "a", "trap")
 	got := schedule(t.Context(), pl, pod("after"), "b")[0]
@@ -121,7 +121,7 @@ func TestAGuestThatTakesPartInBindingIsReplacedToo(t *testing.T) {
 }
 
 // A trap in one of the calls of a cycle that wait for the instance is the last.
-func TestATrapIsNotRepeatedByThoseWhoWait(t *testing.T) {
+func TestTrapIsNotRepeatedByThoseWhoWait(t *testing.T) {
 	const goroutines = 16
 	pl := openCounted(t, "trap_filter", Args{Instances: 1})
 	p, unlucky, state := inside(pl), pod("unlucky"), framework.NewCycleState()
@@ -152,7 +152,7 @@ func TestATrapIsNotRepeatedByThoseWhoWait(t *testing.T) {
 	}
 }
 
-func TestAGuestThatFailsIsSkippedWhereItsArgsSaySo(t *testing.T) {
+func TestGuestThatFailsIsSkippedWhereItsArgsSaySo(t *testing.T) {
 	pl := openCounted(t, "trap_filter", Args{FailurePolicy: FailurePolicyIgnore})
 	for range 2 { // a new instance takes part in the next pod's cycle
 		got := codes(schedule(t.Context(), pl, pod("unlucky"), "a", "trap", "b"))

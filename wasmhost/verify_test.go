@@ -61,7 +61,7 @@ func (s signer) sign(t *testing.T, content []byte) string {
 	return `{"messageSignature":{"signature":"` + base64.StdEncoding.EncodeToString(signature) + `"}}`
 }
 
-func TestAGuestWithoutASignatureOfAKeyIsRefused(t *testing.T) {
+func TestGuestWithoutASignatureOfAKeyIsRefused(t *testing.T) {
 	ours, other := newSigner(t, "ours.pub"), newSigner(t, "other.pub")
 	wasm := readGuest(t, "empty_filter")
 	text, err := os.ReadFile(ours.file)
@@ -119,8 +119,8 @@ func TestAGuestWithoutASignatureOfAKeyIsRefused(t *testing.T) {
 	}
 }
 
-// TestAGuestOfAWebServerHasItsSignatureBesideIt: the query stays where it is, with its secrets.
-func TestAGuestOfAWebServerHasItsSignatureBesideIt(t *testing.T) {
+// TestGuestOfAWebServerHasItsSignatureBesideIt: the query stays where it is, with its secrets.
+func TestGuestOfAWebServerHasItsSignatureBesideIt(t *testing.T) {
 	ours, wasm := newSigner(t, "ours.pub"), readGuest(t, "empty_filter")
 	h := New(Options{Transport: byPath{"/guest.wasm?token=1": string(wasm), "/guest.wasm.sigstore.json?token=1": ours.sign(t, wasm)}})
 	defer h.Close()

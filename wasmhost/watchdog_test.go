@@ -20,7 +20,7 @@ import (
 // a busy machine too.
 var soon = metav1.Duration{Duration: 300 * time.Millisecond}
 
-func TestAGuestThatLoopsBeforeThereIsAPodStopsTheStart(t *testing.T) {
+func TestGuestThatLoopsBeforeThereIsAPodStopsTheStart(t *testing.T) {
 	for config, export := range map[string]string{"s": "_start", "e": "enqueue", "d": "decides_by"} {
 		h := New(Options{})
 		_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless_hook"), GuestConfig: config, CallTimeout: soon})
@@ -33,7 +33,7 @@ func TestAGuestThatLoopsBeforeThereIsAPodStopsTheStart(t *testing.T) {
 	}
 }
 
-func TestAGuestThatLoopsCostsItsPodAnError(t *testing.T) {
+func TestGuestThatLoopsCostsItsPodAnError(t *testing.T) {
 	p, state, n := pod("web"), framework.NewCycleState(), node("n")
 	hooks := map[string]func(pl fwk.Plugin) *fwk.Status{
 		"p": func(pl fwk.Plugin) *fwk.Status { _, s := preFilter(t.Context(), pl, state, p); return s },
@@ -71,7 +71,7 @@ func TestAGuestThatLoopsCostsItsPodAnError(t *testing.T) {
 }
 
 // Wazero looks for an interruption at the heads of loops alone.
-func TestAGuestWithoutLoopsIsInterrupted(t *testing.T) {
+func TestGuestWithoutLoopsIsInterrupted(t *testing.T) {
 	for _, name := range []string{"chain", "recursion"} {
 		pl := openWith(t, "endless_calls", Args{CallTimeout: soon}, nil)
 		got := schedule(t.Context(), pl, pod("web"), "quick", name)
@@ -82,7 +82,7 @@ func TestAGuestWithoutLoopsIsInterrupted(t *testing.T) {
 }
 
 // Each call is of 65,000 names, and the guest itself does next to nothing.
-func TestAGuestThatOnlyCallsTheHostIsInterrupted(t *testing.T) {
+func TestGuestThatOnlyCallsTheHostIsInterrupted(t *testing.T) {
 	pl := openWith(t, "generous", Args{GuestConfig: "n100000,130000:a\x00", CallTimeout: soon}, nil)
 	_, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web"))
 	if status.Code() != fwk.Error || status.Message() != "wasm: prefilter error: the call took longer than callTimeout, 300ms" {
@@ -92,7 +92,7 @@ func TestAGuestThatOnlyCallsTheHostIsInterrupted(t *testing.T) {
 
 // All goroutines of a cycle get the Error at the same time: the guest is asked
 // once for each instance, and the collector runs meanwhile.
-func TestAGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {
+func TestGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {
 	pl := openWith(t, "endless", Args{CallTimeout: soon}, nil)
 	state, web := framework.NewCycleState(), pod("web")
 	if _, status := preFilter(t.Context(), pl, state, web); !status.IsSuccess() {
@@ -123,7 +123,7 @@ func TestAGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {
 }
 
 // The guest would loop for an hour.
-func TestAHostThatIsClosedWaitsForNoGuest(t *testing.T) {
+func TestHostThatIsClosedWaitsForNoGuest(t *testing.T) {
 	pl := openWith(t, "endless", Args{CallTimeout: metav1.Duration{Duration: time.Hour}}, nil)
 	answered := make(chan *fwk.Status)
 	go func() {

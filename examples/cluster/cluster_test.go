@@ -34,7 +34,7 @@ func read(t *testing.T, file []byte) *snapshot.Snapshot {
 	return s
 }
 
-func TestTheClusterIsOneThatCouldRun(t *testing.T) {
+func TestClusterIsOneThatCouldRun(t *testing.T) {
 	file := made(t, "60", "300")
 	if !bytes.Equal(file, made(t, "60", "300")) {
 		t.Error("the same numbers give another file")
@@ -112,7 +112,7 @@ func (c *checks) matches(pod *v1.Pod, node *v1.Node) bool {
 	return selector != nil
 }
 
-func TestTheConfigurationsAreGood(t *testing.T) {
+func TestConfigurationsAreGood(t *testing.T) {
 	for _, name := range []string{"least.yaml", "most.yaml"} {
 		text, err := os.ReadFile(name)
 		if err != nil {

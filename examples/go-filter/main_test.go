@@ -7,7 +7,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/guest/guesttest"
 )
 
-func TestAPodRunsWhereItsDiskIs(t *testing.T) {
+func TestPodRunsWhereItsDiskIs(t *testing.T) {
 	in := guesttest.Input{
 		Pod: guesttest.Object{Name: "db", Labels: map[string]string{label: "nvme"}},
 		Nodes: []guesttest.Object{
@@ -30,7 +30,7 @@ func TestAPodRunsWhereItsDiskIs(t *testing.T) {
 	}
 }
 
-func TestAPodThatAsksForNothingIsLeftAlone(t *testing.T) {
+func TestPodThatAsksForNothingIsLeftAlone(t *testing.T) {
 	got := guesttest.Call(t, "prefilter", guesttest.Input{})
 	if got.Code != guest.Skip {
 		t.Error(got.Status)

@@ -6,7 +6,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/guest/guesttest"
 )
 
-func TestACheaperNodeScoresMore(t *testing.T) {
+func TestCheaperNodeScoresMore(t *testing.T) {
 	for price, want := range map[string]int32{"0": 100, "0.25": 75, "1": 0, "7": 0, "-1": 0, "much": 0, "": 0} {
 		in := guesttest.Input{Node: "n", Nodes: []guesttest.Object{{Name: "n", Labels: map[string]string{label: price}}}}
 		got := guesttest.Call(t, "score", in)

@@ -46,7 +46,7 @@ func start(ctx context.Context, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-func TestTheSimulatorRecordsWhatThePluginsSay(t *testing.T) {
+func TestSimulatorRecordsWhatThePluginsSay(t *testing.T) {
 	cmd := start(t.Context(), "simulator", "--headless", "--port", "0", "--api-port", "0",
 		"--config", "scheduler.yaml", "--from", "cluster.yaml")
 	stdout, err := cmd.StdoutPipe()
@@ -139,7 +139,7 @@ func ask(t *testing.T, url, body string) string {
 	return string(answer)
 }
 
-func TestAComparisonNamesThem(t *testing.T) {
+func TestComparisonNamesThem(t *testing.T) {
 	cmd := start(t.Context(), "simulator", "compare", "--cluster", "cluster.yaml", "--a", "none", "--b", "scheduler.yaml", "-o", "json")
 	cmd.Stderr = t.Output()
 	out, err := cmd.Output()
@@ -205,7 +205,7 @@ func wantLast(t *testing.T, cmd *exec.Cmd, want string) {
 	}
 }
 
-func TestTheSchedulerTakesTheConfiguration(t *testing.T) {
+func TestSchedulerTakesTheConfiguration(t *testing.T) {
 	written := filepath.Join(t.TempDir(), "written.yaml")
 	cmd := start(t.Context(), "scheduler", "--config", "scheduler.yaml", "--master", "http://127.0.0.1:1", "--secure-port", "0", "--write-config-to", written)
 	if out, err := cmd.CombinedOutput(); err != nil {

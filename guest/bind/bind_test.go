@@ -7,7 +7,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/guest/guesttest"
 )
 
-func TestAHookThatWasNotSetSaysSo(t *testing.T) {
+func TestHookThatWasNotSetSaysSo(t *testing.T) {
 	defer func() {
 		said := recover()
 		if said != "bind.Set was not called" {

@@ -8,7 +8,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-func TestTheNoteOfAnEventHasAllNotesThatFit(t *testing.T) {
+func TestNoteOfAnEventHasAllNotesThatFit(t *testing.T) {
 	long := "node[" + strings.Repeat("01,", 600) + "02]ä"
 	for name, tt := range map[string]struct {
 		annotations map[string]string

@@ -55,7 +55,7 @@ func ask(method, path string) *httptest.ResponseRecorder {
 	return answer
 }
 
-func TestTheProgramServesUntilItIsStopped(t *testing.T) {
+func TestProgramServesUntilItIsStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	log, stderr := io.Pipe()
 	status := make(chan int)

@@ -9,7 +9,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/static"
 )
 
-func TestAGuestIsServedUnderTheNameOfTheClustersServer(t *testing.T) {
+func TestGuestIsServedUnderTheNameOfTheClustersServer(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1") // must not be asked
 	server, _, err := Start("127.0.0.1:0")
 	if err != nil {

@@ -30,7 +30,7 @@ func newCache(t *testing.T) cache.Cache {
 
 // The scheduler's own cache says what a list tells: a new one for nodes that come
 // and go, and none for changed ones, nor for pods.
-func TestTheSchedulersListIsNewWhenNodesAre(t *testing.T) {
+func TestSchedulersListIsNewWhenNodesAre(t *testing.T) {
 	metrics.Register()
 	logger := klog.FromContext(t.Context())
 	scheduler, snapshot := newCache(t), cache.NewEmptySnapshot()
@@ -86,7 +86,7 @@ func TestTheSchedulersListIsNewWhenNodesAre(t *testing.T) {
 	}
 }
 
-func TestTheReasonsAreTheSchedulersWords(t *testing.T) {
+func TestReasonsAreTheSchedulersWords(t *testing.T) {
 	small, noGPU := "node(s) were small", "node(s) had no GPU"
 	reasons := []string{small, small, noGPU, small, "", noGPU, small}
 	var list []fwk.NodeInfo

@@ -83,9 +83,9 @@ func TestReasonsThatDifferForEachNodeCount(t *testing.T) {
 	}
 }
 
-// TestALargeClusterFits is what docs promise: an attempt for each of 5,000 pods on
+// TestLargeClusterFits is what docs promise: an attempt for each of 5,000 pods on
 // 1,000 nodes is kept.
-func TestALargeClusterFits(t *testing.T) {
+func TestLargeClusterFits(t *testing.T) {
 	const promised = 40 << 20
 	r := New(nothing)
 	nodes := newTestNodes(1000)

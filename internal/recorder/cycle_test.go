@@ -152,7 +152,7 @@ func TestManyFiltersAtOnce(t *testing.T) {
 	}
 }
 
-func TestAStoppedSchedulerLeavesNoAttemptPending(t *testing.T) {
+func TestStoppedSchedulerLeavesNoAttemptPending(t *testing.T) {
 	r, sched := New(nothing), newScheduler(1)
 	detach := r.Attach(sched, asTyped)
 	sched.SchedulePod(t.Context(), sched.Profiles["default-scheduler"], schedframework.NewCycleState(), hooks.Enqueue(newPod("p"))) // and no end
@@ -163,7 +163,7 @@ func TestAStoppedSchedulerLeavesNoAttemptPending(t *testing.T) {
 	}
 }
 
-func TestABindingThatOutlivesItsSchedulerIsStillRecorded(t *testing.T) {
+func TestBindingThatOutlivesItsSchedulerIsStillRecorded(t *testing.T) {
 	r, sched := New(nothing), newScheduler(1)
 	detach := r.Attach(sched, asTyped)
 	fwk, pod := sched.Profiles["default-scheduler"], newPod("p")
@@ -176,7 +176,7 @@ func TestABindingThatOutlivesItsSchedulerIsStillRecorded(t *testing.T) {
 	}
 }
 
-func TestTheLatestAttemptIsOneThatHasEnded(t *testing.T) {
+func TestLatestAttemptIsOneThatHasEnded(t *testing.T) {
 	r, sched := New(nothing), newScheduler(1)
 	defer r.Attach(sched, asTyped)()
 	one(t.Context(), sched, newPod("p"))

@@ -31,9 +31,9 @@ func (preempting) RunPostFilterPlugins(context.Context, framework.CycleState, *v
 	return schedframework.NewPostFilterResultWithNominatedNode("node-00000"), nil
 }
 
-// TestAVictimThatIsReportedLateBelongsToTheAttemptThatPreempts: preemption goes on
+// TestVictimThatIsReportedLateBelongsToTheAttemptThatPreempts: preemption goes on
 // during the next attempts, which may be through before its last event.
-func TestAVictimThatIsReportedLateBelongsToTheAttemptThatPreempts(t *testing.T) {
+func TestVictimThatIsReportedLateBelongsToTheAttemptThatPreempts(t *testing.T) {
 	r, sched := New(nothing), newScheduler(2)
 	sched.Profiles["default-scheduler"] = preempting{newFakeFramework(2)}
 	defer r.Attach(sched, asTyped)()

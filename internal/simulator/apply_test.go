@@ -20,7 +20,7 @@ const wasmProfile = `profiles:
 // be another program's by now.
 const closedPort = "127.0.0.1:1"
 
-func TestABadConfigurationLeavesTheSchedulerRunning(t *testing.T) {
+func TestBadConfigurationLeavesTheSchedulerRunning(t *testing.T) {
 	use(t, "native")
 	before := sim.SchedulerConfig()
 	for _, test := range []struct{ name, config, want string }{
@@ -70,7 +70,7 @@ func TestAnotherConfigurationTakesEffectAndResetTakesItBack(t *testing.T) {
 	attempt(t, "p", recorder.Unschedulable)
 }
 
-func TestAnApplyThatIsGivenUpChangesNothing(t *testing.T) {
+func TestApplyThatIsGivenUpChangesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	before := sim.SchedulerConfig()

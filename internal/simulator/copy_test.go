@@ -77,7 +77,7 @@ pods:
   status: {phase: Running, resourceClaimStatuses: [{name: gpu, resourceClaimName: web-gpu-x}]}
 `
 
-func TestACopyIsAsTheClusterWas(t *testing.T) {
+func TestCopyIsAsTheClusterWas(t *testing.T) {
 	use(t, "native")
 	in := read(t, aCopy)
 	before := fmt.Sprint(in.ReplicaSets, in.PVs)

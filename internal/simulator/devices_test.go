@@ -45,7 +45,7 @@ func addPodWithDevice(t *testing.T, name string) {
 	}
 }
 
-func TestADeviceIsForOnePodAfterTheOtherAndGoesWithAReset(t *testing.T) {
+func TestDeviceIsForOnePodAfterTheOtherAndGoesWithAReset(t *testing.T) {
 	use(t, "native")
 	addNodes(t, "with", "without")
 	addDevice(t, "with")

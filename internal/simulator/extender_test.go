@@ -23,7 +23,7 @@ import (
 
 // However an extender fails, its pod stays pending with a reason that says so, unless
 // the extender is ignorable.
-func TestAnExtenderThatFails(t *testing.T) {
+func TestExtenderThatFails(t *testing.T) {
 	answer := func(handler http.HandlerFunc) string {
 		server := httptest.NewServer(handler)
 		t.Cleanup(server.Close)
@@ -68,7 +68,7 @@ func TestAnExtenderThatFails(t *testing.T) {
 
 // A pod whose pattern is rejected stays pending, and is not tried again until the
 // pattern changes, also where the extender is ignorable.
-func TestAPatternThatTheExtenderRejectsIsNotIgnored(t *testing.T) {
+func TestPatternThatTheExtenderRejectsIsNotIgnored(t *testing.T) {
 	url := serveExtender(t, "{}")
 	var queue func() string
 	sim.prepare = func(s *scheduler.Scheduler) {
@@ -179,7 +179,7 @@ func TestAlgorithmsOfTheExtenderDecide(t *testing.T) {
 
 // The simulator's own extender is the one that the ready-made configurations
 // name.
-func TestTheReadyMadeConfigurationsReachTheExtender(t *testing.T) {
+func TestReadyMadeConfigurationsReachTheExtender(t *testing.T) {
 	for _, variant := range []string{"extender", "extender-names"} {
 		t.Run(variant, func(t *testing.T) {
 			use(t, variant)
@@ -197,7 +197,7 @@ func TestTheReadyMadeConfigurationsReachTheExtender(t *testing.T) {
 
 // A scheduler that has found enough nodes looks at no more, and only then asks
 // its extenders: the configuration must let it find them all.
-func TestTheExtenderIsAskedAboutEveryNodeOfALargeCluster(t *testing.T) {
+func TestExtenderIsAskedAboutEveryNodeOfALargeCluster(t *testing.T) {
 	for _, variant := range []string{"extender", "extender-names"} {
 		t.Run(variant, func(t *testing.T) {
 			use(t, variant)

@@ -10,7 +10,7 @@ import (
 
 // A pattern that matches few names keeps the scheduler from looking at other
 // nodes. Its pod must fare no worse for it.
-func TestAPodForFewNames(t *testing.T) {
+func TestPodForFewNames(t *testing.T) {
 	for _, variant := range []string{"v2", "native"} {
 		t.Run(variant, func(t *testing.T) {
 			use(t, variant)

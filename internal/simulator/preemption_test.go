@@ -53,7 +53,7 @@ func greedyPod(t *testing.T, name, node, class string) *v1.Pod {
 	}
 }
 
-func TestAPodThatPreemptsAnotherNamesItAndTheNode(t *testing.T) {
+func TestPodThatPreemptsAnotherNamesItAndTheNode(t *testing.T) {
 	for _, variant := range []string{"native", "v1", "v2"} {
 		t.Run(variant, func(t *testing.T) {
 			use(t, variant)

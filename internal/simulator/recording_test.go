@@ -246,7 +246,7 @@ func TestWhyAPodIsUnschedulable(t *testing.T) {
 	}
 }
 
-func TestAnErrorIsRecordedAsOne(t *testing.T) {
+func TestErrorIsRecordedAsOne(t *testing.T) {
 	use(t, "v1") // whose Filter answers an invalid regex with an error
 	addNodes(t, "node-1")
 	addPod(t, "invalid", "(")
@@ -260,7 +260,7 @@ func TestAnErrorIsRecordedAsOne(t *testing.T) {
 	}
 }
 
-func TestAPreFilterThatRejectsIsNamed(t *testing.T) {
+func TestPreFilterThatRejectsIsNamed(t *testing.T) {
 	use(t, "native")
 	addNodes(t, "node-1")
 	addPod(t, "invalid", "(")

@@ -13,7 +13,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 )
 
-func TestTheExtendersNameLeadsIntoThisProcess(t *testing.T) {
+func TestExtendersNameLeadsIntoThisProcess(t *testing.T) {
 	s := &Simulator{servers: servers{extender: &extender.Running{Address: "127.0.0.1:1234"}}}
 	for prefix, want := range map[string]string{
 		"http://extender:8000/":      "http://127.0.0.1:1234/",
@@ -75,7 +75,7 @@ func fakeExtender(t *testing.T) *httptest.Server {
 	return server
 }
 
-func TestAnExtenderIsAColumn(t *testing.T) {
+func TestExtenderIsAColumn(t *testing.T) {
 	for name, fields := range map[string]string{"with nodes": "", "with names": "\n  nodeCacheCapable: true"} {
 		t.Run(name, func(t *testing.T) {
 			t.Cleanup(reset(t))

@@ -14,7 +14,7 @@ import (
 
 // A hostlist is a valid regex of other nodes than were meant. To its reader, one event
 // of the pod says so, and the pod is scheduled as its regex says.
-func TestAHostlistCausesAWarningEvent(t *testing.T) {
+func TestHostlistCausesAWarningEvent(t *testing.T) {
 	for _, variant := range Variants {
 		if variant == "none" {
 			continue // it reads no pattern

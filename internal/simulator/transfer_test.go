@@ -41,14 +41,14 @@ func read(t *testing.T, file string) *snapshot.Snapshot {
 	return s
 }
 
-func TestAFileOfKubeSchedulerSimulatorsPageLoads(t *testing.T) {
+func TestFileOfKubeSchedulerSimulatorsPageLoads(t *testing.T) {
 	t.Cleanup(reset(t))
 	if err := sim.Import(t.Context(), loadFile(t, "kube-scheduler-simulator.export.yml"), nil); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestAFileOfKubeSchedulerSimulatorLoads(t *testing.T) {
+func TestFileOfKubeSchedulerSimulatorLoads(t *testing.T) {
 	t.Cleanup(reset(t))
 	var done, of int
 	in := load(t)
@@ -166,7 +166,7 @@ func names(t *testing.T) []string {
 	return all
 }
 
-func TestABadConfigurationStopsAnImportBeforeItBegins(t *testing.T) {
+func TestBadConfigurationStopsAnImportBeforeItBegins(t *testing.T) {
 	t.Cleanup(reset(t))
 	objects := load(t)
 	objects.SchedulerConfig = json.RawMessage(`{"profiles":[{"plugins":{"multiPoint":{"enabled":[{"name":"Nope"}]}}}]}`)
@@ -180,7 +180,7 @@ func TestABadConfigurationStopsAnImportBeforeItBegins(t *testing.T) {
 	}
 }
 
-func TestAnImportNamesTheObjectThatIsWrong(t *testing.T) {
+func TestImportNamesTheObjectThatIsWrong(t *testing.T) {
 	t.Cleanup(reset(t))
 	objects := &snapshot.Snapshot{}
 	if err := json.Unmarshal([]byte(`{"pods":[{"metadata":{"name":"p","namespace":"default"},"spec":{}}]}`), objects); err != nil {
@@ -194,7 +194,7 @@ func TestAnImportNamesTheObjectThatIsWrong(t *testing.T) {
 
 // A name that comes back at once, whatever a user of the page or
 // the API lets it.
-func TestAPodIsScheduledAfterEveryResetAndImport(t *testing.T) {
+func TestPodIsScheduledAfterEveryResetAndImport(t *testing.T) {
 	use(t, "native")
 	defer func() {
 		if t.Failed() {
@@ -222,7 +222,7 @@ func TestAPodIsScheduledAfterEveryResetAndImport(t *testing.T) {
 	}
 }
 
-func TestAnImportThatDoesNotSayHowLargeANodeIsLeavesItAsLarge(t *testing.T) {
+func TestImportThatDoesNotSayHowLargeANodeIsLeavesItAsLarge(t *testing.T) {
 	use(t, "native")
 	addRoom(t, "kubecon-1")
 	objects := &snapshot.Snapshot{Nodes: []v1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "kubecon-1", Labels: map[string]string{"new": "label"}}}}}
@@ -235,7 +235,7 @@ func TestAnImportThatDoesNotSayHowLargeANodeIsLeavesItAsLarge(t *testing.T) {
 	}
 }
 
-func TestADefaultPriorityClassCanBeImportedTwice(t *testing.T) {
+func TestDefaultPriorityClassCanBeImportedTwice(t *testing.T) {
 	t.Cleanup(reset(t))
 	for i, value := range []string{"7", "7"} {
 		in := read(t, `{"priorityClasses":[{"metadata":{"name":"usual","labels":{"time":"`+strconv.Itoa(i)+`"}},"value":`+value+`,"globalDefault":true}]}`)

@@ -125,7 +125,7 @@ func onlyAffinity(t *testing.T, volume *v1.PersistentVolume) (key, value string)
 	return match.Key, match.Values[0]
 }
 
-func TestAVolumeIsMadeForTheZoneIfTheDriverSaysSo(t *testing.T) {
+func TestVolumeIsMadeForTheZoneIfTheDriverSaysSo(t *testing.T) {
 	use(t, "native")
 	addHosts(t, map[string]string{"kubecon-1": "a"})
 	create(t, "/apis/storage.k8s.io/v1/csinodes", `
@@ -144,7 +144,7 @@ spec: {drivers: [{name: ebs.csi.aws.com, nodeID: x, topologyKeys: [topology.kube
 	attempt(t, "q", recorder.Unschedulable) // the driver has room for one
 }
 
-func TestAVolumeIsMadeAtOnceAndKept(t *testing.T) {
+func TestVolumeIsMadeAtOnceAndKept(t *testing.T) {
 	use(t, "native")
 	addHosts(t, map[string]string{"kubecon-1": "a", "kubecon-2": "b"})
 	addStorageClass(t, "now", "example.com/nfs", storagev1.VolumeBindingImmediate,
@@ -168,7 +168,7 @@ allowedTopologies: [{matchLabelExpressions: [{key: topology.kubernetes.io/zone, 
 }
 
 // The binder annotates a claim when it knows the class, which others may learn later.
-func TestAVolumeIsMadeOfAClassThatIsKnownLate(t *testing.T) {
+func TestVolumeIsMadeOfAClassThatIsKnownLate(t *testing.T) {
 	use(t, "native")
 	create(t, "/api/v1/namespaces/default/persistentvolumeclaims", `
 metadata: {name: data, annotations: {volume.kubernetes.io/storage-provisioner: example.com/nfs}}

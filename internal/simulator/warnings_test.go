@@ -73,8 +73,8 @@ func TestWarningsOfTheKubeletsArePrinted(t *testing.T) {
 	}
 }
 
-// TestAResetIsNoReasonForWarnings: the kubelets look at pods that are about to go.
-func TestAResetIsNoReasonForWarnings(t *testing.T) {
+// TestResetIsNoReasonForWarnings: the kubelets look at pods that are about to go.
+func TestResetIsNoReasonForWarnings(t *testing.T) {
 	t.Cleanup(reset(t))
 	in := func() *snapshot.Snapshot {
 		in := roomy("node-1")

@@ -82,7 +82,7 @@ func inPhase(t *testing.T, kind string, want int, phase v1.PodPhase) []*v1.Pod {
 	return podsOf(t, kind)
 }
 
-func TestThePodsOfEveryKindOfWorkloadRun(t *testing.T) {
+func TestPodsOfEveryKindOfWorkloadRun(t *testing.T) {
 	use(t, "native")
 	addNodes(t, "kubecon-1", "kubecon-2")
 	for kind, w := range workloads {
@@ -108,7 +108,7 @@ func TestThePodsOfEveryKindOfWorkloadRun(t *testing.T) {
 	}
 }
 
-func TestAJobEndsAndGoesWhenItsTimeIsOver(t *testing.T) {
+func TestJobEndsAndGoesWhenItsTimeIsOver(t *testing.T) {
 	use(t, "native")
 	addNodes(t, "kubecon-1")
 	create(t, "/apis/batch/v1/namespaces/default/jobs", `
@@ -134,7 +134,7 @@ spec:
 	inPhase(t, "job", 0, "")
 }
 
-func TestACronJobMakesAJobWhenItIsTime(t *testing.T) {
+func TestCronJobMakesAJobWhenItIsTime(t *testing.T) {
 	use(t, "native")
 	addNodes(t, "kubecon-1")
 	create(t, "/apis/batch/v1/namespaces/default/cronjobs", `
@@ -161,9 +161,9 @@ spec:
 	})
 }
 
-// TestAResetDeletesWorkloadsWhileTheyMakePods and leaves nothing that a controller
+// TestResetDeletesWorkloadsWhileTheyMakePods and leaves nothing that a controller
 // recreates, whatever finalizers are on it.
-func TestAResetDeletesWorkloadsWhileTheyMakePods(t *testing.T) {
+func TestResetDeletesWorkloadsWhileTheyMakePods(t *testing.T) {
 	use(t, "native")
 	for range 3 {
 		addNodes(t, "kubecon-1", "kubecon-2")

@@ -117,7 +117,7 @@ func TestWhatIsNotKnownOfAnObjectIsSkippedWithANotice(t *testing.T) {
 	}
 }
 
-func TestAKindInAnOldVersionIsOneThatSchedulingDependsOn(t *testing.T) {
+func TestKindInAnOldVersionIsOneThatSchedulingDependsOn(t *testing.T) {
 	const budget = `{"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "team"}}`
 	if _, notices := noticed(t, budget); notices != "pod disruption budget team/b: skipped: it is of policy/v1beta1, and only policy/v1 is read: kubectl convert makes one of the other" {
 		t.Error(notices)
@@ -142,7 +142,7 @@ func compressed(t *testing.T, text string) string {
 	return file.String()
 }
 
-func TestAFileThatIsCompressedIsRead(t *testing.T) {
+func TestFileThatIsCompressedIsRead(t *testing.T) {
 	file := compressed(t, "nodes:\n- metadata: {name: a}\n")
 	s, _ := noticed(t, file)
 	if len(s.Nodes) != 1 {
@@ -154,7 +154,7 @@ func TestAFileThatIsCompressedIsRead(t *testing.T) {
 	}
 }
 
-func TestAManifestWithoutANamespaceIsOfTheDefaultOne(t *testing.T) {
+func TestManifestWithoutANamespaceIsOfTheDefaultOne(t *testing.T) {
 	s, notices := noticed(t, "kind: Pod\napiVersion: v1\nmetadata: {name: p}\nspec: {containers: [{name: c}]}\n---\nkind: Node\napiVersion: v1\nmetadata: {name: a}\n")
 	pod, node := s.Pods[0].Namespace, s.Nodes[0].Namespace
 	if pod != "default" || node != "" || notices != "" {
@@ -187,7 +187,7 @@ func TestSnapshotThatIsNoneIsAnErrorOfOneLine(t *testing.T) {
 	}
 }
 
-func TestASchedulerConfigurationStaysAsItIs(t *testing.T) {
+func TestSchedulerConfigurationStaysAsItIs(t *testing.T) {
 	const config = `{ "apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",  "profiles": [{"plugins": {"multiPoint": {"enabled": [{"name": "Nope"}]}}}] }`
 	s, notices := noticed(t, `{"schedulerConfig": `+config+`}`)
 	if string(s.SchedulerConfig) != config || notices != "" {

@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-func TestTheDocumentsOfATextKeepTheirLines(t *testing.T) {
+func TestDocumentsOfATextKeepTheirLines(t *testing.T) {
 	text := []byte("# nothing\n---\n---\r\nb: 2\n--- # three\n\nc: '---'\n")
 	all, err := Documents(text)
 	if err != nil || len(all) != 2 || all[0].Line("b") != 4 || all[1].Line("c") != 7 {
@@ -23,7 +23,7 @@ func TestTheDocumentsOfATextKeepTheirLines(t *testing.T) {
 	}
 }
 
-func TestTheLineOfAField(t *testing.T) {
+func TestLineOfAField(t *testing.T) {
 	text := Parse([]byte("spec:\n  items:\n  - name: a\n  - name: b\n    example.com/key: c\n"))
 	for path, want := range map[string]int{
 		"": 1, "spec": 1, "spec.items": 2, "spec.items[1]": 4, "spec.items[1].name": 4, "spec.items[1].example.com/key": 5,

@@ -106,7 +106,7 @@ func TestValidTextHasNoMistake(t *testing.T) {
 	}
 }
 
-func TestAKeyThatIsNotTextIsReported(t *testing.T) {
+func TestKeyThatIsNotTextIsReported(t *testing.T) {
 	got := Parse([]byte("metadata:\n  name: {{.Name}}\n")).Keys()
 	want := "2 metadata.name: the name of a field must be text"
 	if listed(got) != want {
@@ -114,7 +114,7 @@ func TestAKeyThatIsNotTextIsReported(t *testing.T) {
 	}
 }
 
-func TestADuplicateKeyIsReported(t *testing.T) {
+func TestDuplicateKeyIsReported(t *testing.T) {
 	text := "a: 1\nb:\n  c: {}\n  c: {}\nlist:\n- x: 1\nlist:\n- x: 2\n  x: 3\n"
 	want := `4 b.c: duplicate field "c": it is on line 3 already
 7 list: duplicate field "list": it is on line 5 already

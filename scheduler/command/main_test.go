@@ -142,7 +142,7 @@ func fetching(t *testing.T, guestURL string) (file string) {
 	return file
 }
 
-func TestAGuestThatCannotBeFetchedStopsTheStartWithOneLine(t *testing.T) {
+func TestGuestThatCannotBeFetchedStopsTheStartWithOneLine(t *testing.T) {
 	tests := []struct {
 		name    string
 		handler http.HandlerFunc
@@ -185,7 +185,7 @@ func endless(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-func TestAServerThatIsNotThereStopsTheStartWithOneLine(t *testing.T) {
+func TestServerThatIsNotThereStopsTheStartWithOneLine(t *testing.T) {
 	const guestURL = "http://127.0.0.1:1/guest.wasm"
 	wantRefusal(t, wasmhost.New(wasmhost.Options{}), fetching(t, guestURL), "plugin WasmRegexScheduling: guest "+guestURL+": dial tcp 127.0.0.1:1: connect: connection refused")
 }
@@ -213,14 +213,14 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 }
 
-func TestAFlagThatDoesNotExistIsNamed(t *testing.T) {
+func TestFlagThatDoesNotExistIsNamed(t *testing.T) {
 	out, err := command(t, "--no-such-flag")
 	if err == nil || !strings.HasSuffix(out, "kube-scheduler: unknown flag: --no-such-flag\n") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-func TestAConfigurationThatIsNotThereIsNamed(t *testing.T) {
+func TestConfigurationThatIsNotThereIsNamed(t *testing.T) {
 	out, err := command(t, "--config", "no/such/file")
 	if err == nil || out != "kube-scheduler: reading the configuration: open no/such/file: no such file or directory\n" {
 		t.Errorf("%v\n%s", err, out)

@@ -150,7 +150,7 @@ func eachEntry(t *testing.T, r io.Reader, visit func(*tar.Header, []byte)) {
 	}
 }
 
-func TestTheSameBinaryGivesTheSameBytes(t *testing.T) {
+func TestSameBinaryGivesTheSameBytes(t *testing.T) {
 	binary := tiny(t, "amd64")
 	first := archive(t, binary)
 
@@ -175,7 +175,7 @@ func TestTheSameBinaryGivesTheSameBytes(t *testing.T) {
 	}
 }
 
-func TestTheImageIsValidAndSaysHowToRunIt(t *testing.T) {
+func TestImageIsValidAndSaysHowToRunIt(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		img, _ := unpacked(t, archive(t, tiny(t, arch)))
 		if err := validate.Image(img); err != nil {
@@ -197,8 +197,8 @@ func TestTheImageIsValidAndSaysHowToRunIt(t *testing.T) {
 	}
 }
 
-// TestTheImageHasLicensesAndLabels packs this command, which has modules of others.
-func TestTheImageHasLicensesAndLabels(t *testing.T) {
+// TestImageHasLicensesAndLabels packs this command, which has modules of others.
+func TestImageHasLicensesAndLabels(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "image")
 	compile(t, "amd64", ".", binary)
 	img, _ := unpacked(t, archive(t, "--revision=0123456789ab", binary))
@@ -243,8 +243,8 @@ func TestLicensesAreNotThoseOfAFolder(t *testing.T) {
 	}
 }
 
-// TestTheImageHoldsNothingElse is the proof that there is no shell.
-func TestTheImageHoldsNothingElse(t *testing.T) {
+// TestImageHoldsNothingElse is the proof that there is no shell.
+func TestImageHoldsNothingElse(t *testing.T) {
 	binary := tiny(t, "amd64")
 	img, _ := unpacked(t, archive(t, binary))
 	var got []string
@@ -284,7 +284,7 @@ func TestTheImageHoldsNothingElse(t *testing.T) {
 	}
 }
 
-func TestTheAuthoritiesAreCertificates(t *testing.T) {
+func TestAuthoritiesAreCertificates(t *testing.T) {
 	var authorities int
 	for name, file := range base() {
 		if !strings.HasSuffix(name, ".crt") {
@@ -305,7 +305,7 @@ func TestTheAuthoritiesAreCertificates(t *testing.T) {
 	}
 }
 
-func TestTheArchiveNamesTheImageForEveryReader(t *testing.T) {
+func TestArchiveNamesTheImageForEveryReader(t *testing.T) {
 	file := archive(t, tiny(t, "amd64"))
 	_, descriptor := unpacked(t, file)
 	for annotation, want := range map[string]string{

@@ -36,7 +36,7 @@ func inFolder(t *testing.T, files map[string]string) {
 	t.Chdir(dir)
 }
 
-func TestANewGuestIsBuiltTestedAndDecides(t *testing.T) {
+func TestNewGuestIsBuiltTestedAndDecides(t *testing.T) {
 	inFolder(t, nil)
 	status, out, errOut := try(t, "new", "disk")
 	if status != 0 || !strings.Contains(out, "cd disk\n  make\n") {
@@ -66,8 +66,8 @@ func TestANewGuestIsBuiltTestedAndDecides(t *testing.T) {
 	}
 }
 
-// TestTheExampleIsWhatNewMakes keeps examples/go-filter what its README says it is.
-func TestTheExampleIsWhatNewMakes(t *testing.T) {
+// TestExampleIsWhatNewMakes keeps examples/go-filter what its README says it is.
+func TestExampleIsWhatNewMakes(t *testing.T) {
 	for _, file := range []string{"main.go", "main_test.go", "pod.yaml", "nodes.yaml"} {
 		made, err := templates.ReadFile("new/" + file + ".txt")
 		must(t, err)

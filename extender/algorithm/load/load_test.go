@@ -109,7 +109,7 @@ func TestScoresStayInRangeForAnyValue(t *testing.T) {
 	}
 }
 
-func TestAThresholdFiltersWhatIsWorse(t *testing.T) {
+func TestThresholdFiltersWhatIsWorse(t *testing.T) {
 	prometheus := serve(t, vector(values))
 	for better, want := range map[string]string{Less: "++--++", More: "-+++-+"} {
 		config, threshold := defaults(), 0.5
@@ -179,7 +179,7 @@ func TestStaleDataIsDropped(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatIsOfNoUseIsAnError(t *testing.T) {
+func TestAnswerThatIsOfNoUseIsAnError(t *testing.T) {
 	for answer, want := range map[string]string{
 		"nonsense": "not an answer of Prometheus",
 		"":         "not an answer of Prometheus",
@@ -245,7 +245,7 @@ func (l *long) Read(p []byte) (int, error) {
 }
 
 // As a whole, an answer of 30 MB took 350 MB.
-func TestALongAnswerIsReadSampleBySample(t *testing.T) {
+func TestLongAnswerIsReadSampleBySample(t *testing.T) {
 	c, before, answer := defaults(), heap.InUse(), &long{}
 	values, err := c.decode(answer)
 	if err != nil || len(values) != 1000 {
@@ -280,7 +280,7 @@ func TestOfSeveralSeriesForANodeTheWorstCounts(t *testing.T) {
 	}
 }
 
-func TestTheTokenIsReadForEveryQuery(t *testing.T) {
+func TestTokenIsReadForEveryQuery(t *testing.T) {
 	prometheus := serve(t, vector(values))
 	config := defaults()
 	config.URL, config.BearerTokenFile = prometheus.URL+"/prefix/", filepath.Join(t.TempDir(), "token")

@@ -46,7 +46,7 @@ func TestScoresAndLuckAreSpreadOverTheirRange(t *testing.T) {
 	}
 }
 
-func TestTheExtremesOfLuck(t *testing.T) {
+func TestExtremesOfLuck(t *testing.T) {
 	for pass, want := range map[float64]int{0: 0, 1: 500} {
 		passed := passing(t, New(Config{Pass: pass}), 500)
 		if passed != want {
@@ -69,7 +69,7 @@ func answers(t *testing.T, seed uint64) (all string) {
 	return all
 }
 
-func TestASeedMakesAnswersRepeatable(t *testing.T) {
+func TestSeedMakesAnswersRepeatable(t *testing.T) {
 	if one, two := answers(t, 42), answers(t, 42); one != two {
 		t.Errorf("%s and %s", one, two)
 	}

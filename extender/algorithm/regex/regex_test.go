@@ -67,7 +67,7 @@ func TestWhatRE2ReadsInItsOwnWay(t *testing.T) {
 	}
 }
 
-func TestAnInvalidPatternOfAnyRoleFailsAllNodes(t *testing.T) {
+func TestInvalidPatternOfAnyRoleFailsAllNodes(t *testing.T) {
 	for r := range policy.Roles {
 		t.Run(r.Field(), func(t *testing.T) {
 			config := regex.Default()
@@ -87,7 +87,7 @@ func TestAnInvalidPatternOfAnyRoleFailsAllNodes(t *testing.T) {
 	}
 }
 
-func TestAPatternThatCostsTooMuchFailsAllNodes(t *testing.T) {
+func TestPatternThatCostsTooMuchFailsAllNodes(t *testing.T) {
 	a := regex.New(regex.Default())
 	names := []string{"a", "b"}
 	args := &algorithm.Args{Pod: algorithm.Pod{Annotations: map[string]string{annotation: "^a$|(a|b)*a(a|b){300}$"}}, Names: names}

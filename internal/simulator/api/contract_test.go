@@ -188,9 +188,9 @@ var calls = []call{
 	{"a reset", "PUT", base + "reset", "", 202, nil},
 }
 
-// TestTheServerIsAsDescribed sees every path, method and status of openapi.yaml,
+// TestServerIsAsDescribed sees every path, method and status of openapi.yaml,
 // and none that is not in it.
-func TestTheServerIsAsDescribed(t *testing.T) {
+func TestServerIsAsDescribed(t *testing.T) {
 	c := newContract(t)
 	stopped := false
 	handler := Protect(Handler(sim, func() { stopped = true }))

@@ -68,7 +68,7 @@ func TestWhichRequestsAreAllowed(t *testing.T) {
 	}
 }
 
-func TestTheErrorForARejectedHostSaysWhatToDo(t *testing.T) {
+func TestErrorForARejectedHostSaysWhatToDo(t *testing.T) {
 	for host, want := range map[string]string{
 		"evil.example:3000": `host "evil.example:3000" is not this simulator's: use localhost or laptop, or start the simulator with --listen=evil.example`,
 		"192.0.2.1":         `host "192.0.2.1" is not this simulator's: use localhost or laptop, or start the simulator with --listen=192.0.2.1`,
@@ -86,8 +86,8 @@ func TestTheErrorForARejectedHostSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// TestAPublicServerAnswersToItsOwnName, and to no other.
-func TestAPublicServerAnswersToItsOwnName(t *testing.T) {
+// TestPublicServerAnswersToItsOwnName, and to no other.
+func TestPublicServerAnswersToItsOwnName(t *testing.T) {
 	for listen, want := range map[string][]string{
 		"127.0.0.1": {"127.0.0.1"},
 		"::1":       {"::1"},
@@ -130,7 +130,7 @@ func TestAPublicServerAnswersToItsOwnName(t *testing.T) {
 	}
 }
 
-func TestAPortThatIsTakenIsNamed(t *testing.T) {
+func TestPortThatIsTakenIsNamed(t *testing.T) {
 	first, err := Listen("127.0.0.1", 0, "--port", http.NotFoundHandler())
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-func TestTheAdminKubeconfigWorksAndIsPrivate(t *testing.T) {
+func TestAdminKubeconfigWorksAndIsPrivate(t *testing.T) {
 	info, err := os.Stat(sharedCluster.Kubeconfig())
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestWithoutACertificateEveryRequestIsUnauthorized(t *testing.T) {
 	}
 }
 
-func TestAnIdentityHasItsOwnRightsOnly(t *testing.T) {
+func TestIdentityHasItsOwnRightsOnly(t *testing.T) {
 	scheduler, err := sharedCluster.ClientConfig("system:kube-scheduler")
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestAnIdentityHasItsOwnRightsOnly(t *testing.T) {
 	}
 }
 
-func TestAKubeconfigForAUserReplacesAWideOpenFile(t *testing.T) {
+func TestKubeconfigForAUserReplacesAWideOpenFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "scheduler.kubeconfig")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)

@@ -354,9 +354,9 @@ func TestOtherProcessesOfThisMachineAreNotAskedHowTheyAre(t *testing.T) {
 	}
 }
 
-// TestTheNetworkIsTakenFromWhatCallsNodesAndPods looks below the message for a client that
+// TestNetworkIsTakenFromWhatCallsNodesAndPods looks below the message for a client that
 // asks is answered with.
-func TestTheNetworkIsTakenFromWhatCallsNodesAndPods(t *testing.T) {
+func TestNetworkIsTakenFromWhatCallsNodesAndPods(t *testing.T) {
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -90,7 +90,7 @@ func TestPodsOfADeletedNodeGo(t *testing.T) {
 // atOnce leaves nothing to the next run of a test.
 var atOnce = metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
 
-func TestAClaimCanBeDeleted(t *testing.T) {
+func TestClaimCanBeDeleted(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, sharedCluster.AdminConfig())
 	claims := client.CoreV1().PersistentVolumeClaims("default")

@@ -20,7 +20,7 @@ import (
 
 func oneGi() *resource.Quantity { return resource.NewQuantity(1<<30, resource.BinarySI) }
 
-func TestAKeptDataDirectoryKeepsTheCluster(t *testing.T) {
+func TestKeptDataDirectoryKeepsTheCluster(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 30)) // too long for a socket
 	first, err := Start(t.Context(), Config{DataDir: dir})
 	if err != nil {
@@ -104,7 +104,7 @@ func TestEtcdsDeathIsReported(t *testing.T) {
 	}
 }
 
-func TestACancelledStartLeavesNothing(t *testing.T) {
+func TestCancelledStartLeavesNothing(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for _, step := range []string{"etcd", "kube-apiserver", "controllers"} {
 		ctx, cancel := context.WithCancel(t.Context())

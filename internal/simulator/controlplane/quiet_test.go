@@ -21,7 +21,7 @@ const quietDir = "CONTROLPLANE_QUIET_DIR"
 // fast finds what the log says of requests that took less than 0.3 seconds.
 var fast = regexp.MustCompile(`.*request stats.*"time spent": 0\.[0-2].*`)
 
-func TestAClusterIsQuiet(t *testing.T) {
+func TestClusterIsQuiet(t *testing.T) {
 	dir := t.TempDir()
 	command := exec.Command(os.Args[0])
 	command.Env = append(os.Environ(), quietDir+"="+dir)

@@ -42,7 +42,7 @@ func TestEveryAddressIsGivenOnceUntilItsPodIsGone(t *testing.T) {
 	}
 }
 
-func TestAnAddressIsFreeOnceThePodThatWasGivenItIsAnother(t *testing.T) {
+func TestAddressIsFreeOnceThePodThatWasGivenItIsAnother(t *testing.T) {
 	pods, a := noPods()
 	for i := range 4 {
 		taken(t, a, put(t, pods, fmt.Sprint(i), ""))
@@ -55,7 +55,7 @@ func TestAnAddressIsFreeOnceThePodThatWasGivenItIsAnother(t *testing.T) {
 	}
 }
 
-func TestAnAddressThatAPodBringsIsTaken(t *testing.T) {
+func TestAddressThatAPodBringsIsTaken(t *testing.T) {
 	pods, a := noPods()
 	put(t, pods, "old", "10.9.0.1")
 	ip := taken(t, a, put(t, pods, "young", ""))

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestAPodSaysWhenAndHowItEnds(t *testing.T) {
+func TestPodSaysWhenAndHowItEnds(t *testing.T) {
 	started := time.Now()
 	ofJob := []metav1.OwnerReference{{Kind: "Job"}}
 	for _, test := range []struct {
@@ -51,7 +51,7 @@ func TestAPodSaysWhenAndHowItEnds(t *testing.T) {
 	}
 }
 
-func TestAPodThatSaysSoFailsInItsTime(t *testing.T) {
+func TestPodThatSaysSoFailsInItsTime(t *testing.T) {
 	newNode(t, "kubecon-7")
 	readyNode(t, "kubecon-7")
 	createPod(t, "kubecon-7", "fails", func(pod *v1.Pod) {

@@ -101,7 +101,7 @@ func restart(t testing.TB, config *rest.Config, between func()) {
 	}
 }
 
-func TestANodeOfWhichOnlyTheNameIsKnownBecomesReady(t *testing.T) {
+func TestNodeOfWhichOnlyTheNameIsKnownBecomesReady(t *testing.T) {
 	newNode(t, "kubecon-1")
 	node := readyNode(t, "kubecon-1")
 	for _, resource := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {

@@ -35,7 +35,7 @@ func TestNodesThatAreRecreatedAreReadyAndHaveRoom(t *testing.T) {
 }
 
 // What a successor is said to have must be its own.
-func TestANodeThatIsMadeAgainSmallerIsSmaller(t *testing.T) {
+func TestNodeThatIsMadeAgainSmallerIsSmaller(t *testing.T) {
 	small := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourcePods: resource.MustParse("5")}
 	for range 10 {
 		makeNode(t, "shrinks")
@@ -51,7 +51,7 @@ func TestANodeThatIsMadeAgainSmallerIsSmaller(t *testing.T) {
 	}
 }
 
-func TestARoomThatIsTakenAwayComesBack(t *testing.T) {
+func TestRoomThatIsTakenAwayComesBack(t *testing.T) {
 	newNode(t, "emptied")
 	for _, patch := range []string{
 		`{"status":{"allocatable":null,"capacity":null}}`,

@@ -22,7 +22,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
-func TestABoundPodRunsAndGoesWhenDeleted(t *testing.T) {
+func TestBoundPodRunsAndGoesWhenDeleted(t *testing.T) {
 	newNode(t, "kubecon-2")
 	makePod(t, "kubecon-2", "web")
 	pod := podIn(t, v1.PodRunning, "web")
@@ -68,7 +68,7 @@ func TestInitContainersHaveEndedAndSidecarsRun(t *testing.T) {
 	}
 }
 
-func TestAPodOfAJobSucceeds(t *testing.T) {
+func TestPodOfAJobSucceeds(t *testing.T) {
 	newNode(t, "kubecon-job")
 	createPod(t, "kubecon-job", "work", func(pod *v1.Pod) {
 		pod.Spec.RestartPolicy = v1.RestartPolicyNever
@@ -106,7 +106,7 @@ func newJob(t *testing.T, name string) types.UID {
 	return job.UID
 }
 
-func TestAPodThatFailedStaysFailed(t *testing.T) {
+func TestPodThatFailedStaysFailed(t *testing.T) {
 	newNode(t, "kubecon-fail")
 	makePod(t, "kubecon-fail", "fails")
 	t.Cleanup(func() { removePod(t, "fails") })
@@ -121,7 +121,7 @@ func TestAPodThatFailedStaysFailed(t *testing.T) {
 	}
 }
 
-func TestAPodThatIsSentBackToPendingRunsAgain(t *testing.T) {
+func TestPodThatIsSentBackToPendingRunsAgain(t *testing.T) {
 	newNode(t, "kubecon-back")
 	makePod(t, "kubecon-back", "back")
 	t.Cleanup(func() { removePod(t, "back") })
@@ -133,7 +133,7 @@ func TestAPodThatIsSentBackToPendingRunsAgain(t *testing.T) {
 	}
 }
 
-func TestAPodWithoutANodeStaysPending(t *testing.T) {
+func TestPodWithoutANodeStaysPending(t *testing.T) {
 	makePod(t, "", "waiting")
 	t.Cleanup(func() { removePod(t, "waiting") })
 	newNode(t, "kubecon-3")
@@ -145,7 +145,7 @@ func TestAPodWithoutANodeStaysPending(t *testing.T) {
 
 // A pod without a node is cleaned up after some seconds. Should that come before
 // the node does, as on a very busy machine, there is another try.
-func TestAPodThatIsThereBeforeItsNodeRunsOnceThatIsThere(t *testing.T) {
+func TestPodThatIsThereBeforeItsNodeRunsOnceThatIsThere(t *testing.T) {
 	for try := range 10 {
 		name := fmt.Sprintf("early-%d", try)
 		makePod(t, name, name)
@@ -170,7 +170,7 @@ func TestAPodThatIsThereBeforeItsNodeRunsOnceThatIsThere(t *testing.T) {
 	t.Error("it was always gone before its node was there")
 }
 
-func TestAPodWithAFinalizerStaysUntilTheFinalizerIsRemoved(t *testing.T) {
+func TestPodWithAFinalizerStaysUntilTheFinalizerIsRemoved(t *testing.T) {
 	newNode(t, "kubecon-final")
 	createPod(t, "kubecon-final", "kept", func(pod *v1.Pod) { pod.Finalizers = []string{"example.com/keep"} })
 	podIn(t, v1.PodRunning, "kept")
@@ -189,7 +189,7 @@ func TestAPodWithAFinalizerStaysUntilTheFinalizerIsRemoved(t *testing.T) {
 	noPod(t, "kept")
 }
 
-func TestAPodOnTheNetworkOfItsNodeHasItsAddress(t *testing.T) {
+func TestPodOnTheNetworkOfItsNodeHasItsAddress(t *testing.T) {
 	node := &v1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: "kubecon-net"},
 		Spec:       v1.NodeSpec{PodCIDR: "10.9.0.0/24", PodCIDRs: []string{"10.9.0.0/24"}},

@@ -122,7 +122,7 @@ func TestPodsThatArePendingForTheSameCauseAreOneGroup(t *testing.T) {
 	}
 }
 
-func TestAGroupHasTheNamespaceAndTheRegexesThatAllItsPodsHave(t *testing.T) {
+func TestGroupHasTheNamespaceAndTheRegexesThatAllItsPodsHave(t *testing.T) {
 	last := rejected(map[string]int{"node(s) didn't match": 2})
 	const both = `<code class="regex">^one-</code> excluding <code class="regex">%s</code>`
 	for _, test := range []struct {
@@ -151,7 +151,7 @@ func TestAGroupHasTheNamespaceAndTheRegexesThatAllItsPodsHave(t *testing.T) {
 	}
 }
 
-func TestThePendingStateOfAPodNamesItsCause(t *testing.T) {
+func TestPendingStateOfAPodNamesItsCause(t *testing.T) {
 	gated := &v1.Pod{}
 	gated.Status.Conditions = []v1.PodCondition{{Type: v1.PodScheduled, Reason: v1.PodReasonSchedulingGated, Message: "gated"}}
 	fails := &recorder.Attempt{Result: recorder.Failed, Message: "timeout"}

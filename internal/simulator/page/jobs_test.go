@@ -25,7 +25,7 @@ func id(one *job, after int) string { return strconv.Itoa(one.ID + after) }
 // running are the jobs that have not ended.
 func (j *jobs) running() []*job { return slices.DeleteFunc(j.list(), (*job).Ended) }
 
-func TestAJobHasProgressAndAnOutcome(t *testing.T) {
+func TestJobHasProgressAndAnOutcome(t *testing.T) {
 	all := &jobs{ctx: t.Context()}
 	halfway, goOn := make(chan struct{}), make(chan struct{})
 	one := all.start("Counting", func(_ context.Context, at *job) (outcome, error) {
@@ -69,7 +69,7 @@ func TestOnlyTheCancelledJobEnds(t *testing.T) {
 	}
 }
 
-func TestARunningJobIsKeptHoweverManyFollow(t *testing.T) {
+func TestRunningJobIsKeptHoweverManyFollow(t *testing.T) {
 	all := &jobs{ctx: t.Context()}
 	first := all.start("first", func(ctx context.Context, _ *job) (outcome, error) {
 		<-ctx.Done()
@@ -86,7 +86,7 @@ func TestARunningJobIsKeptHoweverManyFollow(t *testing.T) {
 	}
 }
 
-func TestAResetStopsWhatChangesTheCluster(t *testing.T) {
+func TestResetStopsWhatChangesTheCluster(t *testing.T) {
 	all := &jobs{ctx: t.Context()}
 	wait := func(ctx context.Context, _ *job) (outcome, error) {
 		<-ctx.Done()

@@ -41,7 +41,7 @@ func textOf(t *testing.T, view string, data any) string {
 	return strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(string(body), " ")), " ")
 }
 
-func TestANodeShowsItsZoneItsInstanceTypeAndItsExtendedResources(t *testing.T) {
+func TestNodeShowsItsZoneItsInstanceTypeAndItsExtendedResources(t *testing.T) {
 	n := gpuNode("a", "eu-1b")
 	card := textOf(t, "overview-live", map[string]any{"AllNodes": 1, "Pending": pageOf[*group]{}, "Tools": toolbar{}, "Nodes": pageOf[*nodeView]{pager{All: 1}, []*nodeView{n}}})
 	sheet := textOf(t, "node", map[string]any{"Node": n, "Self": "/", "Pods": pageOf[*podView]{}, "Drain": (*job)(nil)})
@@ -81,7 +81,7 @@ func TestNodesAreFilteredByTheirFieldsAndSorted(t *testing.T) {
 	}
 }
 
-func TestADrainIsShownUntilTheNodeIsUncordoned(t *testing.T) {
+func TestDrainIsShownUntilTheNodeIsUncordoned(t *testing.T) {
 	p := &page{jobs: &jobs{ctx: t.Context()}}
 	n := gpuNode("a", "eu-1b")
 	n.Spec.Unschedulable = true

@@ -8,7 +8,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 )
 
-func TestAHintNamesItsNodeAndItsPod(t *testing.T) {
+func TestHintNamesItsNodeAndItsPod(t *testing.T) {
 	shown := func(hint *recorder.Hint) string {
 		view := attemptView{Attempt: &recorder.Attempt{Hint: hint}}
 		view.Rows.All = 1

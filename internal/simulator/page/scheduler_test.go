@@ -6,7 +6,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 )
 
-func TestAConfigurationIsNamedByItsGuestsAndExtenders(t *testing.T) {
+func TestConfigurationIsNamedByItsGuestsAndExtenders(t *testing.T) {
 	for config, want := range map[string]string{
 		"profiles:\n- pluginConfig:\n  - name: X\n    args:\n      guestURL: http://a/b.wasm\n": "b.wasm",
 		"extenders:\n- urlPrefix: http://extender:8000/\n":                                      "http://extender:8000/",

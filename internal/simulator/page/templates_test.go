@@ -81,7 +81,7 @@ func TestManifestOfEveryKindIsValid(t *testing.T) {
 	}
 }
 
-func TestTheStartIsShownStepByStep(t *testing.T) {
+func TestStartIsShownStepByStep(t *testing.T) {
 	s := NewStarting()
 	s.Say("etcd")
 	s.Say("kube-apiserver <1.36>")

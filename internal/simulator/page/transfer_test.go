@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestAFileThatCannotBeImportedIsExplained(t *testing.T) {
+func TestFileThatCannotBeImportedIsExplained(t *testing.T) {
 	const is = "f.json is not an exported file: "
 	for _, tt := range []struct{ name, content, want string }{
 		{"a picture", "\xff\xd8", is + "not YAML: invalid leading UTF-8 octet"},
@@ -38,7 +38,7 @@ func TestAFileThatCannotBeImportedIsExplained(t *testing.T) {
 	}
 }
 
-func TestACompressedFileIsImported(t *testing.T) {
+func TestCompressedFileIsImported(t *testing.T) {
 	var file bytes.Buffer
 	to := gzip.NewWriter(&file)
 	if _, err := to.Write([]byte("nodes:\n- metadata: {name: a}\n")); err != nil {

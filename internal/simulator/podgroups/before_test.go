@@ -8,7 +8,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 )
 
-func TestAnOlderKubernetesSaysWhichOneHasPodGroups(t *testing.T) {
+func TestOlderKubernetesSaysWhichOneHasPodGroups(t *testing.T) {
 	err := (&simulator.Config{PodGroups: true}).Check()
 	want := "--pod-groups: that needs Kubernetes 1.37: make bin/simulator-1.37"
 	if err == nil || err.Error() != want {

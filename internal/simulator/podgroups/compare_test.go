@@ -27,7 +27,7 @@ const (
   {addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [node-1]}]}]}}}}]}]}`
 )
 
-func TestALostGangIsReportedByItsName(t *testing.T) {
+func TestLostGangIsReportedByItsName(t *testing.T) {
 	group, pods := gang(3, 3)
 	results, err := compare.Run(t.Context(), compare.Options{
 		A: compare.Scheduler{Name: "any", Config: []byte(anyNode)}, B: []compare.Scheduler{{Name: "one", Config: []byte(onlyOne)}}, Pods: side.Pending,
@@ -93,7 +93,7 @@ func TestVictimsOfAGangAreReportedForOneOfItsPods(t *testing.T) {
 }
 
 // A gang that waits is tried for ever, so that the scheduler never has nothing to do.
-func TestASideComesToRestThoughAGangWaits(t *testing.T) {
+func TestSideComesToRestThoughAGangWaits(t *testing.T) {
 	group, pods := gang(3, 3)
 	few, fewer := gang(3, 2)
 	few.Name = "few"
@@ -126,7 +126,7 @@ steps:
 	}
 }
 
-func TestAManifestBringsItsPodGroup(t *testing.T) {
+func TestManifestBringsItsPodGroup(t *testing.T) {
 	for want, nodes := range map[int][]v1.Node{3: {nodeOf("node-1", "2")}, 0: {nodeOf("node-1", "2"), nodeOf("node-2", "2")}} {
 		manifests, err := fit.Read([]string{"-"}, strings.NewReader(`
 apiVersion: scheduling.k8s.io/v1beta1

@@ -144,7 +144,7 @@ func shown(t *testing.T, path string) string {
 	return answer.Body.String()
 }
 
-func TestAGangThatDoesNotFitLeavesNoPodBehind(t *testing.T) {
+func TestGangThatDoesNotFitLeavesNoPodBehind(t *testing.T) {
 	group, pods := gang(3, 3)
 	fill(t, &snapshot.Snapshot{Nodes: []v1.Node{nodeOf("node-1", "2")}, PodGroups: []schedulingv1beta1.PodGroup{group}, Pods: pods})
 	attempts, fit := attemptsOf(t, 3), 0
@@ -198,7 +198,7 @@ func TestAGangThatDoesNotFitLeavesNoPodBehind(t *testing.T) {
 	})
 }
 
-func TestAPodThatWasNotTriedSaysWhy(t *testing.T) {
+func TestPodThatWasNotTriedSaysWhy(t *testing.T) {
 	group, pods := gang(3, 3)
 	fill(t, &snapshot.Snapshot{Nodes: []v1.Node{nodeOf("node-1", "1")}, PodGroups: []schedulingv1beta1.PodGroup{group}, Pods: pods})
 	untried := 0
@@ -215,7 +215,7 @@ func TestAPodThatWasNotTriedSaysWhy(t *testing.T) {
 	}
 }
 
-func TestAGangThatIsNotCompleteIsNotTried(t *testing.T) {
+func TestGangThatIsNotCompleteIsNotTried(t *testing.T) {
 	group, pods := gang(3, 3)
 	// The last is queued behind those of the gang.
 	fill(t, &snapshot.Snapshot{Nodes: []v1.Node{nodeOf("node-1", "9")}, PodGroups: []schedulingv1beta1.PodGroup{group}, Pods: pods[:2]})
@@ -296,7 +296,7 @@ func TestWhatPreemptionTriesIsNoAttempt(t *testing.T) {
 	})
 }
 
-func TestACopyHasThePodGroups(t *testing.T) {
+func TestCopyHasThePodGroups(t *testing.T) {
 	group, pods := gang(2, 2)
 	waiting, more := gang(2, 2)
 	waiting.Name = "waiting"

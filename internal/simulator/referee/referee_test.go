@@ -32,7 +32,7 @@ import (
 // has a part of the name of those to run.
 const everyTenth = 10
 
-func TestALiveClusterComesToWhatWasPredicted(t *testing.T) {
+func TestLiveClusterComesToWhatWasPredicted(t *testing.T) {
 	which := os.Getenv("SCENARIOS")
 	all := scenarios.All(t, "../../whatif/testdata/scenarios")
 	for i, s := range all { // by configuration, so that few schedulers are started

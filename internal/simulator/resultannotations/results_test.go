@@ -119,7 +119,7 @@ func begin(t *testing.T, nodes ...string) {
 	})
 }
 
-func TestAScheduledPodHasItsResults(t *testing.T) {
+func TestScheduledPodHasItsResults(t *testing.T) {
 	kubecons := []string{"kubecon-1", "kubecon-2", "kubecon-3", "kubecon-4", "kubecon-5"} // too many to be named
 	begin(t, append(kubecons, "other")...)
 	addPod(t, "p", "kubecon-")
@@ -158,7 +158,7 @@ func TestAScheduledPodHasItsResults(t *testing.T) {
 	}
 }
 
-func TestAPreFilterThatNamesNodes(t *testing.T) {
+func TestPreFilterThatNamesNodes(t *testing.T) {
 	begin(t, "kubecon-1", "kubecon-2", "other-1", "other-2")
 	addPod(t, "p", "^kubecon-[12]$")
 	r := resultsOf(t, "p")
@@ -171,8 +171,8 @@ func TestAPreFilterThatNamesNodes(t *testing.T) {
 	}
 }
 
-// TestAPendingPodIsNotChanged: to be written to would wake it.
-func TestAPendingPodIsNotChanged(t *testing.T) {
+// TestPendingPodIsNotChanged: to be written to would wake it.
+func TestPendingPodIsNotChanged(t *testing.T) {
 	begin(t, "kubecon-1")
 	addPod(t, "waiting", "^late$")
 	eventually.Succeeds(t, "the pod is tried", func(context.Context) error {

@@ -18,7 +18,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 )
 
-func TestASnapshotHasWhatSchedulingDependsOnAndNothingElse(t *testing.T) {
+func TestSnapshotHasWhatSchedulingDependsOnAndNothingElse(t *testing.T) {
 	fill(t)
 	before := versions(t)
 	progress := map[string]int{}
@@ -122,7 +122,7 @@ func TestWhatAClusterRefusesIsSaid(t *testing.T) {
 	}
 }
 
-func TestABadKubeconfigIsOneLine(t *testing.T) {
+func TestBadKubeconfigIsOneLine(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "broken")
 	if err := os.WriteFile(broken, []byte("hello"), 0o600); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 )
 
-func TestASnapshotKeepsWhatDecidesWhereAPodMayRun(t *testing.T) {
+func TestSnapshotKeepsWhatDecidesWhereAPodMayRun(t *testing.T) {
 	rules := []v1.ContainerRestartRule{
 		{Action: v1.ContainerRestartRuleActionRestart},
 		{Action: v1.ContainerRestartRuleActionRestartAllContainers}, // asks for a node that declares the feature
@@ -37,7 +37,7 @@ func TestASnapshotKeepsWhatDecidesWhereAPodMayRun(t *testing.T) {
 	}
 }
 
-func TestTheFieldsThatAreKeptExist(t *testing.T) {
+func TestFieldsThatAreKeptExist(t *testing.T) {
 	for _, kind := range snapshot.Kinds {
 		object, err := scheme.Scheme.New(kind.Resource.GroupVersion().WithKind(kind.Kind))
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
 
-func TestTheCorpusIsDeterministicAndAsLargeAsNodesAre(t *testing.T) {
+func TestCorpusIsDeterministicAndAsLargeAsNodesAre(t *testing.T) {
 	body := corpus.Full("kubecon-.*", 100)
 	if !bytes.Equal(body, corpus.Full("kubecon-.*", 100)) {
 		t.Error("two runs differ")

@@ -127,7 +127,7 @@ func TestOutcomesOfPods(t *testing.T) {
 	}
 }
 
-func TestAVolumeIsMadeWhereThePodIs(t *testing.T) {
+func TestVolumeIsMadeWhereThePodIs(t *testing.T) {
 	e := over(t, read(t, `storageClasses: [{metadata: {name: late}, provisioner: example.com/disks, volumeBindingMode: WaitForFirstConsumer}]
 pvcs: [{metadata: {name: data, namespace: default}, spec: {accessModes: [ReadWriteOnce], storageClassName: late, resources: {requests: {storage: 1Gi}}}}]
 nodes:
@@ -158,8 +158,8 @@ func made(t testing.TB, nodes, pods int, pending bool) *snapshot.Snapshot {
 	return s
 }
 
-// TestTheSameGivesTheSame: also where PreFilter names nodes, as the native plugin does.
-func TestTheSameGivesTheSame(t *testing.T) {
+// TestSameGivesTheSame: also where PreFilter names nodes, as the native plugin does.
+func TestSameGivesTheSame(t *testing.T) {
 	native := func(o *Options) {
 		o.Config, _ = ours.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: RegexScheduling}]}}}]\n"))
 	}
@@ -244,7 +244,7 @@ func (e *Engine) sameAsScheduler() error {
 	return nil
 }
 
-func TestABudgetIsCountedForTheNextPreemption(t *testing.T) {
+func TestBudgetIsCountedForTheNextPreemption(t *testing.T) {
 	e := over(t, read(t, `priorityClasses: [{metadata: {name: high}, value: 1000}]
 podDisruptionBudgets: [{metadata: {name: b, namespace: default}, spec: {minAvailable: 1, selector: {matchLabels: {app: a}}}}]
 nodes:
@@ -259,7 +259,7 @@ nodes:
 	}
 }
 
-func TestABrokenClusterIsRefusedInALine(t *testing.T) {
+func TestBrokenClusterIsRefusedInALine(t *testing.T) {
 	for want, text := range map[string]string{
 		"node n1: there are two of this name":                  "nodes:\n" + node("n1", "1") + node("n1", "2"),
 		`pod default/a: Pod "a" is invalid: spec.containers[0`: "pods:\n" + pod("a", "", "-1", ""),
@@ -273,8 +273,8 @@ func TestABrokenClusterIsRefusedInALine(t *testing.T) {
 	}
 }
 
-// TestAStatefulSetMakesItsPodsInOrder: also where there are more than ten, and where the file lacks one.
-func TestAStatefulSetMakesItsPodsInOrder(t *testing.T) {
+// TestStatefulSetMakesItsPodsInOrder: also where there are more than ten, and where the file lacks one.
+func TestStatefulSetMakesItsPodsInOrder(t *testing.T) {
 	text := "statefulSets:\n- {metadata: {name: db, namespace: default, uid: db}, spec: {serviceName: db, replicas: 13, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {containers: [{name: c, image: c}]}}}}\n" +
 		"nodes:\n" + strings.ReplaceAll(node("n1", "12"), `"10"`, `"20"`) + "pods:\n"
 	for at := range 13 {
@@ -335,7 +335,7 @@ func (b bad) Permit(context.Context, fwk.CycleState, *v1.Pod, string) (*fwk.Stat
 	return nil, 0
 }
 
-func TestAPluginThatMisbehavesCostsThePodAndNothingElse(t *testing.T) {
+func TestPluginThatMisbehavesCostsThePodAndNothingElse(t *testing.T) {
 	for how, want := range map[string]string{
 		"asks for what is not there":  "a: Error running \"Bad\" filter plugin: cannot list coordination.k8s.io/v1 leases: a cluster in memory does not serve that",
 		"waits for ever":              "a: Unschedulable 0/1 nodes are available: 1 rejected: nothing made plugin Bad let it go on before its time was over.",
@@ -372,7 +372,7 @@ func TestRecorderGetsEveryAttempt(t *testing.T) {
 	}
 }
 
-func TestTheEndOfTheContextEndsARun(t *testing.T) {
+func TestEndOfTheContextEndsARun(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	e := over(t, made(t, 30, 90, true), nil)
 	done := 0
@@ -389,7 +389,7 @@ func TestTheEndOfTheContextEndsARun(t *testing.T) {
 }
 
 // A filter that never answers cannot be interrupted.
-func TestTheEndOfTheContextEndsARunThatHangs(t *testing.T) {
+func TestEndOfTheContextEndsARunThatHangs(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	release := make(chan struct{})
 	t.Cleanup(func() { close(release) })

@@ -52,7 +52,7 @@ func TestHooksThatAreConstantsAreNotActive(t *testing.T) {
 	}
 }
 
-func TestTheGuestsOfThisProjectStart(t *testing.T) {
+func TestGuestsOfThisProjectStart(t *testing.T) {
 	for _, file := range []string{"regex_v1.wasm", "regex_v2.wasm"} {
 		wasm, err := static.Files.ReadFile(file)
 		if err != nil {
@@ -79,7 +79,7 @@ func TestTheGuestsOfThisProjectStart(t *testing.T) {
 	}
 }
 
-func TestAnInstanceThatDoesNotStartHarmsNoOther(t *testing.T) {
+func TestInstanceThatDoesNotStartHarmsNoOther(t *testing.T) {
 	g := compile(t, "start_trap")
 	for range 2 {
 		_, err := g.Start(t.Context(), Settings{})
@@ -110,7 +110,7 @@ func TestAnInstanceThatDoesNotStartHarmsNoOther(t *testing.T) {
 
 // A guest may grow by a page at a time. Each move of what it has is garbage until
 // it is collected.
-func TestAMemoryThatGrowsSlowlyCostsLittleMore(t *testing.T) {
+func TestMemoryThatGrowsSlowlyCostsLittleMore(t *testing.T) {
 	const limit = 16 << 20
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -148,7 +148,7 @@ func TestTerminated(t *testing.T) {
 }
 
 // The watchdog may look at a call that ends before it interrupts it.
-func TestACallThatHasEndedIsNotInterrupted(t *testing.T) {
+func TestCallThatHasEndedIsNotInterrupted(t *testing.T) {
 	wasm, err := os.ReadFile(guests + "empty_filter.wasm")
 	if err != nil {
 		t.Fatal(err)

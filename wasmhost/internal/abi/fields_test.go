@@ -36,7 +36,7 @@ func withoutText(fields []Field) (without []Field) {
 	return without
 }
 
-func TestAGuestMayDecideByNothing(t *testing.T) {
+func TestGuestMayDecideByNothing(t *testing.T) {
 	fields, err := parseFields("")
 	if err != nil || len(fields.Pod)+len(fields.Node) != 0 {
 		t.Errorf("%v, %v", fields, err)

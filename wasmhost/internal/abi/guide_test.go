@@ -9,9 +9,9 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// TestTheGuideHasTheWholeABI compares the tables of docs/guests.md with what is
+// TestGuideHasTheWholeABI compares the tables of docs/guests.md with what is
 // linked: each export with what it returns, each import with its parameters.
-func TestTheGuideHasTheWholeABI(t *testing.T) {
+func TestGuideHasTheWholeABI(t *testing.T) {
 	guide, err := os.ReadFile("../../../docs/guests.md")
 	if err != nil {
 		t.Fatal(err)

@@ -169,7 +169,7 @@ func TestWhatAFileHoldsIsNotSaid(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsNotThere(t *testing.T) {
+func TestServerThatIsNotThere(t *testing.T) {
 	const address = "127.0.0.1:1" // a port that was free a moment ago may be another program's by now
 	_, err := Fetcher{Timeout: time.Minute}.Fetch(t.Context(), Parse("http://me:secret@"+address), 1<<20)
 	want := "dial tcp " + address + ": connect: connection refused"
@@ -209,7 +209,7 @@ func TestTokenInAURLIsNeverPrinted(t *testing.T) {
 	}
 }
 
-func TestAnEncryptedFetchStaysEncrypted(t *testing.T) {
+func TestEncryptedFetchStaysEncrypted(t *testing.T) {
 	plain := serve(t, func(w http.ResponseWriter, _ *http.Request) { t.Error("it was followed") })
 	server := httptest.NewTLSServer(http.RedirectHandler(plain, http.StatusFound))
 	defer server.Close()
@@ -229,7 +229,7 @@ func message(err error) string {
 }
 
 // Who reads /proc/kmsg waits for the kernel's next message.
-func TestAFileThatDoesNotEndIsGivenUp(t *testing.T) {
+func TestFileThatDoesNotEndIsGivenUp(t *testing.T) {
 	const endless = "/proc/kmsg"
 	f, err := os.Open(endless)
 	if err != nil {

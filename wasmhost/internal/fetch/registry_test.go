@@ -99,7 +99,7 @@ const (
 	readme  = "text/markdown"
 )
 
-func TestAGuestFromARegistry(t *testing.T) {
+func TestGuestFromARegistry(t *testing.T) {
 	r := newRegistry(t, nil)
 	digest := r.push(t, "team/guest:v1", layer(program, wasmLayers[0]))
 	r.push(t, "older:v1", layer(program, wasmLayers[1]))
@@ -303,7 +303,7 @@ func members(realm func(*http.Request) string) func(http.Handler) http.Handler {
 	}
 }
 
-func TestARegistryThatWantsALogin(t *testing.T) {
+func TestRegistryThatWantsALogin(t *testing.T) {
 	const rejected = "the registry answered 401 Unauthorized: it wants other credentials than the docker config has"
 	for name, realm := range map[string]func(*http.Request) string{
 		"a password": nil,
@@ -329,7 +329,7 @@ func TestARegistryThatWantsALogin(t *testing.T) {
 	}
 }
 
-func TestADockerConfigThatCannotBeRead(t *testing.T) {
+func TestDockerConfigThatCannotBeRead(t *testing.T) {
 	r := newRegistry(t, nil)
 	logInWith(t, `{"auths":[]}`)
 	_, err := Fetcher{Timeout: time.Minute}.Fetch(t.Context(), Parse("oci://"+r.host+"/guest:v1"), 1<<20)
@@ -362,7 +362,7 @@ func TestRegistryOnAnotherMachineIsAskedEncrypted(t *testing.T) {
 	}
 }
 
-func TestAnErrorOfAnAnswerKeepsItsCause(t *testing.T) {
+func TestErrorOfAnAnswerKeepsItsCause(t *testing.T) {
 	cause := errors.New("cause")
 	err := explain(cause, "words")
 	if err.Error() != "words" || !errors.Is(err, cause) {

@@ -63,7 +63,7 @@ func put(a *About, list []fwk.NodeInfo, rejected string) {
 	a.Put(abi.Filter, verdicts)
 }
 
-func TestAFieldThatIsMissingIsNotTheEmptyOne(t *testing.T) {
+func TestFieldThatIsMissingIsNotTheEmptyOne(t *testing.T) {
 	c, _ := cacheOf(byName, 1<<20)
 	empty := c.About(pod(""), nil)
 	if c.About(pod(), nil).entry == empty.entry {
@@ -75,7 +75,7 @@ func TestAFieldThatIsMissingIsNotTheEmptyOne(t *testing.T) {
 }
 
 // A node's status is renewed all the time, and says nothing new to most guests.
-func TestANodeThatChangesNothingDeclaredKeepsWhatPasses(t *testing.T) {
+func TestNodeThatChangesNothingDeclaredKeepsWhatPasses(t *testing.T) {
 	c, _ := cacheOf(byZone, 1<<20)
 	list := listOf(inZone("n1", "east"), inZone("n2", "west"))
 	a := c.About(pod("x"), list)
@@ -107,7 +107,7 @@ func TestNumbersOfNodesThatAreGoneAreDropped(t *testing.T) {
 	}
 }
 
-func TestAClosedCacheKeepsNothing(t *testing.T) {
+func TestClosedCacheKeepsNothing(t *testing.T) {
 	c, now := cacheOf(byName, 1<<20)
 	list := listOf(inZone("n1", ""))
 	a := c.About(pod("x"), list)

@@ -78,9 +78,9 @@ func TestWhatCosignHasSigned(t *testing.T) {
 	}
 }
 
-// TestAnAttestationIsNoSignature: a statement by the same key about the same image that says
+// TestAttestationIsNoSignature: a statement by the same key about the same image that says
 // something else, here that it has a bill of materials.
-func TestAnAttestationIsNoSignature(t *testing.T) {
+func TestAttestationIsNoSignature(t *testing.T) {
 	err := about([]byte(`{"predicateType":"https://spdx.dev/Document","subject":[{"digest":{"sha256":"`+image+`"}}]}`), imageDigest(t))
 	if err == nil || err.Error() != "what is signed is not the statement "+predicateSign {
 		t.Errorf("got %v", err)

@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-func TestASingleNodeIsExplainedLikeManyOthers(t *testing.T) {
+func TestSingleNodeIsExplainedLikeManyOthers(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head + plugins + guestV2)
 	p.createNode("only")
@@ -26,7 +26,7 @@ func TestASingleNodeIsExplainedLikeManyOthers(t *testing.T) {
 	p.waitFor("the failing cell comes first", `document.querySelector(".matrix tbody .cell").matches(".is-Failed")`)
 }
 
-func TestARegexThatNoPluginReadsHasNoEffect(t *testing.T) {
+func TestRegexThatNoPluginReadsHasNoEffect(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head)
 	p.createPod("waits", "kubecon-.*") // there are no nodes
@@ -53,7 +53,7 @@ func TestPodsPendingForTheSameCauseShareALine(t *testing.T) {
 	p.waitFor("the other is not among them", "!document.getElementById('pod-default-broken')")
 }
 
-func TestAnEditSendsOnlyWhatWasChanged(t *testing.T) {
+func TestEditSendsOnlyWhatWasChanged(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head + plugins + guestV2)
 	p.createNode("kubecon-1")
@@ -76,7 +76,7 @@ func TestAnEditSendsOnlyWhatWasChanged(t *testing.T) {
 	p.says("main", "There are no pods.")
 }
 
-func TestAProblemOfTheAPIServerIsShownAtItsLine(t *testing.T) {
+func TestProblemOfTheAPIServerIsShownAtItsLine(t *testing.T) {
 	p := open(t, "/")
 	p.form("pod")
 	p.paste("#text", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: Not_A_Name\n")
@@ -107,7 +107,7 @@ func TestClosingAFormSendsNothing(t *testing.T) {
 	p.says("#nodes-title", "1")
 }
 
-func TestTheKeyboardIsEnough(t *testing.T) {
+func TestKeyboardIsEnough(t *testing.T) {
 	p := open(t, "/")
 	p.do(chromedp.Focus("#new", chromedp.ByQuery))
 	p.press(kb.Enter, false)
@@ -123,9 +123,9 @@ func TestTheKeyboardIsEnough(t *testing.T) {
 	p.says("main", "matches “zzz”")
 }
 
-// TestAChangeDuringARequestCausesAnother: its event may be the last for long, and the response may
+// TestChangeDuringARequestCausesAnother: its event may be the last for long, and the response may
 // lack the change.
-func TestAChangeDuringARequestCausesAnother(t *testing.T) {
+func TestChangeDuringARequestCausesAnother(t *testing.T) {
 	p := open(t, "/")
 	p.waitFor("no request", `document.querySelector(".htmx-request") === null`)
 	p.do(chromedp.Evaluate(`{

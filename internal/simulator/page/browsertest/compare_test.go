@@ -24,7 +24,7 @@ import (
 // clusters is the limit of time for a comparison.
 const clusters = 3 * time.Minute
 
-func TestTheEditedConfigurationIsComparedWithTheCurrentOne(t *testing.T) {
+func TestEditedConfigurationIsComparedWithTheCurrentOne(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head)
 	p.createNode("kubecon-1")
@@ -80,7 +80,7 @@ func errorText(err error) string {
 	return ""
 }
 
-func TestAComparisonIsStopped(t *testing.T) {
+func TestComparisonIsStopped(t *testing.T) {
 	config, _ := hangs(t)
 	p := open(t, "/")
 	p.createNode("kubecon-1")
@@ -95,7 +95,7 @@ func TestAComparisonIsStopped(t *testing.T) {
 }
 
 // A running pod that A cannot schedule indicates a copy that lacks what its pods need.
-func TestARunningPodWithoutANodeUnderAIsProminent(t *testing.T) {
+func TestRunningPodWithoutANodeUnderAIsProminent(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("kubecon-1")
 	p.createPod("plain", "")
@@ -113,7 +113,7 @@ func TestARunningPodWithoutANodeUnderAIsProminent(t *testing.T) {
 	p.says("main section:first-child li:first-child", "NodeAffinity")
 }
 
-func TestAComparisonWithoutPendingPodsSaysWhatToDo(t *testing.T) {
+func TestComparisonWithoutPendingPodsSaysWhatToDo(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("kubecon-1")
 	p.createPod("plain", "")
@@ -124,7 +124,7 @@ func TestAComparisonWithoutPendingPodsSaysWhatToDo(t *testing.T) {
 	p.says("#problems", "nothing to compare: no pod of the cluster is pending; choose “all pods, rescheduled from scratch”")
 }
 
-func TestAConfigurationThatCannotBeComparedIsShownAtItsLine(t *testing.T) {
+func TestConfigurationThatCannotBeComparedIsShownAtItsLine(t *testing.T) {
 	p := open(t, "/")
 	p.click("#cog")
 	p.paste("#text", head+strings.ReplaceAll(plugins, "WasmRegexScheduling", "NoSuchPlugin"))
@@ -175,7 +175,7 @@ func (p *tab) saved() {
 	p.do(chromedp.Navigate("file://" + file))
 }
 
-func TestAComparisonOfACloudCanBeReadOnEveryScreen(t *testing.T) {
+func TestComparisonOfACloudCanBeReadOnEveryScreen(t *testing.T) {
 	p := open(t, "/")
 	p.scheme("light")
 	p.configure(head)

@@ -97,7 +97,7 @@ func TestEditsAreNotDiscardedWithoutAQuestion(t *testing.T) {
 	p.closed("#editor")
 }
 
-func TestAReadyMadeConfigurationCanBeUndone(t *testing.T) {
+func TestReadyMadeConfigurationCanBeUndone(t *testing.T) {
 	p := open(t, "/")
 	p.click("#cog")
 	p.paste("#text", "# mine\n")
@@ -113,7 +113,7 @@ func TestAReadyMadeConfigurationCanBeUndone(t *testing.T) {
 	p.closed("#editor")
 }
 
-func TestAFormOnAPageOfItsOwnLeadsOn(t *testing.T) {
+func TestFormOnAPageOfItsOwnLeadsOn(t *testing.T) {
 	p := open(t, "/new/pod")
 	p.paste("#text", strings.Replace(p.value("#text"), nameOf(p.value("#text")), "alone", 1))
 	p.click(".submit")
@@ -125,7 +125,7 @@ func TestAFormOnAPageOfItsOwnLeadsOn(t *testing.T) {
 	p.at("/objects")
 }
 
-func TestAFormReportsThatTheSimulatorDoesNotRespond(t *testing.T) {
+func TestFormReportsThatTheSimulatorDoesNotRespond(t *testing.T) {
 	own := httptest.NewServer(handler)
 	defer own.Close()
 	p := openAt(t, own.URL)
@@ -146,7 +146,7 @@ func TestAFormReportsThatTheSimulatorDoesNotRespond(t *testing.T) {
 	p.says("#notices", "The simulator does not respond")
 }
 
-func TestThePreviewKnowsWhatTheSchedulerReads(t *testing.T) {
+func TestPreviewKnowsWhatTheSchedulerReads(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("kubecon-1")
 	p.form("pod")
@@ -166,7 +166,7 @@ func TestThePreviewKnowsWhatTheSchedulerReads(t *testing.T) {
 	p.says("#preview", "No plugin of the scheduler “another”")
 }
 
-func TestThePreviewSkipsExcludedNodes(t *testing.T) {
+func TestPreviewSkipsExcludedNodes(t *testing.T) {
 	const exclude = "    scheduler.wasmkwokwizardry.io/regex-exclude: "
 	p := open(t, "/")
 	p.configure(head + plugins + guestV2)
@@ -185,8 +185,8 @@ func TestThePreviewSkipsExcludedNodes(t *testing.T) {
 	p.says("#preview", "Matches none of 2 nodes now after exclusion: the pod would stay pending")
 }
 
-// TestThePreviewReadsAnyYAML reads and writes what a regular expression over lines would not.
-func TestThePreviewReadsAnyYAML(t *testing.T) {
+// TestPreviewReadsAnyYAML reads and writes what a regular expression over lines would not.
+func TestPreviewReadsAnyYAML(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head + plugins + guestV2)
 	p.createNode("kubecon-1")

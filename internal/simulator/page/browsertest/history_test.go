@@ -10,7 +10,7 @@ import (
 func (p *tab) goBack()    { p.Helper(); p.do(chromedp.Evaluate("history.back()", nil)) }
 func (p *tab) goForward() { p.Helper(); p.do(chromedp.Evaluate("history.forward()", nil)) }
 
-func TestAPanelIsInTheAddress(t *testing.T) {
+func TestPanelIsInTheAddress(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("kubecon-1")
 	p.createPod("web", "")
@@ -38,7 +38,7 @@ func TestAPanelIsInTheAddress(t *testing.T) {
 }
 
 // The browser fires the event "close" with its next frame, which is late if nothing is drawn.
-func TestADialogIsClosedBeforeTheBrowserSaysSo(t *testing.T) {
+func TestDialogIsClosedBeforeTheBrowserSaysSo(t *testing.T) {
 	p := open(t, "/pods")
 	p.createPod("web", "")
 	p.panel("#pod-default-web")

@@ -115,7 +115,7 @@ func (p *tab) onAPhone(do func()) {
 	p.do(chromedp.EmulateViewport(1280, 800))
 }
 
-func TestACheckboxIsBesideItsLabel(t *testing.T) {
+func TestCheckboxIsBesideItsLabel(t *testing.T) {
 	p := open(t, "/import")
 	p.waitFor("it does", `(() => {
 		const label = document.querySelector("#objects-only").parentElement.getBoundingClientRect();
@@ -156,7 +156,7 @@ func (p *tab) contrast(scheme string) {
 }
 
 // The head of a copy of a cluster has the longest texts.
-func TestTheHeadOfALargeCopyFits(t *testing.T) {
+func TestHeadOfALargeCopyFits(t *testing.T) {
 	p := open(t, "/")
 	for _, width := range []int64{1920, 1280, 1100, 800, 390} {
 		p.within(fmt.Sprint(width), func() {
@@ -171,7 +171,7 @@ func TestTheHeadOfALargeCopyFits(t *testing.T) {
 	}
 }
 
-func TestALongNameCanBeReadOnEveryScreen(t *testing.T) {
+func TestLongNameCanBeReadOnEveryScreen(t *testing.T) {
 	p := open(t, "/")
 	p.scheme("light")
 	p.configure(head + plugins + guestV2)

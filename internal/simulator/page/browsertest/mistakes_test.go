@@ -22,7 +22,7 @@ func TestAllMistakesOfAConfigurationAreMarkedAtOnce(t *testing.T) {
 	p.marked("8 9 11")
 }
 
-func TestAnAnnotationAtTheWrongPlaceIsNotGreen(t *testing.T) {
+func TestAnnotationAtTheWrongPlaceIsNotGreen(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head + plugins + guestV2)
 	p.createNode("kubecon-1")
@@ -48,7 +48,7 @@ func TestAnAnnotationAtTheWrongPlaceIsNotGreen(t *testing.T) {
 	p.waitFor("the pod is on the node", "document.getElementById('on-default-a')")
 }
 
-func TestARejectedEditMarksItsLine(t *testing.T) {
+func TestRejectedEditMarksItsLine(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head + plugins + guestV2)
 	p.createPod("waits", "cncf-.*")

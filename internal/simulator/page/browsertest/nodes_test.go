@@ -22,7 +22,7 @@ func (p *tab) fitsEverywhere(see string) {
 	p.onAPhone(func() { p.fits(see) })
 }
 
-func TestANodeIsCordonedAndTaintedByButtons(t *testing.T) {
+func TestNodeIsCordonedAndTaintedByButtons(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("kubecon-1")
 	p.nodePanel("kubecon-1")
@@ -89,7 +89,7 @@ func (p *tab) on(node, app string) (running int) {
 	return running
 }
 
-func TestADrainWaitsForBudgetsAndLeavesDaemonSets(t *testing.T) {
+func TestDrainWaitsForBudgetsAndLeavesDaemonSets(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("first")
 	p.form("pod")

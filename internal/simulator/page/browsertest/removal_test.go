@@ -38,7 +38,7 @@ func (p *tab) withShop() {
 	run(fmt.Sprintf(cloudPod, "bare"), 1)
 }
 
-func TestADrainIsTriedInACopyOfTheCluster(t *testing.T) {
+func TestDrainIsTriedInACopyOfTheCluster(t *testing.T) {
 	p := open(t, "/")
 	p.scheme("light")
 	p.withShop()

@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-func TestAnExportIsImportedAfterAReset(t *testing.T) {
+func TestExportIsImportedAfterAReset(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head + plugins + guestV1)
 	p.createNode("kubecon-1")
@@ -55,11 +55,11 @@ func (p *tab) rejects(name, text, says string) {
 	p.says("#problems", says)
 }
 
-func TestAFileThatIsNoExportIsRejected(t *testing.T) {
+func TestFileThatIsNoExportIsRejected(t *testing.T) {
 	open(t, "/").rejects("holiday.jpg", "\xff\xd8", "holiday.jpg is not an exported file")
 }
 
-func TestAnExportOfKubeSchedulerSimulatorIsImportedAndSkippedFieldsAreListed(t *testing.T) {
+func TestExportOfKubeSchedulerSimulatorIsImportedAndSkippedFieldsAreListed(t *testing.T) {
 	file, err := filepath.Abs("../../../snapshot/testdata/kube-scheduler-simulator.export.yml")
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ func (p *tab) make(kind string) (name string) {
 	return name
 }
 
-func TestADeploymentIsScaledAndItsPodsNameIt(t *testing.T) {
+func TestDeploymentIsScaledAndItsPodsNameIt(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("kubecon-1")
 	name := p.make("deployment")
@@ -84,7 +84,7 @@ spec: {replicas: 0, template: {metadata: {labels: {app: old}}, spec: {containers
 	}
 }
 
-func TestAJobEndsAndItsPodsGoWithIt(t *testing.T) {
+func TestJobEndsAndItsPodsGoWithIt(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("kubecon-1")
 	name := p.make("job")
@@ -97,9 +97,9 @@ func TestAJobEndsAndItsPodsGoWithIt(t *testing.T) {
 	p.says("main", "There are no pods.")
 }
 
-// TestTheUneditedFormsCreateAPodWithAVolume: a class, a claim, and a pod
+// TestUneditedFormsCreateAPodWithAVolume: a class, a claim, and a pod
 // with the line that the claim's form shows.
-func TestTheUneditedFormsCreateAPodWithAVolume(t *testing.T) {
+func TestUneditedFormsCreateAPodWithAVolume(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("kubecon-1")
 	p.make("storageclass")

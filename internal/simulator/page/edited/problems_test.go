@@ -161,7 +161,7 @@ func TestErrorsOfTheAPIServerAreShortAndHaveTheirLines(t *testing.T) {
 	}
 }
 
-func TestARejectedEditIsReportedAtTheEditedFields(t *testing.T) {
+func TestRejectedEditIsReportedAtTheEditedFields(t *testing.T) {
 	difference := "pod updates may not change fields other than `spec.containers[*].image`\n  core.PodSpec{\n- \tNodeName: \"\"\n+ \tNodeName: \"x\""
 	err := refused("Pod", field.Forbidden(field.NewPath("spec"), difference))
 	before, _ := Read(pod)
@@ -180,7 +180,7 @@ func TestARejectedEditIsReportedAtTheEditedFields(t *testing.T) {
 	}
 }
 
-func TestAnEditOfTheNameIsRejected(t *testing.T) {
+func TestEditOfTheNameIsRejected(t *testing.T) {
 	before, _ := Read(pod)
 	for text, want := range map[string]string{
 		strings.Replace(pod, "name: a", "name: b", 1):         "4 metadata.name | must stay a: use New for another object",
