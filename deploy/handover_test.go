@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 // asProgram makes the test binary act as bin/scheduler.
@@ -43,7 +43,7 @@ func TestSchedulerHandsOverToItsReplica(t *testing.T) {
 }
 
 // startReplica runs a scheduler as a program until the test ends.
-func startReplica(t *testing.T) (*exec.Cmd, *testlog.Log) {
+func startReplica(t *testing.T) (*exec.Cmd, *observe.Log) {
 	t.Helper()
 	const lease = "leaderElection: # the Role custom-scheduler allows this lease\n"
 	config := configOf(t, mustRender(t, "scheduler/native"))
@@ -56,7 +56,7 @@ func startReplica(t *testing.T) (*exec.Cmd, *testlog.Log) {
 	must(t, os.WriteFile(file, []byte(config), 0o600))
 	self, err := os.Executable()
 	must(t, err)
-	log := &testlog.Log{}
+	log := &observe.Log{}
 	replica := exec.Command(self, "--config="+file, "--secure-port=0")
 	replica.Env = append(os.Environ(), asProgram+"=yes")
 	replica.Stderr = log

@@ -13,7 +13,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 // patience is how long a test waits for what must happen. Nothing is asserted
@@ -52,9 +52,9 @@ func newExtender(t testing.TB, c *extender.Config) *extender.Extender {
 }
 
 // newLogging is an extender with its log, of a verbosity.
-func newLogging(t testing.TB, verbosity int) (*extender.Extender, *testlog.Log) {
+func newLogging(t testing.TB, verbosity int) (*extender.Extender, *observe.Log) {
 	t.Helper()
-	log := &testlog.Log{}
+	log := &observe.Log{}
 	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: extender.NewLogger(log, extender.LogText, verbosity)})
 	must(t, err)
 	t.Cleanup(e.Close)

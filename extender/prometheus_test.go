@@ -18,7 +18,7 @@ import (
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 // TestDefaultMeasureIsRightFromTheStart scores a node that began to count just
@@ -70,7 +70,7 @@ scrape_configs:
 `, exporter.Listener.Addr())), 0o600))
 	command := exec.Command(binary, "--config.file="+filepath.Join(dir, "prometheus.yml"),
 		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address=127.0.0.1:0")
-	var log testlog.Log
+	var log observe.Log
 	command.Stderr = &log
 	must(t, command.Start())
 	t.Cleanup(func() {

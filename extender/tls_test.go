@@ -14,8 +14,8 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 
 // secured is a running extender with TLS.
@@ -106,7 +106,7 @@ func TestExtenderReloadsTheAuthorityOfClients(t *testing.T) {
 
 // TestExtenderLogsAFailedHandshake by a client that speaks no TLS.
 func TestExtenderLogsAFailedHandshake(t *testing.T) {
-	var log testlog.Log
+	var log observe.Log
 	s := startTLS(t, "")
 	e := startLogging(t, s.Config, extender.NewLogger(&log, extender.LogText, 0))
 	c := slowly(t, e.Address, "GET /healthz HTTP/1.1\r\n\r\n")

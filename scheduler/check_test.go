@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/goroutines"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 // Each of these is found at another step, the last two by making a scheduler.
@@ -42,7 +42,7 @@ func TestWhatEndsARunIsFoundByACheck(t *testing.T) {
 func TestCheckOfWhatIsGoodLeavesNothing(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	goroutines.Mark(t.Context(), t.Name(), func(ctx context.Context) {
+	observe.Mark(t.Context(), t.Name(), func(ctx context.Context) {
 		err := Check(ctx, Options{
 			Config:    profileWith(t, "Wasm", "{guestURL: 'http://static-webserver/empty_filter.wasm'}"),
 			Transport: inProcess{},
@@ -52,7 +52,7 @@ func TestCheckOfWhatIsGoodLeavesNothing(t *testing.T) {
 		}
 	})
 	eventually.Succeeds(t, "all that it started ends", func(context.Context) error {
-		left := slices.DeleteFunc(goroutines.Marked(t, t.Name()), func(stack string) bool {
+		left := slices.DeleteFunc(observe.Marked(t, t.Name()), func(stack string) bool {
 			return strings.Contains(stack, "os/signal.loop") // a process has one, and keeps it
 		})
 		if len(left) > 0 {

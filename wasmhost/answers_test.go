@@ -16,7 +16,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/heap"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
@@ -428,7 +428,7 @@ func TestThousandPatternsOnManyNodesAreRememberedIn64MiB(t *testing.T) {
 		names[i] = fmt.Sprintf("%c-%d", "nmmm"[i%4], i)
 	}
 	r := openRemembering(t, "decides_by", Args{}, nodesNamed(names...)...)
-	before := heap.InUse()
+	before := observe.HeapInUse()
 	for i := range patterns {
 		var result *fwk.PreFilterResult
 		var status *fwk.Status
@@ -442,7 +442,7 @@ func TestThousandPatternsOnManyNodesAreRememberedIn64MiB(t *testing.T) {
 			t.Fatalf("pattern %d: %v, %v", i, result, status)
 		}
 	}
-	taken := heap.InUse() - before
+	taken := observe.HeapInUse() - before
 	entries, err := testutil.GetGaugeMetricValue(r.p.metrics.entries)
 	counted, err2 := testutil.GetGaugeMetricValue(r.p.metrics.bytes)
 	t.Logf("%v entries take %d bytes, of which %v are counted", entries, taken, counted)

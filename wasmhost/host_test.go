@@ -17,7 +17,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/heap"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
@@ -241,12 +241,12 @@ func TestHostDropsTheBytesOfAGuest(t *testing.T) {
 	guest := binary.AppendUvarint(append(readGuest(t, "empty_filter"), 0), size)
 	h := New(Options{Transport: inProcess{"large": append(guest, make([]byte, size)...)}})
 	defer h.Close()
-	before := heap.InUse()
+	before := observe.HeapInUse()
 	started, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "http://large/guest.wasm"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	more := heap.InUse() - before
+	more := observe.HeapInUse() - before
 	if more > size/4 {
 		t.Errorf("%d bytes are kept", more)
 	}

@@ -16,8 +16,8 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/command"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
 )
 
 const patience = eventually.Patience
@@ -25,7 +25,7 @@ const patience = eventually.Patience
 // try runs the program to its end.
 func try(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
-	var out, err testlog.Log
+	var out, err observe.Log
 	status = command.Main(t.Context(), args, &out, &err)
 	return status, out.String(), err.String()
 }
@@ -68,7 +68,7 @@ type program struct {
 	*testing.T
 	dir       string // of its files
 	authority *pki.Authority
-	log       testlog.Log
+	log       observe.Log
 	address   string
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/heap"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 var testProfile = &profile{
@@ -89,11 +89,11 @@ func TestLargeClusterFits(t *testing.T) {
 	const promised = 40 << 20
 	r := New(nothing)
 	nodes := newTestNodes(1000)
-	before := heap.InUse()
+	before := observe.HeapInUse()
 	for i := range 5000 {
 		r.record(fmt.Sprint(i), nodes, halves)
 	}
-	took := heap.InUse() - before
+	took := observe.HeapInUse() - before
 	t.Logf("5,000 attempts on 1,000 nodes: %d KiB", took>>10)
 	if len(r.Attempts("ns", "0")) == 0 || took > promised {
 		t.Errorf("they take %d KiB, and %d pods are kept", took>>10, len(r.pods))
@@ -107,13 +107,13 @@ func TestMemoryIsBounded(t *testing.T) {
 	const bound = 8 << 20
 	r, sched := newRecorder(MaxPerPod, bound, nothing), newRealScheduler(t, 1000)
 	defer r.Attach(sched, asTyped)()
-	before := heap.InUse()
+	before := observe.HeapInUse()
 	for i := range 500 {
 		if err := place(t.Context(), sched, newPod(fmt.Sprint(i))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	took := heap.InUse() - before
+	took := observe.HeapInUse() - before
 	t.Logf("%d attempts with scores on 1,000 nodes: %d KiB, counted as %d KiB", r.order.Len(), took>>10, r.bytes>>10)
 	n := r.order.Len()
 	if n == 0 || n == 500 || took > bound*5/4 {

@@ -25,7 +25,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/heap"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 // plugin implements every extension point, at next to no cost.
@@ -263,9 +263,9 @@ func BenchmarkCycle(b *testing.B) {
 				}
 				b.ReportMetric(float64(cpu()-began)/float64(len(pods)), "cpu-ns/op")
 				if recorded {
-					took := heap.InUse()
+					took := observe.HeapInUse()
 					r.Reset()
-					b.ReportMetric(float64(took-heap.InUse())/float64(len(pods)), "heap-B/attempt")
+					b.ReportMetric(float64(took-observe.HeapInUse())/float64(len(pods)), "heap-B/attempt")
 				}
 				runtime.KeepAlive(pods)
 			})

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/heap"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 const wasmProfile = `profiles:
@@ -123,6 +123,6 @@ func TestRestartsLeakNothing(t *testing.T) {
 type usage struct{ goroutines, heap int }
 
 func measure() usage {
-	inUse := heap.InUse()
+	inUse := observe.HeapInUse()
 	return usage{runtime.NumGoroutine(), inUse}
 }

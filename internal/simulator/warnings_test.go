@@ -17,11 +17,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 // console is where the simulator of all tests warns.
-var console testlog.Log
+var console observe.Log
 
 // listen forgets what was said and how often, so that the next warning is there.
 func listen() {
@@ -32,7 +32,7 @@ func listen() {
 }
 
 func TestWarningsAreFew(t *testing.T) {
-	var out testlog.Log
+	var out observe.Log
 	now := time.Unix(1000, 0)
 	w := &warnings{to: &out, now: func() time.Time { return now }}
 	for range 1000 {

@@ -17,7 +17,7 @@ import (
 	"github.com/go-logr/logr/testr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/heap"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 // vector is an answer of Prometheus with a value per instance.
@@ -236,7 +236,7 @@ func (l *long) Read(p []byte) (int, error) {
 			return 0, io.EOF
 		}
 		if l.sample%10_000 == 0 {
-			l.highest = max(l.highest, heap.InUse())
+			l.highest = max(l.highest, observe.HeapInUse())
 		}
 	}
 	n := copy(p, l.rest)
@@ -246,7 +246,7 @@ func (l *long) Read(p []byte) (int, error) {
 
 // As a whole, an answer of 30 MB took 350 MB.
 func TestLongAnswerIsReadSampleBySample(t *testing.T) {
-	c, before, answer := defaults(), heap.InUse(), &long{}
+	c, before, answer := defaults(), observe.HeapInUse(), &long{}
 	values, err := c.decode(answer)
 	if err != nil || len(values) != 1000 {
 		t.Fatalf("%d values, %v", len(values), err)

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/goroutines"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 // TestEachControllerHasItsOwnIdentity asks what each may do: its role comes with
@@ -63,13 +63,13 @@ func TestPausedControllersLeaveNothing(t *testing.T) {
 	pause()
 	for i := range 3 {
 		mark := fmt.Sprintf("%s-%d", t.Name(), i)
-		goroutines.Mark(t.Context(), mark, func(context.Context) { resume() })
-		if len(goroutines.Marked(t, mark)) == 0 {
+		observe.Mark(t.Context(), mark, func(context.Context) { resume() })
+		if len(observe.Marked(t, mark)) == 0 {
 			t.Fatal("their goroutines are not found")
 		}
 		pause()
 		eventually.Succeeds(t, "all of them end", func(context.Context) error {
-			left := slices.DeleteFunc(goroutines.Marked(t, mark), func(stack string) bool {
+			left := slices.DeleteFunc(observe.Marked(t, mark), func(stack string) bool {
 				return strings.Contains(stack, "net/http") // connections are kept
 			})
 			if len(left) > 0 {

@@ -24,14 +24,14 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testlog"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 var (
 	admin  *rest.Config
 	client kubernetes.Interface
 	stop   func()      // ends the kubelets that run
-	logs   testlog.Log // what they warn of
+	logs   observe.Log // what they warn of
 )
 
 func TestMain(m *testing.M) {

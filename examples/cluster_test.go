@@ -1,5 +1,6 @@
-// Package cluster makes a cluster to try things on. Its test looks at what it makes.
-package cluster
+// The tests of cluster/, a cluster to try things on.
+
+package examples
 
 import (
 	"bytes"
@@ -18,7 +19,7 @@ import (
 // made is what the script writes.
 func made(t *testing.T, nodes, pods string) []byte {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "awk", "-f", "cluster.awk", "-v", "nodes="+nodes, "-v", "pods="+pods).Output()
+	out, err := exec.CommandContext(t.Context(), "awk", "-f", "cluster/cluster.awk", "-v", "nodes="+nodes, "-v", "pods="+pods).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func (c *checks) matches(pod *v1.Pod, node *v1.Node) bool {
 }
 
 func TestConfigurationsAreGood(t *testing.T) {
-	for _, name := range []string{"least.yaml", "most.yaml"} {
+	for _, name := range []string{"cluster/least.yaml", "cluster/most.yaml"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -1,5 +1,4 @@
-// Package goroutines finds, in tests, the goroutines that something has started.
-package goroutines
+package observe
 
 import (
 	"bytes"

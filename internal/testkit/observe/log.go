@@ -1,5 +1,4 @@
-// Package testlog keeps what a test's subject writes, while the test reads it.
-package testlog
+package observe
 
 import (
 	"bytes"
