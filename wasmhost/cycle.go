@@ -90,18 +90,18 @@ func (c *cycle) askAbout(hook abi.Hook, node fwk.NodeInfo) (v abi.Verdict, statu
 	if c.measured {
 		defer c.measure(hook, time.Now(), &status)
 	}
-	if c.known == nil || !c.plugin.guest.Active.Has(hook) {
-		out, err := c.call(hook, onNode(node.Node()))
-		return out.Verdict, c.status(hook, out.Verdict, err)
+	var number memory.Node
+	if c.known != nil && c.plugin.guest.Active.Has(hook) {
+		number = c.known.Number(node)
+		v, ok := c.known.Get(hook, number)
+		if ok {
+			c.plugin.metrics.recalled.Add(1)
+			return v, statusOf(hook, v)
+		}
 	}
-	number := c.known.Number(node)
-	v, ok := c.known.Get(hook, number)
-	if ok {
-		c.plugin.metrics.recalled.Add(1)
-		return v, statusOf(hook, v)
-	}
-	v, err := c.learn(hook, node.Node(), number)
-	return v, c.status(hook, v, err)
+	out, err := c.call(hook, onNode(node.Node()))
+	c.learn(hook, number, out.Verdict, err)
+	return out.Verdict, c.status(hook, out.Verdict, err)
 }
 
 // leaves notes a call that leaves something in the guest's memory, before it is made.

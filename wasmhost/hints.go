@@ -133,7 +133,8 @@ func (h *hints) rejects(pod *v1.Pod, node *v1.Node) bool {
 		rejected, known = h.rejection(c.known, node)
 	}
 	if !known && h.plugin.guest.Active.Has(abi.Filter) {
-		_, _ = c.learn(abi.Filter, node, c.known.NumberOf(node))
+		out, err := c.call(abi.Filter, onNode(node))
+		c.learn(abi.Filter, c.known.NumberOf(node), out.Verdict, err)
 		rejected, known = h.rejection(c.known, node)
 	}
 	if !known {

@@ -3,7 +3,6 @@ package wasmhost
 import (
 	"time"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -11,13 +10,11 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 )
 
-// learn asks a guest about a node, and remembers the answer by the node's number.
-func (c *cycle) learn(hook abi.Hook, node *v1.Node, number memory.Node) (abi.Verdict, error) {
-	out, err := c.call(hook, onNode(node))
-	if err == nil && c.counted(hook, out.Verdict) {
-		c.known.Put(hook, map[memory.Node]abi.Verdict{number: out.Verdict})
+// learn remembers what Filter or Score has answered about a node, by the node's number.
+func (c *cycle) learn(hook abi.Hook, number memory.Node, v abi.Verdict, err error) {
+	if err == nil && c.counted(hook, v) {
+		c.known.Put(hook, map[memory.Node]abi.Verdict{number: v})
 	}
-	return out.Verdict, err
 }
 
 // askPreFilter is what PreFilter answers: it is remembered, or the guest is asked.
