@@ -38,7 +38,7 @@ func buildGo(t *testing.T, folder string) (file string) {
 	file = filepath.Join(t.TempDir(), "guest.wasm")
 	build := exec.Command("go", "build", "-buildmode=c-shared", "-o", file, ".")
 	build.Dir = folder
-	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
