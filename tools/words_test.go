@@ -15,7 +15,7 @@ func TestWordsAreFoundInsideIdentifiers(t *testing.T) {
 	for line, want := range map[string]string{
 		"func TestPodIsRecreated(t *testing.T) {":           "",
 		"func TestPodIsMadeAnew(t *testing.T) {":            "recreate",
-		"func TestJobThatIsPushedOut(t *testing.T) {":      "preempt",
+		"func TestJobThatIsPushedOut(t *testing.T) {":       "preempt",
 		"var made_anew bool":                                "recreate",
 		"// Renewed leases stay.":                           "",
 		"\t// As an indented comment, nobody reads it.":     "none, no one",
