@@ -12,6 +12,7 @@ import (
 )
 
 // controlled are Kubernetes' controllers over the engine's cluster. Their workers work off one key at a time.
+// No question uses them yet: what they do is done by rules of ours (recreate.go, ordered.go, taints.go).
 type controlled struct {
 	engine *Engine
 	queues []*queue // in the order in which they are drained
