@@ -108,15 +108,10 @@ func (h bindingHooks) bind(state fwk.CycleState, pod *v1.Pod) {
 	pool := h.p.pool
 	s := pool.acquire(pod.UID)
 	defer pool.release(s)
-	err := c.mayCall()
-	if err == nil {
-		err = c.prepare(s, c.history)
-	}
-	if err != nil {
+	if err := c.prepare(s, c.history); err != nil {
 		c.fail(err)
 		return // the pod's next call returns it
 	}
-	s.instance.history = c.history
 	pool.give(pod.UID, s)
 }
 

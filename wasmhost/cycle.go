@@ -127,10 +127,8 @@ func (c *cycle) call(hook abi.Hook, in abi.In) (out abi.Out, err error) {
 	}
 	s := p.pool.acquire(c.pod.UID)
 	defer p.pool.release(s)
-	if err = c.mayCall(); err == nil { // perhaps no more, while this call waited
-		if err = c.prepare(s, past); err == nil {
-			out, err = c.run(s, hook, in)
-		}
+	if err = c.prepare(s, past); err == nil {
+		out, err = c.run(s, hook, in)
 	}
 	if err != nil {
 		c.fail(err) // before a call that waits for the slot has it
@@ -158,6 +156,9 @@ func (c *cycle) mayCall() error {
 // prepare provides an acquired slot with an instance that has seen the past. It drops what
 // the guest answers, logs and sends meanwhile: that was taken where the call was made first.
 func (c *cycle) prepare(s *slot, past []*step) error {
+	if err := c.mayCall(); err != nil { // perhaps no more, while this call waited
+		return err
+	}
 	if err := s.provide(); err != nil {
 		return err
 	}
@@ -176,6 +177,7 @@ func (c *cycle) prepare(s *slot, past []*step) error {
 			return err
 		}
 	}
+	i.history = past
 	return nil
 }
 

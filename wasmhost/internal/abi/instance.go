@@ -114,11 +114,11 @@ func (i *Instance) start(g *Guest) error {
 	if i.settings.Repeatable {
 		config = i.repeatable(config)
 	}
-	err := i.enter()
+	err := i.count()
 	if err == nil {
 		i.module, err = g.code.Runtime.InstantiateModule(i.ctx, g.code.CompiledModule, config)
 	}
-	if err = i.leave(instantiate, err); err != nil {
+	if err = i.finish(instantiate, err); err != nil {
 		return err
 	}
 	i.memory = i.module.Memory()
@@ -128,13 +128,13 @@ func (i *Instance) start(g *Guest) error {
 		if start == nil {
 			continue
 		}
-		if err = i.enter(); err == nil {
+		if err = i.count(); err == nil {
 			err = explainExit(start.CallWithStack(i.ctx, nil))
 		}
 		if export == module.StartFunction {
 			export = instantiate
 		}
-		if err = i.leave(export, err); err != nil {
+		if err = i.finish(export, err); err != nil {
 			return err
 		}
 	}
@@ -154,18 +154,18 @@ func explainExit(err error) error {
 	return err
 }
 
-// enter begins a call of any function of the guest. It returns why the instance is
+// count begins or ends a call of any function of the guest. It returns why the instance is
 // interrupted, if it is.
-func (i *Instance) enter() error {
+func (i *Instance) count() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.calls++
 	return i.why
 }
 
-// leave ends a call. An error is a [Trap].
-func (i *Instance) leave(export string, err error) error {
-	why := i.enter()
+// finish ends a call. An error is a [Trap].
+func (i *Instance) finish(export string, err error) error {
+	why := i.count()
 	if why != nil { // though the call may have come to its end
 		err = why
 	}
@@ -239,11 +239,11 @@ func (i *Instance) Interrupted() bool { return i.interrupted.Load() }
 func (i *Instance) Call(h Hook) (*Out, error) {
 	i.out = Out{}
 	i.stack[0] = 0
-	err := i.enter()
+	err := i.count()
 	if err == nil {
 		err = i.functions[h].CallWithStack(i.ctx, i.stack[:])
 	}
-	if err = i.leave(h.String(), err); err != nil {
+	if err = i.finish(h.String(), err); err != nil {
 		return nil, err
 	}
 	verdict := h.split(i.stack[0])
@@ -263,11 +263,11 @@ func (i *Instance) DecidesBy() (*Fields, error) {
 	}
 	i.In = In{}
 	i.stack[0] = 0
-	err := i.enter()
+	err := i.count()
 	if err == nil {
 		err = declared.CallWithStack(i.ctx, i.stack[:])
 	}
-	if err = i.leave(exportDecidesBy, err); err != nil {
+	if err = i.finish(exportDecidesBy, err); err != nil {
 		return nil, err
 	}
 	where := i.stack[0]
