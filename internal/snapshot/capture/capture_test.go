@@ -70,7 +70,7 @@ func TestSnapshotHasWhatSchedulingDependsOnAndNothingElse(t *testing.T) {
 		t.Errorf("the pod lacks something: %+v", web)
 	}
 	node := read.Nodes[slices.IndexFunc(read.Nodes, func(n node) bool { return n.Name == "kubecon-1" })]
-	if len(node.Spec.Taints) != 1 || node.Status.Allocatable.Pods().Value() != 110 || len(node.Status.Images) != 1 {
+	if len(node.Spec.Taints) != 1 || node.Status.Allocatable.Pods().Value() != 110 || len(node.Status.Images) != 2 {
 		t.Errorf("the node lacks something: %+v", node)
 	}
 }
