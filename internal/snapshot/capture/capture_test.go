@@ -116,7 +116,7 @@ func TestWhatAClusterRefusesIsSaid(t *testing.T) {
 	for _, note := range s.Source.Notes {
 		about = append(about, note.About)
 	}
-	want := []string{"storageclasses", "csidrivers", "csinodes", "csistoragecapacities"}
+	want := []string{"storageclasses", "csidrivers", "csinodes", "csistoragecapacities", "volumeattachments"}
 	if !slices.Equal(about, want) || len(s.Pods) != 3 {
 		t.Errorf("got notes on %v, want on %v, and %d pods", about, want, len(s.Pods))
 	}

@@ -35,6 +35,7 @@ var (
 		// Of where a volume is that by which limits and restrictions are counted.
 		"PersistentVolume": in("spec", `capacity accessModes claimRef persistentVolumeReclaimPolicy storageClassName volumeMode
 			nodeAffinity volumeAttributesClassName gcePersistentDisk awsElasticBlockStore azureDisk csi.driver csi.volumeHandle`) + in("status", "phase"),
+		"VolumeAttachment":      in("spec", "attacher nodeName source.persistentVolumeName"),
 		"DeviceClass":           "spec",
 		"ResourceSlice":         "spec",
 		"ResourceClaimTemplate": "spec.spec",
