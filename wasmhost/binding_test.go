@@ -133,17 +133,6 @@ func TestPermitRefusesAPodForWhoseInstanceThereIsNoRoom(t *testing.T) {
 	}
 }
 
-func TestPodsInPermitAloneHoldNoInstance(t *testing.T) {
-	guest := open(t, "filter_permit_active").(binder)
-	for i := range 100 {
-		begins(t, guest, fmt.Sprint("p", i))
-	}
-	n := inside(guest).pool.watchdog.count()
-	if n != 1 {
-		t.Errorf("%d instances", n)
-	}
-}
-
 func TestBindThatOnlyAnswersSuccessIsAnError(t *testing.T) {
 	guest, p, _ := openStatic(t, "regex_v1.wasm", Args{})
 	status := guest.(fwk.BindPlugin).Bind(t.Context(), framework.NewCycleState(), p, "n")
@@ -197,28 +186,6 @@ func logged(t *testing.T, call func()) string {
 	call()
 	klog.Flush()
 	return buffer.String()
-}
-
-func TestWhatAGuestLogsIsShownFromItsSeverityOn(t *testing.T) {
-	const all = 4
-	for severity := range int32(all) {
-		for _, letter := range []string{"o", "p"} { // log, logs
-			for of := range int32(all) {
-				text := string('0'+of) + "key\x00value\x00"
-				guest := openWith(t, "mirror", Args{GuestConfig: letter + text, LogSeverity: severity}, aHandle()).(everyHook)
-				state := framework.NewCycleState()
-				log := logged(t, func() { guest.PreFilter(t.Context(), state, pod("web"), nil) })
-				shown := strings.Contains(log, "key")
-				if shown != (of >= severity) {
-					t.Errorf("%s of severity %d, from %d on: %q", letter, of, severity, log)
-				}
-				kvs := strings.Contains(log, `key="value"`)
-				if letter == "p" && of >= severity && (!kvs || !strings.Contains(log, "0123")) {
-					t.Errorf("keys and values: %q", log)
-				}
-			}
-		}
-	}
 }
 
 // In the binding cycle a guest sees the nodes that the informers know: the

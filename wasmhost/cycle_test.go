@@ -125,14 +125,3 @@ func TestEveryCallIsOfItsOwnCycle(t *testing.T) {
 		group.Wait()
 	}
 }
-
-func TestCycleThatPreFilterSkipsIsKeptForTheHooksThatFollow(t *testing.T) {
-	pl, state := open(t, "skip_score"), framework.NewCycleState()
-	_, status := preFilter(t.Context(), pl, state, pod("web"))
-	if !status.IsSkip() {
-		t.Error(status)
-	}
-	if _, err := state.Read(inside(pl).key); err != nil {
-		t.Error(err)
-	}
-}

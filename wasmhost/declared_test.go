@@ -29,18 +29,6 @@ func TestDeclaringGuestDecidesByTheDeclaredFieldsOnly(t *testing.T) {
 	if n != 3 {
 		t.Errorf("asked %d times for three names of nodes", n)
 	}
-	for _, tt := range []struct {
-		node *v1.Node
-		want fwk.QueueingHint
-	}{
-		{inZone("c", "west"), fwk.QueueSkip},
-		{inZone("southwest", "east"), fwk.Queue},
-	} {
-		hint := r.hint(t, added, pod("web"), nil, tt.node)
-		if hint != tt.want {
-			t.Errorf("the new node %s: %v", tt.node.Name, hint)
-		}
-	}
 }
 
 func TestDeclaringGuestGetsObjectsWithoutUndeclaredFields(t *testing.T) {

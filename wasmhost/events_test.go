@@ -85,28 +85,6 @@ func encoded(pairs ...uint32) string {
 	return string(b)
 }
 
-func TestGuestNamesItsEvents(t *testing.T) {
-	for config, want := range map[string][]fwk.ClusterEvent{
-		"z" + encoded(1, 1, 0, 2):             {{Resource: fwk.Node, ActionType: fwk.Add}, {Resource: fwk.Pod, ActionType: fwk.Delete}},
-		"z" + encoded(1, 1, 4, 1) + "cut off": {{Resource: fwk.Node, ActionType: fwk.Add}}, // 4 is no more
-		"z" + encoded(99, 1):                  allEvents,                                   // nothing that is known
-		"z":                                   allEvents,
-		"a":                                   allEvents, // it names none
-	} {
-		events, err := mirror(t, nil, config).EventsToRegister(t.Context())
-		var got []fwk.ClusterEvent
-		for _, e := range events {
-			got = append(got, e.Event)
-			if (e.QueueingHintFn != nil) != (e.Event.Resource == fwk.Pod) {
-				t.Errorf("hint of %v", e.Event)
-			}
-		}
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%q: got %v %v, want %v", config, got, err, want)
-		}
-	}
-}
-
 func TestEventsThatDoNotExistAreSkippedAndLogged(t *testing.T) {
 	for wrong, want := range map[string]string{
 		encoded(0, 1<<13): "action type 0x2000 for resource 0: its bits go from 0x1 to 0x1000",

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -100,18 +99,6 @@ func TestGuestIsFetchedOnce(t *testing.T) {
 	}
 	if fetches != 1 {
 		t.Errorf("%d fetches", fetches)
-	}
-}
-
-func TestNoFileStaysBehind(t *testing.T) {
-	tmp := t.TempDir()
-	t.Setenv("TMPDIR", tmp)
-	for _, guest := range []string{"empty_filter", "start_trap", "no_memory"} {
-		_, _ = New(Options{}).Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + guest + ".wasm"})
-	}
-	left, err := os.ReadDir(tmp)
-	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v (%v)", left, err)
 	}
 }
 

@@ -2,7 +2,6 @@ package wasmhost
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/http"
@@ -17,8 +16,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
 func TestGuestThatDoesNotStartClosesNoOther(t *testing.T) {
@@ -36,16 +33,6 @@ func TestGuestThatDoesNotStartClosesNoOther(t *testing.T) {
 	_, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web"))
 	if !status.IsSkip() {
 		t.Errorf("the first: %v", status)
-	}
-}
-
-func TestTrapInEnqueueStopsTheStart(t *testing.T) {
-	h := New(Options{})
-	defer h.Close()
-	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "trap_enqueue.wasm"})
-	var trap *abi.Trap
-	if !errors.As(err, &trap) || !strings.HasSuffix(message(err), "wasm: enqueue error: wasm error: unreachable (in enqueue)") {
-		t.Errorf("got %v", err)
 	}
 }
 
@@ -233,22 +220,4 @@ func TestHostKeepsAGuestAsLongAsAPluginHasIt(t *testing.T) {
 	if err != nil || len(h.guests) > 0 {
 		t.Errorf("%d guests, %v", len(h.guests), err)
 	}
-}
-
-// 32 MiB of the guest are a custom section, which is not compiled.
-func TestHostDropsTheBytesOfAGuest(t *testing.T) {
-	const size = 32 << 20
-	guest := binary.AppendUvarint(append(readGuest(t, "empty_filter"), 0), size)
-	h := New(Options{Transport: inProcess{"large": append(guest, make([]byte, size)...)}})
-	defer h.Close()
-	before := observe.HeapInUse()
-	started, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "http://large/guest.wasm"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	more := observe.HeapInUse() - before
-	if more > size/4 {
-		t.Errorf("%d bytes are kept", more)
-	}
-	_ = started.Describe()
 }

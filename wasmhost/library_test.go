@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -43,24 +42,6 @@ func buildGo(t *testing.T, folder string) (file string) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return file
-}
-
-func TestGuestInPlainGoDecides(t *testing.T) {
-	h := New(Options{})
-	t.Cleanup(func() { h.Close() })
-	pl, err := h.open(t.Context(), t.Name(), Args{GuestURL: "file://" + buildGo(t, guests+"plain_go")}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := schedule(t.Context(), pl, pod("web"), "gpu-1", "web-1", "gpu", "gpu-")
-	want := []fwk.Code{fwk.UnschedulableAndUnresolvable, fwk.Success, fwk.Success, fwk.UnschedulableAndUnresolvable}
-	if !slices.Equal(codes(got), want) {
-		t.Errorf("got %v, want %v", codes(got), want)
-	}
-	reason := got[0].Message()
-	if reason != "node(s) were for GPUs only" {
-		t.Errorf("the reason is %q", reason)
-	}
 }
 
 func TestGuestReadsNodesByName(t *testing.T) {

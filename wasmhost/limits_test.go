@@ -1,6 +1,7 @@
 package wasmhost
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -22,24 +23,16 @@ func TestGuestThatWantsTooMuchMemoryIsReplaced(t *testing.T) {
 	}
 }
 
+// Wazero would refuse the second first, which declares no most, in words that name no arg.
 func TestGuestThatNeedsTooMuchMemoryAtOnceDoesNotStart(t *testing.T) {
-	h := New(Options{})
-	defer h.Close()
-	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "mirror.wasm", MemoryLimit: quantity(128 << 10)})
-	want := "wasm: guest needs 262144 bytes of memory at once, but memoryLimit is 131072"
-	if !strings.HasSuffix(message(err), want) {
-		t.Errorf("got %v", err)
-	}
-}
-
-// Wazero would refuse it first, in words that name no arg.
-func TestGuestThatDeclaresNoMostNeedsTooMuchMemoryAtOnce(t *testing.T) {
-	h := New(Options{})
-	defer h.Close()
-	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://../static/regex_v2.wasm", MemoryLimit: quantity(1 << 20)})
-	want := "but memoryLimit is 1048576"
-	if !strings.HasSuffix(message(err), want) {
-		t.Errorf("got %v, want …%s", err, want)
+	for guestURL, limit := range map[string]int64{fileURLOf("mirror"): 128 << 10, fileURL("regex_v2"): 1 << 20} {
+		h := New(Options{})
+		defer h.Close()
+		_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: guestURL, MemoryLimit: quantity(limit)})
+		want := fmt.Sprint("bytes of memory at once, but memoryLimit is ", limit)
+		if !strings.HasSuffix(message(err), want) {
+			t.Errorf("got %v, want …%s", err, want)
+		}
 	}
 }
 

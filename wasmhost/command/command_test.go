@@ -118,16 +118,6 @@ func TestRunSaysWithItsStatusWhetherThePodFindsItsNodes(t *testing.T) {
 	}
 }
 
-func TestRunSaysWhichExportsItDidNotAsk(t *testing.T) {
-	wasm, err := filepath.Abs(guests + "reserve_count.wasm")
-	must(t, err)
-	inFolder(t, map[string]string{"nodes.yaml": nodes})
-	_, out, errOut := try(t, "run", wasm, "--nodes", "nodes.yaml")
-	if !strings.HasSuffix(out, "\nnot asked: reserve, unreserve\n") {
-		t.Errorf("%s%s", out, errOut)
-	}
-}
-
 func TestRunAsksReserveAndPermitAboutTheNodeWithTheHighestScore(t *testing.T) {
 	wasm, err := filepath.Abs(guests + "chosen.wasm")
 	must(t, err)

@@ -63,17 +63,6 @@ func emptyTemp(t *testing.T) {
 
 func small() []byte { return module(1, nil, exported, nil) }
 
-func TestCompileInAChildAndHere(t *testing.T) {
-	emptyTemp(t)
-	for _, inChild = range []bool{false, true} {
-		m, err := Compile(t.Context(), small(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		answers(t, m)
-	}
-}
-
 func TestCompileRefusesWhatIsNotValid(t *testing.T) {
 	emptyTemp(t)
 	var said []string
