@@ -86,9 +86,7 @@ func TestWhatIsPrintedGivesTheSameAgain(t *testing.T) {
 			continue
 		}
 		text, err := c.YAML()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		printed := filepath.Join(t.TempDir(), "printed.yaml")
 		if err := os.WriteFile(printed, text, 0o600); err != nil {
 			t.Fatal(err)

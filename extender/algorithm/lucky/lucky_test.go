@@ -81,12 +81,3 @@ func TestSeedMakesAnswersRepeatable(t *testing.T) {
 		t.Error("without a seed two starts give the same")
 	}
 }
-
-func TestConfigIsValidated(t *testing.T) {
-	for pass, want := range map[float64]string{0.5: "<nil>", 1.1: "pass: must be from 0 to 1", -0.1: "pass: must be from 0 to 1"} {
-		got := fmt.Sprint(Config{Pass: pass}.Validate())
-		if got != want {
-			t.Errorf("%v: got %s, want %s", pass, got, want)
-		}
-	}
-}

@@ -86,18 +86,3 @@ func TestInvalidPatternOfAnyRoleFailsAllNodes(t *testing.T) {
 		})
 	}
 }
-
-func TestPatternThatCostsTooMuchFailsAllNodes(t *testing.T) {
-	a := regex.New(regex.Default())
-	names := []string{"a", "b"}
-	args := &algorithm.Args{Pod: algorithm.Pod{Annotations: map[string]string{annotation: "^a$|(a|b)*a(a|b){300}$"}}, Names: names}
-	failures, err := a.Filter(t.Context(), args)
-	if err != nil || len(failures) != len(names) {
-		t.Fatalf("%d failures for %d nodes, %v", len(failures), len(names), err)
-	}
-	for i, failure := range failures {
-		if failure == nil || !failure.Unresolvable || !strings.Contains(failure.Reason, "the pattern is too costly") {
-			t.Fatalf("node %d: %+v", i, failure)
-		}
-	}
-}
