@@ -9,7 +9,6 @@ import (
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
-	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -75,19 +74,4 @@ func hint(t *testing.T, pl *Plugin, p *v1.Pod, event framework.ClusterEvent, old
 		return got
 	}
 	return framework.QueueSkip
-}
-
-func TestQueueingHintsOfWhatTheSchedulerSendsForAnAnnotation(t *testing.T) {
-	before := pod(regex.Annotation, "a")
-	for name, after := range map[string]*v1.Pod{
-		"the annotation alone":       pod(regex.Annotation, "b"),
-		"the annotation and a label": labelled(pod(regex.Annotation, "b")),
-	} {
-		for _, event := range hooks.OwnChange(after, before) {
-			got := hint(t, newPlugin(t, ""), after, event, before, after)
-			if got != framework.Queue {
-				t.Errorf("%s: %v: %v", name, event, got)
-			}
-		}
-	}
 }

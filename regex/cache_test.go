@@ -8,37 +8,6 @@ import (
 	"unsafe"
 )
 
-func TestCacheReturnsWhatItHas(t *testing.T) {
-	cache := NewCache(Default, 1<<20)
-	for _, pattern := range []string{"kubecon-.*", "", "cncf-.*"} {
-		for _, r := range []Role{Require, Exclude, Prefer} {
-			first, err := cache.compile(r, pattern)
-			if err != nil {
-				t.Fatal(err)
-			}
-			again, _ := cache.compile(r, pattern)
-			if again != first {
-				t.Errorf("%q was compiled twice", pattern)
-			}
-		}
-	}
-	_, first := cache.Select(ptr("("), nil)
-	_, again := cache.Selector(map[string]string{Annotation: "("})
-	if first == nil || again != first {
-		t.Errorf("a refusal was not kept: %v, %v", first, again)
-	}
-	_, other := cache.Select(nil, ptr("("))
-	if other == nil || other.Error() != "annotation "+ExcludeAnnotation+`: missing closing ): "("` {
-		t.Errorf("the other role: %v", other)
-	}
-	for _, annotations := range []map[string]string{nil, {"example.com/regex": "("}} {
-		selector, err := cache.Selector(annotations)
-		if selector != nil || err != nil {
-			t.Errorf("%v: %v, %v", annotations, selector, err)
-		}
-	}
-}
-
 func TestCacheKeepsItsBoundAndWhatIsInUse(t *testing.T) {
 	const bound = 64 << 10
 	cache := NewCache(Default, bound)
@@ -118,15 +87,5 @@ func TestCacheDoesNotKeepTheMemoryThatAPatternCameIn(t *testing.T) {
 	again, _ := cache.compile(Require, "kubecon-1")
 	if again != first || !strings.HasSuffix(first.reason, ` "kubecon-1"`) {
 		t.Errorf("got %q", again.reason)
-	}
-}
-
-func TestCacheDoesNotKeepWhatIsTooLong(t *testing.T) {
-	cache := NewCache(Default, 1<<20)
-	if _, err := cache.Select(ptr(strings.Repeat("a", maxPattern+1)), nil); err == nil {
-		t.Error("accepted")
-	}
-	if len(cache.young[Require]) != 0 {
-		t.Error("kept")
 	}
 }

@@ -84,18 +84,3 @@ func TestBothPatternsAgreeWithRegexp(t *testing.T) {
 		t.Errorf("so this proves little: %v", verdicts)
 	}
 }
-
-func TestJudgeAllocatesNothing(t *testing.T) {
-	selector, err := Default.Selector(map[string]string{Annotation: "^(kubecon|cncf)-", ExcludeAnnotation: "gpu"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := testing.AllocsPerRun(100, func() {
-		for _, name := range []string{"kubecon-1", "cncf-gpu-22", "other"} {
-			selector.Reason(selector.Judge(name))
-		}
-	})
-	if n != 0 {
-		t.Errorf("%v allocations", n)
-	}
-}

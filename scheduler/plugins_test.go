@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -29,40 +28,6 @@ func read(t *testing.T, file string) *Configuration {
 		t.Fatal(err)
 	}
 	return configuration(t, string(text))
-}
-
-func TestWasmPluginsOfAConfiguration(t *testing.T) {
-	const folder = "file://../testdata/guests/"
-	tests := []struct {
-		name, file string
-		want       []guest
-	}{
-		{name: "none", file: "good/no_plugins.json"},
-		{name: "the native plugin is none", file: "good/native.yaml"},
-		{
-			name: "one, in the profile without a name", file: "good/one_guest.yaml",
-			want: []guest{{profilePlugin{"default-scheduler", "WasmRegexScheduling"}, wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}, "profiles[0].pluginConfig[0].args", false}},
-		},
-		{
-			name: "the guests of each profile, but not the ones that are not enabled", file: "good/many_guests.yaml",
-			want: []guest{
-				{profilePlugin{"default-scheduler", "First"}, wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}, "profiles[0].pluginConfig[0].args", false},
-				{profilePlugin{"default-scheduler", "Second"}, wasmhost.Args{GuestURL: folder + "error_filter.wasm", GuestConfig: `{"colour": "red"}`, LogSeverity: 2}, "profiles[0].pluginConfig[1].args", false},
-				{profilePlugin{"other", "First"}, wasmhost.Args{GuestURL: folder + "permit.wasm"}, "profiles[1].pluginConfig[0].args", false},
-			},
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got, mistakes := read(t, tt.file).check((&setup{}).compiledIn())
-			if mistakes != nil {
-				t.Fatal(mistakes)
-			}
-			if !reflect.DeepEqual(got, tt.want) {
-				t.Errorf("got  %+v\nwant %+v", got, tt.want)
-			}
-		})
-	}
 }
 
 // Two profiles call different guests First, and each gets its own.

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/kubernetes/pkg/scheduler"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -91,37 +90,6 @@ func start(t *testing.T, o Options) {
 		t.Fatal(err)
 	case <-time.After(patience):
 		t.Fatal("the scheduler did not get ready")
-	}
-}
-
-func TestRunReportsABadGuestWithoutAnAPIServer(t *testing.T) {
-	err := Run(t.Context(), Options{
-		Kubeconfig: "no/such/file",
-		Config:     profileWith(t, "Wasm", "{guestURL: 'http://unknown/guest.wasm'}"),
-		Transport:  inProcess{},
-	})
-	want := "scheduler: plugin Wasm: guest http://unknown/guest.wasm: lookup unknown: no such host"
-	if err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
-}
-
-func TestRunLeavesNoFileBehind(t *testing.T) {
-	tmp := t.TempDir()
-	t.Setenv("TMPDIR", tmp)
-	ctx, cancel := context.WithCancel(t.Context())
-	err := Run(ctx, Options{
-		Kubeconfig: kubeconfigWithoutServer(t),
-		Config:     profileWith(t, "Wasm", "{guestURL: 'http://static-webserver/empty_filter.wasm'}"),
-		Transport:  inProcess{},
-		Prepare:    func(*scheduler.Scheduler) error { cancel(); return nil },
-	})
-	if err != nil {
-		t.Error(err)
-	}
-	left, _ := os.ReadDir(tmp)
-	if len(left) > 0 {
-		t.Errorf("left behind: %v", left)
 	}
 }
 

@@ -1,7 +1,6 @@
 package static_test
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -9,7 +8,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -159,36 +157,6 @@ func TestV2ScoresWhatThePodPrefers(t *testing.T) {
 
 func mismatch(code fwk.Code, pattern string) verdict {
 	return verdict{code, `node(s) didn't match the pod's node name regex "` + pattern + `"`}
-}
-
-// A plugin that is enabled for Filter alone gets no PreFilter. The host sees to it
-// that the guest does.
-func TestV2FiltersWherePreFilterIsNotCalled(t *testing.T) {
-	nodes := cluster()
-	guest := load(t, v2File, "", nodes)
-	for i, want := range []bool{false, true, true} {
-		got := guest.Filter(podWith("kubecon-.*"), nodes.Nodes[i]).IsSuccess()
-		if got != want {
-			t.Errorf("node %d: got %v", i, got)
-		}
-		guest.state = framework.NewCycleState()
-	}
-}
-
-func TestV2NamesTheEventsThatHelp(t *testing.T) {
-	events, err := load(t, v2File, "", nil).EventsToRegister(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := map[fwk.EventResource]fwk.ActionType{}
-	for _, e := range events {
-		got[e.Event.Resource] |= e.Event.ActionType
-	}
-	// Update, because only that stands for an annotation that is changed alone.
-	want := map[fwk.EventResource]fwk.ActionType{fwk.Node: fwk.Add | fwk.UpdateNodeTaint, fwk.Pod: fwk.Update}
-	if !maps.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
 }
 
 // What our host makes of the declarations: it signs pods by these fields.

@@ -8,19 +8,6 @@ import (
 	"testing"
 )
 
-func TestEveryScenarioOfTheTreeIsRead(t *testing.T) {
-	files, err := Files("../../testdata/scenarios")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		scenarios, err := Read(file)
-		if err != nil || len(scenarios) == 0 {
-			t.Errorf("%s: %d scenarios, %v", file, len(scenarios), err)
-		}
-	}
-}
-
 func TestMistakesAreReported(t *testing.T) {
 	for text, want := range map[string]string{
 		"calls: [{hook: filter, pod: b}]":           "there is no pod b",
