@@ -20,6 +20,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/command"
@@ -64,9 +65,7 @@ func writeCluster(b *testing.B, size string) string {
 	if err == nil {
 		err = os.WriteFile(file, text, 0o600)
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	return file
 }
 
@@ -101,9 +100,7 @@ func scheduleAll(b *testing.B, file string) {
 		var inside time.Duration
 		e.Scheduler.SchedulePod = timed(e.Scheduler.SchedulePod, &inside)
 		before := cpuTime()
-		if err := e.Run(b.Context()); err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, e.Run(b.Context()))
 		b.ReportMetric(inside.Seconds(), "SchedulePod-s/op")
 		b.ReportMetric((cpuTime() - before).Seconds(), "cpu-s/op")
 		e.Close()
@@ -120,24 +117,16 @@ func timed(next hooks.SchedulePod, inside *time.Duration) hooks.SchedulePod {
 
 func pendingCluster(b *testing.B, path string) *engine.Engine {
 	file, err := os.Open(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	defer file.Close()
 	s, _, err := snapshot.Read(file)
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	for i := range s.Pods {
 		s.Pods[i].Spec.NodeName = ""
 	}
 	config, err := scheduler.Read([]byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	e, err := engine.New(b.Context(), engine.Options{Config: config, Cluster: s, Seed: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	return e
 }

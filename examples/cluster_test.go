@@ -12,6 +12,7 @@ import (
 	"k8s.io/component-helpers/resource"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
@@ -20,9 +21,7 @@ import (
 func made(t *testing.T, nodes, pods string) []byte {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "awk", "-f", "cluster/cluster.awk", "-v", "nodes="+nodes, "-v", "pods="+pods).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return out
 }
 
@@ -116,9 +115,7 @@ func (c *checks) matches(pod *v1.Pod, node *v1.Node) bool {
 func TestConfigurationsAreGood(t *testing.T) {
 	for _, name := range []string{"cluster/least.yaml", "cluster/most.yaml"} {
 		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		config, err := scheduler.Read(text)
 		if err != nil || len(config.Profiles) != 1 {
 			t.Errorf("%s: %v", name, err)

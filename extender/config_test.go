@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 const files = "../testdata/extender/config/"
@@ -22,9 +23,7 @@ func TestBadFilesEarnTheirMessage(t *testing.T) {
 	}
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		wanted := 0
 		for line := range strings.Lines(string(text)) {
 			want, ok := strings.CutPrefix(strings.TrimSpace(line), "# want: ")
@@ -51,21 +50,15 @@ func TestBadFilesEarnTheirMessage(t *testing.T) {
 func TestFileOfNothingIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.yaml")
 	for _, text := range []string{"", "\n \n", "\ufeff", "# algorithm: lucky", "null", "~\n", "---\n...\n"} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 		_, err := extender.LoadConfig(path)
 		if err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), "write {}") {
 			t.Errorf("%q: got %v", text, err)
 		}
 	}
-	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, []byte("{}"), 0o600))
 	c, err := extender.LoadConfig(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	given, _ := c.YAML()
 	defaults, _ := load(t, "").YAML()
 	if !bytes.Equal(given, defaults) {
@@ -86,11 +79,9 @@ func TestWhatIsPrintedGivesTheSameAgain(t *testing.T) {
 			continue
 		}
 		text, err := c.YAML()
-		must(t, err)
+		testkit.Must(t, err)
 		printed := filepath.Join(t.TempDir(), "printed.yaml")
-		if err := os.WriteFile(printed, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(printed, text, 0o600))
 		again, err := extender.LoadConfig(printed)
 		if err != nil {
 			t.Errorf("%s: what is printed is refused: %v\n%s", path, err, text)
@@ -106,9 +97,7 @@ func TestWhatIsPrintedGivesTheSameAgain(t *testing.T) {
 func load(t *testing.T, file string, args ...string) *extender.Config {
 	t.Helper()
 	c, err := extender.LoadConfig(file, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return c
 }
 

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/tools/txtar"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 var update = flag.Bool("update", false, "write the answers in testdata/extender/golden")
@@ -27,7 +29,7 @@ func TestGoldenAnswers(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(path), ".txtar")
 		t.Run(name, func(t *testing.T) {
 			archive, err := txtar.ParseFile(path)
-			must(t, err)
+			testkit.Must(t, err)
 			files := map[string][]byte{}
 			for _, file := range archive.Files {
 				files[file.Name] = file.Data
@@ -54,7 +56,7 @@ func TestGoldenAnswers(t *testing.T) {
 				}
 			}
 			if *update {
-				must(t, os.WriteFile(path, txtar.Format(archive), 0o600))
+				testkit.Must(t, os.WriteFile(path, txtar.Format(archive), 0o600))
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
@@ -20,17 +21,10 @@ import (
 // to be faster.
 const patience = 5 * time.Minute
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func loadConfig(t testing.TB, path string) *extender.Config {
 	t.Helper()
 	c, err := extender.LoadConfig(path)
-	must(t, err)
+	testkit.Must(t, err)
 	c.Timeouts.Unready.Duration = 0
 	return c
 }
@@ -39,14 +33,14 @@ func loadConfig(t testing.TB, path string) *extender.Config {
 func configure(t testing.TB, text string) *extender.Config {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.yaml")
-	must(t, os.WriteFile(path, []byte(text), 0o600))
+	testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	return loadConfig(t, path)
 }
 
 func newExtender(t testing.TB, c *extender.Config) *extender.Extender {
 	t.Helper()
 	e, err := extender.New(extender.Options{Config: c, Logger: logr.Discard(), Version: "v0.0.0-test"})
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(e.Close)
 	return e
 }
@@ -56,7 +50,7 @@ func newLogging(t testing.TB, verbosity int) (*extender.Extender, *observe.Log) 
 	t.Helper()
 	log := &observe.Log{}
 	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: extender.NewLogger(log, extender.LogText, verbosity)})
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(e.Close)
 	return e, log
 }
@@ -78,7 +72,7 @@ func start(t testing.TB, c *extender.Config) running {
 func startLogging(t testing.TB, c *extender.Config, logger logr.Logger) running {
 	t.Helper()
 	r, err := extender.Start(extender.Options{Config: c, Logger: logger})
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = r.Stop() })
 	return running{r}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
 
@@ -52,7 +53,7 @@ func TestExtenderRejectsInvalidRequests(t *testing.T) {
 
 	e := start(t, configure(t, "limits: {header: 8Ki}"))
 	response, err := http.ReadResponse(bufio.NewReader(slowly(t, e.Address, header+"X: "+strings.Repeat("x", 64<<10)+"\r\n\r\n")), nil)
-	must(t, err)
+	testkit.Must(t, err)
 	if response.StatusCode != http.StatusRequestHeaderFieldsTooLarge || !response.Close {
 		t.Errorf("a header that is too large: status %d, the connection is closed: %v", response.StatusCode, response.Close)
 	}
@@ -97,11 +98,11 @@ func TestExtenderRejectsTooManyRequests(t *testing.T) {
 func slowly(t *testing.T, address, beginning string) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", address)
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { c.Close() })
-	must(t, c.SetDeadline(time.Now().Add(patience)))
+	testkit.Must(t, c.SetDeadline(time.Now().Add(patience)))
 	_, err = io.WriteString(c, beginning)
-	must(t, err)
+	testkit.Must(t, err)
 	return c
 }
 
@@ -131,9 +132,9 @@ func TestExtenderAnswersBesideSlowClients(t *testing.T) {
 	large := corpus.Full("kubecon-.*", 2000) // 12 MB, more than the kernel buffers
 	for range 4 {
 		c := slowly(t, e.Address, header+fmt.Sprintf("Content-Length: %d\r\n\r\n", len(large)))
-		must(t, c.(*net.TCPConn).SetReadBuffer(4096))
+		testkit.Must(t, c.(*net.TCPConn).SetReadBuffer(4096))
 		_, err := c.Write(large)
-		must(t, err)
+		testkit.Must(t, err)
 	}
 	eventually(t, "all to be in flight", func() bool { return inFlight(t, e) >= 1104 })
 	ctx, stop := context.WithCancel(t.Context())
@@ -181,9 +182,9 @@ func TestExtenderRejectsSlowClientsAndTakesTheirMemoryBack(t *testing.T) {
 	}
 	for _, c := range slow {
 		response, err := http.ReadResponse(bufio.NewReader(c), nil)
-		must(t, err)
+		testkit.Must(t, err)
 		answer, err := io.ReadAll(response.Body)
-		must(t, err)
+		testkit.Must(t, err)
 		refused(t, "a slow client", response.StatusCode, string(answer), response.Header.Get("Content-Type"), http.StatusRequestTimeout, "took longer to arrive than timeouts.read")
 		if !response.Close {
 			t.Error("the connection is kept")
@@ -208,7 +209,7 @@ func gauge(t *testing.T, e running, name string) (value float64) {
 	t.Helper()
 	_, after, _ := strings.Cut(get(e.Handler(), "/metrics").Body.String(), "\n"+name+" ")
 	_, err := fmt.Sscan(after, &value)
-	must(t, err)
+	testkit.Must(t, err)
 	return value
 }
 
@@ -217,7 +218,7 @@ func TestExtenderEscapesPathsInTheLog(t *testing.T) {
 	for _, format := range []string{extender.LogText, extender.LogJSON} {
 		var log bytes.Buffer
 		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: extender.NewLogger(&log, format, 0)})
-		must(t, err)
+		testkit.Must(t, err)
 		w := post(e.Handler(), "/%1b%5d0;x%07%0a%0dfake", nil)
 		e.Close()
 		if !strings.Contains(log.String(), "/%1b%5d0;x%07%0a%0dfake") || strings.ContainsAny(log.String()+w.Body.String(), "\x1b\x07\r") {

@@ -17,6 +17,7 @@ import (
 
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
@@ -60,7 +61,7 @@ func startPrometheus(t *testing.T, exporter *httptest.Server) (address string) {
 		t.Skip("SKIPPED: there is no prometheus on PATH; Debian's package of that name has it")
 	}
 	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte(fmt.Sprintf(`
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte(fmt.Sprintf(`
 scrape_configs:
 - job_name: exporter
   scrape_interval: 100ms
@@ -72,7 +73,7 @@ scrape_configs:
 		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address=127.0.0.1:0")
 	var log observe.Log
 	command.Stderr = &log
-	must(t, command.Start())
+	testkit.Must(t, command.Start())
 	t.Cleanup(func() {
 		_ = command.Process.Kill()
 		_ = command.Wait()
@@ -90,7 +91,7 @@ scrape_configs:
 
 func nodesRequest(t *testing.T) []byte {
 	body, err := json.Marshal(extenderv1.ExtenderArgs{Pod: corpus.Pod(""), NodeNames: &[]string{"idle", "half", "busy", "unknown"}})
-	must(t, err)
+	testkit.Must(t, err)
 	return body
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
 
@@ -23,9 +24,9 @@ func serve(t *testing.T, text string, unready time.Duration) (r running, l net.L
 	c.Timeouts.Unready.Duration = unready
 	c.Timeouts.Drain.Duration = patience
 	e, err := extender.New(extender.Options{Config: c, Logger: logr.Discard()})
-	must(t, err)
+	testkit.Must(t, err)
 	l, err = net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	testkit.Must(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
 	served := make(chan error, 1)
@@ -78,12 +79,12 @@ func TestExtenderAnswersAllRequestsUntilAServiceStopsSending(t *testing.T) {
 	stop()
 	clients.Wait()
 	response, err := http.Get("http://" + e.Address + "/readyz")
-	must(t, err)
+	testkit.Must(t, err)
 	response.Body.Close()
 	if response.StatusCode != http.StatusServiceUnavailable || !response.Close {
 		t.Errorf("after the stop: status %d, the connection is closed: %v; want 503 and true", response.StatusCode, response.Close)
 	}
-	must(t, l.Close())
+	testkit.Must(t, l.Close())
 	if err := endOf(t, ended); err == nil {
 		t.Error("its listener was closed, and it ended without an error")
 	}
@@ -117,7 +118,7 @@ func TestExtenderAnswersTheRequestsInFlightAndRefusesOthersWhenItStops(t *testin
 	}
 	letGo()
 	clients.Wait()
-	must(t, endOf(t, ended))
+	testkit.Must(t, endOf(t, ended))
 }
 
 func TestExtenderCutsOffRequestsAfterTheDrain(t *testing.T) {

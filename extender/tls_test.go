@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
@@ -94,7 +95,7 @@ func TestExtenderTakesClientsOfItsAuthority(t *testing.T) {
 func TestExtenderReloadsTheAuthorityOfClients(t *testing.T) {
 	clients, newClients := pki.New(t), pki.New(t)
 	s := startTLS(t, clients.File)
-	must(t, os.Rename(newClients.File, clients.File))
+	testkit.Must(t, os.Rename(newClients.File, clients.File))
 	eventually(t, "a client of the new authority to be let in", func() bool {
 		response, _, err := s.do("/filter", s.authority, newClients.Pair(t, time.Hour))
 		return err == nil && response.StatusCode == http.StatusOK

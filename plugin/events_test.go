@@ -9,6 +9,7 @@ import (
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -60,17 +61,13 @@ func TestQueueingHints(t *testing.T) {
 func hint(t *testing.T, pl *Plugin, p *v1.Pod, event framework.ClusterEvent, oldObj, newObj any) framework.QueueingHint {
 	t.Helper()
 	registered, err := pl.EventsToRegister(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, r := range registered {
 		if !schedframework.MatchClusterEvents(r.Event, event) {
 			continue
 		}
 		got, err := r.QueueingHintFn(klog.Background(), p, oldObj, newObj)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return got
 	}
 	return framework.QueueSkip

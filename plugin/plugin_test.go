@@ -13,15 +13,14 @@ import (
 	"k8s.io/kube-scheduler/framework"
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 func newPlugin(t testing.TB, args string) *Plugin {
 	t.Helper()
 	pl, err := New(t.Context(), &runtime.Unknown{Raw: []byte(args)}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return pl.(*Plugin)
 }
 

@@ -12,6 +12,7 @@ import (
 	testframework "k8s.io/kubernetes/pkg/scheduler/testing/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -23,9 +24,7 @@ func TestSignPodSignsThePatternAndNothingElse(t *testing.T) {
 		testframework.RegisterPluginAsExtensions(Name, New, "PreFilter", "Filter", "PostFilter", "PreScore", "Score"),
 		testframework.RegisterBindPlugin(defaultbinder.Name, defaultbinder.New),
 	}, v1.DefaultSchedulerName)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	const key = regex.Annotation
 	tests := []struct {
 		name string

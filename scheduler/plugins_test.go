@@ -16,6 +16,7 @@ import (
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
@@ -24,9 +25,7 @@ const configs = "../testdata/scheduler/"
 func read(t *testing.T, file string) *Configuration {
 	t.Helper()
 	text, err := os.ReadFile(configs + file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return configuration(t, string(text))
 }
 
@@ -34,17 +33,13 @@ func read(t *testing.T, file string) *Configuration {
 func TestEachProfileGetsTheGuestThatWasStartedForIt(t *testing.T) {
 	s := &setup{host: wasmhost.New(wasmhost.Options{})}
 	defer s.host.Close()
-	if err := s.read(t.Context(), read(t, "good/many_guests.yaml")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.read(t.Context(), read(t, "good/many_guests.yaml")))
 	made := func(profile string) (fwk.Plugin, error) {
 		return s.factory("First")(t.Context(), nil, profileHandle{name: profile})
 	}
 	for profile, permits := range map[string]bool{"default-scheduler": false, "other": true} {
 		plugin, err := made(profile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		_, is := plugin.(fwk.PermitPlugin)
 		if is != permits || plugin.Name() != "First" {
 			t.Errorf("%s: %s is a %T", profile, plugin.Name(), plugin)

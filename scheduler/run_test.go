@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/static"
@@ -64,9 +65,7 @@ func profileWith(t *testing.T, plugin, args string) *Configuration {
 func configuration(t *testing.T, text string) *Configuration {
 	t.Helper()
 	c, err := Read([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return c
 }
 
@@ -98,9 +97,7 @@ func kubeconfigWithoutServer(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	const config = `{apiVersion: v1, kind: Config, current-context: c,
 contexts: [{name: c, context: {cluster: c}}], clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]}`
-	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, []byte(config), 0o600))
 	return path
 }
 

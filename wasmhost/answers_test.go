@@ -15,6 +15,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
@@ -83,9 +84,7 @@ func (r *remembering) cycle(t *testing.T, p *v1.Pod) (passing string, named bool
 func (r *remembering) asked(t *testing.T) int {
 	t.Helper()
 	n, err := testutil.GetCounterMetricValue(r.p.metrics.asked)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return int(n)
 }
 
@@ -95,18 +94,14 @@ var added = fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add}
 func (r *remembering) hint(t *testing.T, event fwk.ClusterEvent, pod *v1.Pod, oldObj, newObj any) fwk.QueueingHint {
 	t.Helper()
 	registered, err := r.p.EventsToRegister(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	hint := fwk.QueueSkip
 	for _, e := range registered {
 		if !framework.MatchClusterEvents(e.Event, event) {
 			continue
 		}
 		got, err := e.QueueingHintFn(klog.Background(), pod, oldObj, newObj)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		hint = max(hint, got)
 	}
 	return hint

@@ -15,6 +15,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // binder is a plugin whose guest takes part in binding.
@@ -197,9 +198,7 @@ func TestNodesInTheBindingCycleAreNotTheSnapshots(t *testing.T) {
 	informed.Status.Images = []v1.ContainerImage{image, {Names: []string{"nginx", "redis"}, SizeBytes: 42}}
 	other := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "b"}, Status: v1.NodeStatus{Images: []v1.ContainerImage{image}}}
 	for _, node := range []*v1.Node{informed, other} {
-		if err := h.factory.Core().V1().Nodes().Informer().GetStore().Add(node); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, h.factory.Core().V1().Nodes().Informer().GetStore().Add(node))
 	}
 	for config, want := range map[string]string{
 		"ia": marshalled(informed), "ib": marshalled(other), "knone": "null",

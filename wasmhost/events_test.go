@@ -12,6 +12,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // The numbers on the left are the ABI's; how the framework numbers its own is its
@@ -67,9 +68,7 @@ func TestAnnotationWakesAPodWhoseGuestWaitsForOtherUpdates(t *testing.T) {
 	happened := hooks.OwnChange(after, before)
 	for action, want := range map[uint32]bool{1 << 12: true, 1<<13 - 4: true, 1<<13 - 1: true, 1 << 7: false, 1 << 0: false} {
 		waits, err := translate(0, action)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		got := slices.ContainsFunc(happened, func(e fwk.ClusterEvent) bool { return framework.MatchClusterEvents(waits, e) })
 		if got != want {
 			t.Errorf("%#x: %v is matched by %v: %v, want %v", action, happened, waits, got, want)

@@ -15,6 +15,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -23,9 +24,7 @@ func TestGuestThatDoesNotStartClosesNoOther(t *testing.T) {
 	defer h.Close()
 	args := Args{GuestURL: fileURL("regex_v2")}
 	pl, err := h.open(t.Context(), "Wasm", args, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	args.GuestConfig = "no object"
 	if _, err := h.Start(t.Context(), "Other", args); err == nil || !strings.Contains(err.Error(), "guestConfig: want a JSON object") {
 		t.Errorf("the other guest: %v", err)
@@ -204,9 +203,7 @@ func TestHostKeepsAGuestAsLongAsAPluginHasIt(t *testing.T) {
 	var plugins []fwk.Plugin
 	for range 2 {
 		pl, err := h.open(t.Context(), "Wasm", Args{GuestURL: fileURL("regex_v2")}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		plugins = append(plugins, pl)
 	}
 	if err := inside(plugins[0]).Close(); err != nil {

@@ -11,6 +11,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 )
 
@@ -50,9 +51,7 @@ func TestGuestReadsNodesByName(t *testing.T) {
 	host := New(Options{})
 	t.Cleanup(func() { host.Close() })
 	pl, err := host.open(t.Context(), t.Name(), Args{GuestURL: "file://" + buildGo(t, guests+"by_label")}, h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	state, p := framework.NewCycleState(), pod("web")
 	if _, status := preFilter(t.Context(), pl, state, p); !status.IsSuccess() {
 		t.Fatal(status)

@@ -6,14 +6,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // A number that is new has to be put somewhere on the page.
 func TestLimitsAreOnOnePage(t *testing.T) {
 	page, err := os.ReadFile("limits.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	constant := regexp.MustCompile(`(?m)^(?:const |\t)(\w+) += (?:.*\b[0-9]+|time\.\w+)(?:[ _].*)?$`)
 	found := 0
 	for _, folder := range []string{".", "internal/abi", "internal/memory", "internal/compiler", "internal/fetch", "internal/signature"} {
@@ -23,9 +23,7 @@ func TestLimitsAreOnOnePage(t *testing.T) {
 				continue
 			}
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			for _, match := range constant.FindAllSubmatch(text, -1) {
 				found++
 				if string(match[1]) != "statusRefused" && !regexp.MustCompile(`\b`+string(match[1])+`\b`).Match(page) {

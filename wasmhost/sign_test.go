@@ -15,6 +15,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // The framework itself says whether it signs a pod, and so whether it batches.
@@ -71,8 +72,6 @@ func newFramework(t *testing.T, guest string) fwk.Handle {
 	client := fake.NewClientset()
 	framework, err := frameworkruntime.NewFramework(t.Context(), registry, profile,
 		frameworkruntime.WithClientSet(client), frameworkruntime.WithInformerFactory(informers.NewSharedInformerFactory(client, 0)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return framework
 }

@@ -7,6 +7,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // openStatic starts a guest of static/, and with it a cycle of a pod whose regex
@@ -17,9 +19,7 @@ func openStatic(tb testing.TB, file string, args Args) (pl fwk.FilterPlugin, p *
 	tb.Cleanup(func() { h.Close() })
 	args.GuestURL = "file://../static/" + file
 	opened, err := h.open(tb.Context(), "Wasm", args, nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	for i := range 1000 {
 		nodes = append(nodes, node(fmt.Sprintf("ip-10-%d-97-%d.eu-west-%d.compute", i%7, i, i%2)))
 	}

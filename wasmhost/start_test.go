@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // fileURL is the URL of a guest that the project ships.
@@ -27,9 +29,7 @@ func TestSecondStartTakesWhatTheFirstCompiled(t *testing.T) {
 			}
 			for _, file := range files {
 				info, err := os.Stat(file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, err)
 				compiled = append(compiled, info)
 			}
 		}

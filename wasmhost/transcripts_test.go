@@ -11,31 +11,24 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"wasmkwokwizardry.io/regex-scheduling/compat/scenario"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // TestAnswersEqualTheUpstreamHosts holds every scenario against what the
 // upstream host answered (compat/), but for the differences that are listed.
 func TestAnswersEqualTheUpstreamHosts(t *testing.T) {
 	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	files, err := scenario.Files("../testdata/scenarios")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	met := make([]bool, len(differences))
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		t.Run(name, func(t *testing.T) {
 			scenarios, err := scenario.Read(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			want, err := os.ReadFile(strings.TrimSuffix(file, ".yaml") + ".txt")
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			for _, difference := range scenario.Differences(string(want), scenario.Transcript(root, scenarios, startOurs(t))) {
 				i := explained(difference)
 				if i >= 0 {
@@ -67,14 +60,10 @@ func TestScenariosUseEveryExportAndHostFunction(t *testing.T) {
 		unused = append(unused, "k8s.io/scheduler."+name)
 	}
 	files, err := scenario.Files("../testdata/scenarios")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, file := range files {
 		scenarios, err := scenario.Read(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for _, s := range scenarios {
 			used := usedBy(t, s)
 			unused = slices.DeleteFunc(unused, func(name string) bool { return used[name] })
@@ -90,9 +79,7 @@ func TestScenariosUseEveryExportAndHostFunction(t *testing.T) {
 func usedBy(t *testing.T, s scenario.Scenario) map[string]bool {
 	t.Helper()
 	wasm, err := os.ReadFile(filepath.Join("..", s.Guest))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ctx := context.Background()
 	engine := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter())
 	defer engine.Close(ctx)

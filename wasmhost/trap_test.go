@@ -9,6 +9,8 @@ import (
 	"k8s.io/component-base/metrics/testutil"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestTrapCostsOnlyThePodThatMetIt(t *testing.T) {
@@ -62,9 +64,7 @@ func TestAnotherCycleGoesOnWhileOneTraps(t *testing.T) {
 func TestClosedGuestAnswersWithAnError(t *testing.T) {
 	pl := open(t, "trap_filter")
 	for range 2 {
-		if err := pl.(io.Closer).Close(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, pl.(io.Closer).Close())
 	}
 	got := schedule(t.Context(), pl, pod("p"), "a")[0]
 	if got.AsError() != errClosed {

@@ -14,36 +14,30 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // newSigner makes a key. It returns the file of its public half, and what cosign sign-blob --bundle writes, as far as it is read.
 func newSigner(t *testing.T, name string) (file string, sign func(content []byte) string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	der, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	file = filepath.Join(t.TempDir(), name)
 	write(t, file, string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})))
 	return file, func(content []byte) string {
 		digest := sha256.Sum256(content)
 		signature, err := ecdsa.SignASN1(rand.Reader, private, digest[:])
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return `{"messageSignature":{"signature":"` + base64.StdEncoding.EncodeToString(signature) + `"}}`
 	}
 }
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(file, []byte(text), 0o600))
 }
 
 // Package signature has the signatures and keys that are not valid.

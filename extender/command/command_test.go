@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/command"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
@@ -72,7 +73,7 @@ type program struct {
 func start(t *testing.T) *program {
 	t.Helper()
 	p := &program{T: t, dir: t.TempDir(), authority: pki.New(t)}
-	must(t, os.WriteFile(p.file("config.yaml"), []byte("timeouts: {unready: 0s}"), 0o600))
+	testkit.Must(t, os.WriteFile(p.file("config.yaml"), []byte("timeouts: {unready: 0s}"), 0o600))
 	p.authority.Issue(t, p.file("tls.crt"), p.file("tls.key"), time.Hour)
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan int, 1)
@@ -113,10 +114,10 @@ func (p *program) page() (metrics, serial string) {
 	p.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: p.authority.Pool()}}}
 	response, err := client.Get("https://" + p.address + "/metrics")
-	must(p.T, err)
+	testkit.Must(p.T, err)
 	defer response.Body.Close()
 	page, err := io.ReadAll(response.Body)
-	must(p.T, err)
+	testkit.Must(p.T, err)
 	return string(page), response.TLS.PeerCertificates[0].SerialNumber.String()
 }
 
@@ -127,7 +128,7 @@ func TestExtenderReloadsChangedCertificates(t *testing.T) {
 	for _, want := range []string{`"New certificates are in use"`, renewed.NotAfter.UTC().Format(time.RFC3339)} {
 		p.eventually("a line with "+want, func() bool { return strings.Contains(p.log.String(), want) })
 	}
-	must(t, os.WriteFile(p.file("tls.crt"), nil, 0o600))
+	testkit.Must(t, os.WriteFile(p.file("tls.crt"), nil, 0o600))
 	metrics, serial := p.page()
 	if !strings.Contains(p.log.String(), "The new certificates are invalid, the old ones stay in use") {
 		t.Errorf("no line about it: %s", &p.log)

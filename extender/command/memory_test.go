@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/command"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // asProgram makes the test's binary run the program instead.
@@ -35,13 +36,6 @@ func TestMain(m *testing.M) {
 	os.Exit(command.Main(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // process is the program in a process of its own.
 type process struct {
 	*exec.Cmd
@@ -51,15 +45,15 @@ type process struct {
 func startProcess(t *testing.T, config string) *process {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	testkit.Must(t, err)
 	p := &process{address: l.Addr().String()}
-	must(t, l.Close())
+	testkit.Must(t, l.Close())
 	path := filepath.Join(t.TempDir(), "config.yaml")
-	must(t, os.WriteFile(path, []byte(config), 0o600))
+	testkit.Must(t, os.WriteFile(path, []byte(config), 0o600))
 	p.Cmd = exec.Command(os.Args[0], "--config="+path, "--listen="+p.address)
 	p.Env = append(os.Environ(), asProgram+"=1", "GOMEMLIMIT=")
 	p.Stderr = os.Stderr
-	must(t, p.Start())
+	testkit.Must(t, p.Start())
 	t.Cleanup(func() {
 		_ = p.Process.Signal(syscall.SIGTERM)
 		_ = p.Wait()
@@ -78,13 +72,13 @@ func startProcess(t *testing.T, config string) *process {
 func (p *process) memory(t *testing.T, which string) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
-	must(t, err)
+	testkit.Must(t, err)
 	found := regexp.MustCompile(which + `:\s+(\d+) kB`).FindSubmatch(status)
 	if found == nil {
 		t.Fatalf("no %s in %s", which, status)
 	}
 	kb, err := strconv.Atoi(string(found[1]))
-	must(t, err)
+	testkit.Must(t, err)
 	return kb >> 10
 }
 

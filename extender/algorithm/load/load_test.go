@@ -17,6 +17,7 @@ import (
 	"github.com/go-logr/logr/testr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
@@ -52,13 +53,9 @@ func serve(t *testing.T, answer string) *answering {
 
 func build(t *testing.T, config Config, now func() time.Time) *load {
 	t.Helper()
-	if err := config.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, config.Validate())
 	l, err := newLoad(config, testr.New(t), now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return l
 }
 
@@ -261,9 +258,7 @@ func TestTokenIsReadForEveryQuery(t *testing.T) {
 		t.Errorf("without the file: %v", err)
 	}
 	for _, token := range []string{"one", "two"} {
-		if err := os.WriteFile(config.BearerTokenFile, []byte(token+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(config.BearerTokenFile, []byte(token+"\n"), 0o600))
 		_, err := l.ask(t)
 		if err != nil || prometheus.last.Header.Get("Authorization") != "Bearer "+token {
 			t.Errorf("%v, authorization %q", err, prometheus.last.Header.Get("Authorization"))

@@ -9,6 +9,7 @@ import (
 	"k8s.io/klog/v2/textlogger"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // logged builds one that writes its log into the buffer.
@@ -16,9 +17,7 @@ func logged(t *testing.T, config Config) (*load, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
 	l, err := newLoad(config, textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(&log))), time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return l, &log
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func args(nodes int) *algorithm.Args { return &algorithm.Args{Names: make([]string, nodes)} }
@@ -13,9 +14,7 @@ func args(nodes int) *algorithm.Args { return &algorithm.Args{Names: make([]stri
 func passing(t *testing.T, l algorithm.Algorithm, nodes int) (passed int) {
 	t.Helper()
 	failures, err := l.Filter(t.Context(), args(nodes))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, failure := range failures {
 		if failure == nil {
 			passed++
@@ -32,9 +31,7 @@ func TestScoresAndLuckAreSpreadOverTheirRange(t *testing.T) {
 		t.Errorf("%d of %d passed, want about a quarter", passed, n)
 	}
 	scores, err := l.Prioritize(t.Context(), args(n))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var count [algorithm.MaxScore + 1]int
 	for _, score := range scores {
 		count[score]++
@@ -61,9 +58,7 @@ func answers(t *testing.T, seed uint64) (all string) {
 	l := New(Config{Pass: 0.5, Seed: seed})
 	for range 3 {
 		scores, err := l.Prioritize(t.Context(), args(50))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		all += fmt.Sprintln(passing(t, l, 50), scores)
 	}
 	return all

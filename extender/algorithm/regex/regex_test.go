@@ -6,6 +6,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm/regex"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	policy "wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -17,9 +18,7 @@ func passes(t *testing.T, pattern, node string) (bool, string) {
 	a := regex.New(regex.Default())
 	args := &algorithm.Args{Pod: algorithm.Pod{Annotations: map[string]string{annotation: pattern}}, Names: []string{node}}
 	failures, err := a.Filter(t.Context(), args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if failures == nil || failures[0] == nil {
 		return true, ""
 	}

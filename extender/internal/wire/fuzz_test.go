@@ -16,6 +16,7 @@ import (
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/internal/wire"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // minimal is the part of an ExtenderArgs or ExtenderPreemptionArgs that a Request has.
@@ -68,9 +69,7 @@ func FuzzRead(f *testing.F) {
 	}
 	for _, path := range cases {
 		archive, err := txtar.ParseFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		testkit.Must(f, err)
 		for _, file := range archive.Files {
 			if file.Name == "request.json" {
 				f.Add(file.Data)

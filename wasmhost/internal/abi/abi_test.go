@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 const guests = "../../../testdata/guests/"
@@ -15,13 +17,9 @@ const guests = "../../../testdata/guests/"
 func compile(t *testing.T, guest string) *Guest {
 	t.Helper()
 	wasm, err := os.ReadFile(guests + guest + ".wasm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	g, err := Compile(t.Context(), wasm, Options{MemoryLimit: 16 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { g.Close(t.Context()) })
 	return g
 }
@@ -73,18 +71,12 @@ func TestMemoryThatGrowsSlowlyCostsLittleMore(t *testing.T) {
 // The watchdog may look at a call that ends before it interrupts it.
 func TestCallThatHasEndedIsNotInterrupted(t *testing.T) {
 	wasm, err := os.ReadFile(guests + "empty_filter.wasm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	g, err := Compile(t.Context(), wasm, Options{MemoryLimit: 16 << 20, Interruptible: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer g.Close(context.Background())
 	i, err := g.Start(t.Context(), Settings{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	before, _ := i.InCall()
 	if _, err := i.Call(Filter); err != nil {
 		t.Fatal(err)

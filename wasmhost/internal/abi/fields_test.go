@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestFieldsAreReadAsTheDownwardAPIWritesThem(t *testing.T) {
@@ -11,9 +13,7 @@ func TestFieldsAreReadAsTheDownwardAPIWritesThem(t *testing.T) {
 		"pod.metadata.annotations['a']\x00node.metadata.name\x00node.metadata.labels['zone']\x00node.metadata.annotations['b']\x00" +
 		"node.metadata.name\x00"
 	fields, err := parseFields(declared)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	want := []Field{{Kind: Namespace}, {Kind: Name}, {Kind: Label, Key: "app.kubernetes.io/name"}, {Kind: Annotation, Key: "a"}}
 	if got := withoutText(fields.Pod); !slices.Equal(got, want) {
 		t.Errorf("of the pod: %v", got)

@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/static"
 )
 
@@ -34,18 +35,12 @@ func BenchmarkMeter(b *testing.B) {
 		for _, metered := range []bool{false, true} {
 			b.Run(fmt.Sprintf("%s/meter=%v", bm.name, metered), func(b *testing.B) {
 				wasm, err := static.Files.ReadFile(bm.guest)
-				if err != nil {
-					b.Fatal(err)
-				}
+				testkit.Must(b, err)
 				g, err := Compile(b.Context(), wasm, Options{MemoryLimit: 256 << 20, Interruptible: metered})
-				if err != nil {
-					b.Fatal(err)
-				}
+				testkit.Must(b, err)
 				defer g.Close(b.Context())
 				i, err := g.Start(b.Context(), Settings{})
-				if err != nil {
-					b.Fatal(err)
-				}
+				testkit.Must(b, err)
 				node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "eu-west-17-0a"}}
 				for k := 0; b.Loop(); k++ {
 					i.In = In{Scheduler: oneNode{node: node}, NodeName: node.Name, Pod: podWith(k % bm.patterns)}

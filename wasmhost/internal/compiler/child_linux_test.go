@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -19,14 +20,10 @@ import (
 func peak(t *testing.T) int {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_, after, _ := strings.Cut(string(status), "VmHWM:")
 	kib, err := strconv.Atoi(strings.Fields(after)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return kib >> 10
 }
 
@@ -34,9 +31,7 @@ func peak(t *testing.T) int {
 func children(t *testing.T) (pids []int) {
 	t.Helper()
 	commands, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, command := range commands {
 		line, _ := os.ReadFile(command)
 		status, _ := os.ReadFile(filepath.Join(filepath.Dir(command), "status"))
@@ -100,9 +95,7 @@ func TestChildThatIsKilled(t *testing.T) {
 		_, err := Compile(context.Background(), slow(), "")
 		ended <- err
 	}()
-	if err := syscall.Kill(oneChild(t), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, syscall.Kill(oneChild(t), syscall.SIGKILL))
 	err := eventually.Receives(t, "compiling ends", ended)
 	if err == nil || !strings.Contains(err.Error(), "ended with signal: killed") {
 		t.Errorf("got %v", err)

@@ -12,6 +12,8 @@ import (
 	"github.com/go-logr/logr/funcr"
 	"github.com/tetratelabs/wazero"
 	"k8s.io/klog/v2"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -34,9 +36,7 @@ func answers(t *testing.T, m *Module) {
 		}
 	}()
 	instance, err := m.Runtime.InstantiateModule(t.Context(), m.CompiledModule, wazero.NewModuleConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	got, err := instance.ExportedFunction("answer").Call(t.Context())
 	if err != nil || len(got) != 1 || got[0] != 42 {
 		t.Errorf("the function returns %v, %v", got, err)
@@ -84,9 +84,7 @@ func TestCompileWithoutAChildWarnsOnce(t *testing.T) {
 	var lines []string
 	for range 2 {
 		m, err := Compile(listening(t, &lines), small(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		answers(t, m)
 	}
 	if len(lines) != 1 || !strings.Contains(lines[0], "Guests are compiled in this process, without a limit of memory") {
@@ -103,9 +101,7 @@ func kept(t *testing.T, dir string) os.FileInfo {
 		t.Fatalf("kept %v in %v, %v", files, folders, err)
 	}
 	info, err := os.Stat(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return info
 }
 
@@ -118,17 +114,13 @@ func TestCompileKeepsWhatItCompiled(t *testing.T) {
 			emptyTemp(t)
 			dir := filepath.Join(t.TempDir(), "made", "when needed")
 			m, err := Compile(t.Context(), small(), dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			answers(t, m)
 			before := kept(t, dir)
 			ended, end := context.WithCancel(t.Context())
 			end() // nothing can be compiled any more, here or in a child
 			m, err = Compile(ended, small(), dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			answers(t, m)
 			if !os.SameFile(before, kept(t, dir)) {
 				t.Error("written again")
@@ -161,9 +153,7 @@ func TestCompileReplacesWhatCannotBeLoaded(t *testing.T) {
 					continue
 				}
 				files, _ := filepath.Glob(filepath.Join(dir, "*", "*", "*"))
-				if err := breaks(files[0]); err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, breaks(files[0]))
 			}
 			if len(lines) != 1 || !strings.Contains(lines[0], "what was kept of it cannot be loaded") {
 				t.Errorf("logged %q", lines)
@@ -174,16 +164,12 @@ func TestCompileReplacesWhatCannotBeLoaded(t *testing.T) {
 
 func TestCompileWithADirectoryThatCannotBeUsed(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(file, nil, 0o600))
 	for _, inChild = range []bool{false, true} {
 		emptyTemp(t)
 		var lines []string
 		m, err := Compile(listening(t, &lines), small(), file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		answers(t, m)
 		if len(lines) != 1 || !strings.Contains(lines[0], `the compilation cache is unusable" "directory"="`+file+`"`) {
 			t.Errorf("logged %q", lines)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // serve answers at /guest.wasm with what a test wants.
@@ -89,9 +91,7 @@ func verbatim(answer string) http.HandlerFunc {
 func TestWhatAFileHoldsIsNotSaid(t *testing.T) {
 	for _, content := range []string{"", "s", secret, "\x00as", "\x00" + secret} {
 		file := filepath.Join(t.TempDir(), "guest.wasm")
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(file, []byte(content), 0o600))
 		_, err := Fetcher{Timeout: time.Minute}.Fetch(t.Context(), Parse("file://"+file), 1<<20)
 		want := "not a Wasm module"
 		if message(err) != want {

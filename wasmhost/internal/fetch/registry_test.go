@@ -20,6 +20,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/static"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // images is a registry, and what speaks in its stead, if anything does.
@@ -53,9 +55,7 @@ func logInWith(t *testing.T, config string) {
 	if config == "" {
 		return
 	}
-	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o600))
 }
 
 // push stores an image of these layers in the registry itself, whatever speaks in
@@ -66,25 +66,17 @@ func (r images) push(t *testing.T, image string, layers ...v1.Layer) (digest str
 	defer server.Close()
 	img := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), "application/vnd.wasm.config.v0+json")
 	img, err := mutate.AppendLayers(img, layers...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := remote.Write(reference(t, server, image), img); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	testkit.Must(t, remote.Write(reference(t, server, image), img))
 	hash, err := img.Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return hash.String()
 }
 
 func reference(t *testing.T, server *httptest.Server, image string) name.Reference {
 	t.Helper()
 	ref, err := name.ParseReference(strings.TrimPrefix(server.URL, "http://") + "/" + image)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return ref
 }
 
@@ -157,9 +149,7 @@ func (r images) pushIndex(t *testing.T, image string) {
 	t.Helper()
 	server := httptest.NewServer(r.registry)
 	defer server.Close()
-	if err := remote.WriteIndex(reference(t, server, image), empty.Index); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, remote.WriteIndex(reference(t, server, image), empty.Index))
 }
 
 // at answers for one kind of address: that of a manifest or of a blob.

@@ -17,6 +17,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // attach stores an artifact about an image, as cosign stores a signature.
@@ -25,9 +27,7 @@ func (r images) attach(t *testing.T, image, artifactType string, layers ...strin
 	server := httptest.NewServer(r.registry)
 	defer server.Close()
 	subject, err := remote.Head(reference(t, server, image))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	about := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), "application/vnd.oci.empty.v1+json")
 	for _, content := range layers {
 		if about, err = mutate.AppendLayers(about, layer(content, types.MediaType(artifactType))); err != nil {
@@ -36,13 +36,9 @@ func (r images) attach(t *testing.T, image, artifactType string, layers ...strin
 	}
 	about = mutate.Subject(about, *subject).(v1.Image)
 	digest, err := about.Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	name, _, _ := strings.Cut(image, ":")
-	if err := remote.Write(reference(t, server, name+"@"+digest.String()), about); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, remote.Write(reference(t, server, name+"@"+digest.String()), about))
 }
 
 var ofProgram = sha256.Sum256([]byte(program))

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestPrepareRefuses(t *testing.T) {
@@ -123,9 +125,7 @@ func TestPrepareBoundsTables(t *testing.T) {
 	for by, want := range map[int]int32{0: 64, maxInTables - 64: 64, maxInTables - 63: -1} {
 		for _, meter := range []bool{true, false} {
 			prepared, err := Prepare(guest{filter: body(0, grow(by))}.wasm(), meter)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			got, err := filter(t, prepared)
 			if err != nil || got != want {
 				t.Errorf("by %d: %d, %v, want %d", by, got, err, want)
@@ -143,9 +143,7 @@ func TestPrepareExportsTheStart(t *testing.T) {
 		sectionStart:    join(0),
 	}}
 	prepared, err := Prepare(starts.wasm(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	i := instantiate(t, prepared) // which would fail if it ran
 	if _, err := i.call(t, StartFunction); err == nil {
 		t.Error("the start function did not run")

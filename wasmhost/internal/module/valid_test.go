@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // guests are ours, and those of the tests.
@@ -26,9 +28,7 @@ func guests(t testing.TB) (files []string) {
 func readFile(t testing.TB, file string) []byte {
 	t.Helper()
 	wasm, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return wasm
 }
 
@@ -36,13 +36,9 @@ func readFile(t testing.TB, file string) []byte {
 // the specification's own tests.
 func TestPrepareKeepsWhatIsValid(t *testing.T) {
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/tetratelabs/wazero").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "internal/integration_test/spectest/v*/testdata/*.wasm"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	taken := 0
 	for _, file := range append(files, guests(t)...) {
 		wasm := readFile(t, file)

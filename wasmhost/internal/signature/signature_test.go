@@ -11,6 +11,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // The bundles in testdata are by cosign 3.0.2:
@@ -28,9 +30,7 @@ const (
 func read(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/" + file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return string(text)
 }
 
@@ -64,9 +64,7 @@ func TestWhatCosignHasSigned(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			keys, err := ReadKeys(tt.keys)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			got := ""
 			if err := Verify([]byte(tt.bundle), tt.digest, keys); err != nil {
 				got = err.Error()
@@ -99,13 +97,9 @@ func TestReadKeysRefusesWhatIsNoKey(t *testing.T) {
 func otherCurve(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 }
 
