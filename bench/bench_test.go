@@ -19,36 +19,25 @@ import (
 var (
 	rounds      = flag.Int("rounds", 1, "how many rounds of turns the variants take")
 	wholeRounds = flag.Int("whole-rounds", 1, "the same of a whole scheduler, whose turns take seconds")
-	nodes       = numbers{1000, 5000}
+	nodes       = []int{1000, 5000}
 	pods        = flag.Int("pods", 1000, "pods of a whole scheduler")
 	pending     = flag.Int("pending", 10_000, "pending pods of different patterns, for BenchmarkHints")
 	guests      = flag.String("guests", "", "further guests to measure: .wasm files, separated by commas")
 )
 
 func init() {
-	flag.Var(&nodes, "nodes", "sizes of the clusters, separated by commas")
-	klog.SetLogger(logr.Discard()) // logs of guests and schedulers are not measured
-}
-
-// numbers is a flag.
-type numbers []int
-
-// String implements flag.Value.
-func (n *numbers) String() string {
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint(*n), " ", ","), "[]")
-}
-
-// Set implements flag.Value.
-func (n *numbers) Set(list string) error {
-	*n = nil
-	for text := range strings.SplitSeq(list, ",") {
-		number, err := strconv.Atoi(text)
-		if err != nil || number < 1 {
-			return fmt.Errorf("%q is no number above 0", text)
+	flag.Func("nodes", "sizes of the clusters, separated by commas", func(list string) error {
+		nodes = nil
+		for text := range strings.SplitSeq(list, ",") {
+			number, err := strconv.Atoi(text)
+			if err != nil || number < 1 {
+				return fmt.Errorf("%q is no number above 0", text)
+			}
+			nodes = append(nodes, number)
 		}
-		*n = append(*n, number)
-	}
-	return nil
+		return nil
+	})
+	klog.SetLogger(logr.Discard()) // logs of guests and schedulers are not measured
 }
 
 // inTurns runs a sub-benchmark for each variant in each round. Each round starts with

@@ -40,24 +40,17 @@ const limit = 20 * time.Second
 func BenchmarkScheduler(b *testing.B) {
 	variants := slices.DeleteFunc(allVariants(b), func(d *variant) bool { return d.serve == nil })
 	few := slices.DeleteFunc(slices.Clone(variants), func(d *variant) bool { return d.name != "none" && d.name != "v2" && d.name != "native" })
-	inWholeClusters(b, []turns{
+	turns := []struct {
+		kase     string
+		variants []*variant
+		pods     func(*variant) []*v1.Pod
+	}{
 		{"all", variants, mix},
 		{"new", few, func(*variant) []*v1.Pod { return podsLike(newPatterns) }},
-	})
-}
-
-// turns are the rounds on a whole cluster, with pods that may depend on the variant.
-type turns struct {
-	kase     string
-	variants []*variant
-	pods     func(*variant) []*v1.Pod
-}
-
-// inWholeClusters runs the turns on control planes of each size, one after another.
-func inWholeClusters(b *testing.B, all []turns) {
+	}
 	for _, n := range nodes {
 		c := &wholeCluster{nodes: n}
-		for _, t := range all {
+		for _, t := range turns {
 			inTurns(b, *wholeRounds, fmt.Sprintf("case=%s/nodes=%d", t.kase, n), t.variants, func(b *testing.B, d *variant) {
 				testkit.Must(b, c.start())
 				for b.Loop() {
