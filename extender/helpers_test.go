@@ -8,18 +8,18 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/go-logr/logr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 // patience is how long a test waits for what must happen. Nothing is asserted
 // to be faster.
-const patience = 5 * time.Minute
+const patience = eventually.Patience
 
 func loadConfig(t testing.TB, path string) *extender.Config {
 	t.Helper()
@@ -93,16 +93,4 @@ func get(handler http.Handler, path string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 	return w
-}
-
-// eventually waits until something holds.
-func eventually(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(patience)
-	for !holds() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited %s in vain: %s", patience, what)
-		}
-		time.Sleep(time.Millisecond)
-	}
 }

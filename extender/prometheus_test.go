@@ -19,6 +19,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
@@ -40,7 +41,7 @@ algorithm: load
 algorithms: {load: {config: {url: "http://%s", nodeLabel: node, threshold: 0.9, interval: 50ms}}}
 `, address))).Handler()
 	page := ""
-	eventually(t, "a value for the node", func() bool {
+	eventually.Holds(t, "a value for the node", func() bool {
 		page = get(handler, "/readyz").Body.String()
 		return strings.Contains(page, "load: 1 nodes")
 	})
@@ -79,7 +80,7 @@ scrape_configs:
 		_ = command.Wait()
 	})
 	listening := regexp.MustCompile(`msg="Listening on" .*address=(\S+)`)
-	eventually(t, "Prometheus to listen", func() bool {
+	eventually.Holds(t, "Prometheus to listen", func() bool {
 		found := listening.FindStringSubmatch(log.String())
 		if found != nil {
 			address = found[1]

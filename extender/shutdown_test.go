@@ -15,6 +15,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // serve serves on loopback until stop is called, and says then how that ended.
@@ -75,7 +76,7 @@ func TestExtenderAnswersAllRequestsUntilAServiceStopsSending(t *testing.T) {
 			}
 		})
 	}
-	eventually(t, "load", func() bool { return sent.Load() > 200 })
+	eventually.Holds(t, "load", func() bool { return sent.Load() > 200 })
 	stop()
 	clients.Wait()
 	response, err := http.Get("http://" + e.Address + "/readyz")
@@ -102,9 +103,9 @@ func TestExtenderAnswersTheRequestsInFlightAndRefusesOthersWhenItStops(t *testin
 			}
 		})
 	}
-	eventually(t, "the requests to arrive", func() bool { return waiting.Load() == 5 })
+	eventually.Holds(t, "the requests to arrive", func() bool { return waiting.Load() == 5 })
 	stop()
-	eventually(t, "connections to be refused", func() bool {
+	eventually.Holds(t, "connections to be refused", func() bool {
 		c, err := net.Dial("tcp", e.Address)
 		if err == nil {
 			c.Close()
@@ -126,7 +127,7 @@ func TestExtenderCutsOffRequestsAfterTheDrain(t *testing.T) {
 	defer letGo()
 	e := start(t, configure(t, "filter: test-waits\ntimeouts: {drain: 1ms}"))
 	go func() { _, _, _ = e.send(http.DefaultClient, "/filter", corpus.Names("", 1)) }()
-	eventually(t, "a request to arrive", func() bool { return waiting.Load() == 1 })
+	eventually.Holds(t, "a request to arrive", func() bool { return waiting.Load() == 1 })
 	err := e.Stop()
 	if err == nil || !strings.Contains(err.Error(), "1 requests were cut off: they took longer than timeouts.drain, 1ms") {
 		t.Errorf("serving ended with %v", err)

@@ -18,10 +18,10 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/command"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // asProgram makes the test's binary run the program instead.
@@ -56,9 +56,11 @@ func startProcess(t *testing.T, config string) *process {
 	testkit.Must(t, p.Start())
 	t.Cleanup(func() {
 		_ = p.Process.Signal(syscall.SIGTERM)
-		_ = p.Wait()
+		if err := p.Wait(); err != nil {
+			t.Errorf("after a clean stop: %v", err)
+		}
 	})
-	await(t, "the program to answer", func() bool {
+	eventually.Holds(t, "the program to answer", func() bool {
 		response, err := http.Get("http://" + p.address + "/healthz")
 		if err == nil {
 			response.Body.Close()
@@ -88,7 +90,7 @@ func (p *process) send(body []byte, times int) map[int]int {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	statuses := map[int]int{}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: eventually.Patience}
 	for range times {
 		all.Add(1)
 		go func() {
@@ -146,15 +148,6 @@ func TestExtenderBoundsMemoryOfHostileRequests(t *testing.T) {
 			t.Errorf("%s: statuses %v, want some %d; the peak so far is %d MiB, want at most %d", of.what, statuses, of.want, peak, 512+256)
 		}
 	}
-	await(t, "the memory to go back", func() bool { return p.memory(t, "VmRSS") < 128 })
+	eventually.Holds(t, "the memory to go back", func() bool { return p.memory(t, "VmRSS") < 128 })
 	t.Logf("%d MiB after it", p.memory(t, "VmRSS"))
-}
-
-func await(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited %s in vain: %s", patience, what)
-		}
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
-	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -101,22 +100,4 @@ func reference(t *testing.T, body []byte, failures []*algorithm.Failure) (result
 		}
 	}
 	return result, passed
-}
-
-func TestPrioritiesEqualTheAPITypes(t *testing.T) {
-	for name, body := range requests {
-		r, err := wire.Read(body, free)
-		testkit.Must(t, err)
-		var text bytes.Buffer
-		want, scores := extenderv1.HostPriorityList{}, make([]int64, len(r.Names))
-		for i, node := range r.Names {
-			scores[i] = int64(i % 11)
-			want = append(want, extenderv1.HostPriority{Host: node, Score: scores[i]})
-		}
-		testkit.Must(t, r.Priorities(scores).Send(&text))
-		got := extenderv1.HostPriorityList{}
-		if err := json.Unmarshal(text.Bytes(), &got); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: %v\ngot  %v\nwant %v", name, err, got, want)
-		}
-	}
 }
