@@ -2,17 +2,12 @@ package wasmhost
 
 import (
 	"encoding/binary"
-	"slices"
 	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
-
-	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // The numbers on the left are the ABI's; how the framework numbers its own is its
@@ -58,21 +53,6 @@ func TestActionTypesAreTranslated(t *testing.T) {
 				t.Errorf("got %+v %v, want %+v", got, err, tt.want)
 			}
 		})
-	}
-}
-
-// That the framework's matching has the meaning that the translation counts on.
-func TestAnnotationWakesAPodWhoseGuestWaitsForOtherUpdates(t *testing.T) {
-	before, after := pod("web"), pod("web")
-	after.Annotations = map[string]string{"key": "value"}
-	happened := hooks.OwnChange(after, before)
-	for action, want := range map[uint32]bool{1 << 12: true, 1<<13 - 4: true, 1<<13 - 1: true, 1 << 7: false, 1 << 0: false} {
-		waits, err := translate(0, action)
-		testkit.Must(t, err)
-		got := slices.ContainsFunc(happened, func(e fwk.ClusterEvent) bool { return framework.MatchClusterEvents(waits, e) })
-		if got != want {
-			t.Errorf("%#x: %v is matched by %v: %v, want %v", action, happened, waits, got, want)
-		}
 	}
 }
 
