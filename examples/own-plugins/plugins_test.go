@@ -205,18 +205,6 @@ func wantLast(t *testing.T, cmd *exec.Cmd, want string) {
 	}
 }
 
-func TestSchedulerTakesTheConfiguration(t *testing.T) {
-	written := filepath.Join(t.TempDir(), "written.yaml")
-	cmd := start(t.Context(), "scheduler", "--config", "scheduler.yaml", "--master", "http://127.0.0.1:1", "--secure-port", "0", "--write-config-to", written)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	text, err := os.ReadFile(written)
-	if err != nil || !strings.Contains(string(text), "ahead: 2h0m0s") {
-		t.Errorf("%v: the args of Maintenance are not in\n%s", err, text)
-	}
-}
-
 func TestMaintenanceGoesByTheWindow(t *testing.T) {
 	const window = "2026-12-01T22:00:00Z/2026-12-02T04:00:00Z"
 	for _, test := range []struct {
