@@ -46,7 +46,7 @@ func TestStartThatFailsNamesPluginURLAndCause(t *testing.T) {
 		{says(builtForJS), "wasm: guest is built for JavaScript (GOOS=js): build it with GOOS=wasip1 and -buildmode=c-shared"},
 	} {
 		guestURL := serve(t, tt.handler)
-		_, err := New(Options{}).Start(t.Context(), "Wasm", Args{GuestURL: strings.Replace(guestURL, "://", "://me:secret@", 1)})
+		err := startError(t, Args{GuestURL: strings.Replace(guestURL, "://", "://me:secret@", 1)})
 		want := "plugin Wasm: guest " + strings.Replace(guestURL, "://", "://me:xxxxx@", 1) + ": " + tt.want
 		if message(err) != want {
 			t.Errorf("got\n%v\nwant\n%s", err, want)
@@ -103,20 +103,12 @@ func TestGuestIsFetchedOnce(t *testing.T) {
 }
 
 func TestDigestOfAGuest(t *testing.T) {
-	h := New(Options{})
-	defer h.Close()
 	sum := sha256.Sum256(readGuest(t, "empty_filter"))
 	is, other := hex.EncodeToString(sum[:]), strings.Repeat("00", 32)
-	args := Args{GuestURL: "file://" + guests + "empty_filter.wasm"}
-	for _, args.GuestSHA256 = range []string{"", is, strings.ToUpper(is)} {
-		if _, err := h.Start(t.Context(), "Wasm", args); err != nil {
-			t.Errorf("%q: %v", args.GuestSHA256, err)
+	for digest, want := range map[string]string{"": "", is: "", strings.ToUpper(is): "", other: "its SHA-256 is " + is + ", but guestSHA256 asks for " + other} {
+		err := startError(t, Args{GuestURL: fileURLOf("empty_filter"), GuestSHA256: digest})
+		if !strings.HasSuffix(message(err), want) || (err == nil) != (want == "") {
+			t.Errorf("%q: got %v, want %s", digest, err, want)
 		}
-	}
-	args.GuestSHA256 = other
-	_, err := h.Start(t.Context(), "Wasm", args)
-	want := "its SHA-256 is " + is + ", but guestSHA256 asks for " + other
-	if !strings.HasSuffix(message(err), want) {
-		t.Errorf("got %v, want %s", err, want)
 	}
 }

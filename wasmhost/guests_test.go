@@ -54,6 +54,15 @@ func openWith(t *testing.T, guest string, args Args, handle fwk.Handle) fwk.Plug
 	return pl
 }
 
+// startError starts a guest with args, ends it, and returns the error of the start.
+func startError(t *testing.T, args Args) error {
+	t.Helper()
+	h := New(Options{})
+	_, err := h.Start(t.Context(), "Wasm", args)
+	testkit.Must(t, h.Close())
+	return err
+}
+
 func pod(name string) *v1.Pod {
 	return &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
 }

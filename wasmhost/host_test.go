@@ -88,15 +88,13 @@ func gathered(t *testing.T) map[string]string {
 }
 
 func TestArgsThatWereNotParsedAreValidatedAtTheStart(t *testing.T) {
-	h := New(Options{})
-	defer h.Close()
 	for field, args := range map[string]Args{
 		"memoryLimit":  {MemoryLimit: quantity(-1)},
 		"answersLimit": {AnswersLimit: quantity(-1)},
 		"instances":    {Instances: 2},
 	} {
 		args.GuestURL = fileURLOf("endless")
-		_, err := h.Start(t.Context(), "Wasm", args)
+		err := startError(t, args)
 		var about *ArgsError
 		if !errors.As(err, &about) || about.Field != field {
 			t.Errorf("%s: %v", field, err)

@@ -22,11 +22,8 @@ func TestGuestThatCanDecideNothingDoesNotStart(t *testing.T) {
 		"main_not_run": "wasm: none of the guest's functions decides anything: it is built as a library, whose main is not run; " +
 			"register the plugin in init, or build it with -buildmode=wasi-legacy (TinyGo)",
 	} {
-		h := New(Options{})
-		t.Cleanup(func() { h.Close() })
-		args := Args{GuestURL: "file://" + guests + guest + ".wasm"}
-		_, err := h.Start(t.Context(), "Wasm", args)
-		if want := "plugin Wasm: guest " + args.GuestURL + ": " + want; message(err) != want {
+		err := startError(t, Args{GuestURL: fileURLOf(guest)})
+		if message(err) != "plugin Wasm: guest "+fileURLOf(guest)+": "+want {
 			t.Errorf("%s: got\n%v\nwant\n%s", guest, err, want)
 		}
 	}

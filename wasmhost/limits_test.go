@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	fwk "k8s.io/kube-scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestGuestThatWantsTooMuchMemoryIsReplaced(t *testing.T) {
@@ -26,9 +28,7 @@ func TestGuestThatWantsTooMuchMemoryIsReplaced(t *testing.T) {
 // Wazero would refuse the second first, which declares no most, in words that name no arg.
 func TestGuestThatNeedsTooMuchMemoryAtOnceDoesNotStart(t *testing.T) {
 	for guestURL, limit := range map[string]int64{fileURLOf("mirror"): 128 << 10, fileURL("regex_v2"): 1 << 20} {
-		h := New(Options{})
-		defer h.Close()
-		_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: guestURL, MemoryLimit: quantity(limit)})
+		err := startError(t, Args{GuestURL: guestURL, MemoryLimit: quantity(limit)})
 		want := fmt.Sprint("bytes of memory at once, but memoryLimit is ", limit)
 		if !strings.HasSuffix(message(err), want) {
 			t.Errorf("got %v, want …%s", err, want)
@@ -37,9 +37,5 @@ func TestGuestThatNeedsTooMuchMemoryAtOnceDoesNotStart(t *testing.T) {
 }
 
 func TestAtTheStartThereIsNothingToAskAbout(t *testing.T) {
-	h := New(Options{})
-	t.Cleanup(func() { h.Close() })
-	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "early_calls.wasm"}); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, startError(t, Args{GuestURL: fileURLOf("early_calls")}))
 }

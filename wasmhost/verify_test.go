@@ -65,9 +65,7 @@ func TestGuestWithoutASignatureOfAKeyIsRefused(t *testing.T) {
 			if tt.bundle != "" {
 				write(t, guest+".sigstore.json", tt.bundle)
 			}
-			h := New(Options{})
-			defer h.Close()
-			_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guest, Verify: &Verify{Keys: tt.keys}})
+			err := startError(t, Args{GuestURL: "file://" + guest, Verify: &Verify{Keys: tt.keys}})
 			if (err == nil) != (tt.want == "") || !strings.Contains(message(err), tt.want) || strings.Contains(message(err), "secret") {
 				t.Errorf("got %v, want …%s…", err, tt.want)
 			}

@@ -22,13 +22,9 @@ var soon = metav1.Duration{Duration: 300 * time.Millisecond}
 
 func TestGuestThatLoopsBeforeThereIsAPodStopsTheStart(t *testing.T) {
 	for config, export := range map[string]string{"s": "_start", "e": "enqueue", "d": "decides_by"} {
-		h := New(Options{})
-		_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless_hook"), GuestConfig: config, CallTimeout: soon})
+		err := startError(t, Args{GuestURL: fileURLOf("endless_hook"), GuestConfig: config, CallTimeout: soon})
 		if !strings.Contains(message(err), "wasm: "+export+" error: ") || !strings.Contains(message(err), "callTimeout, 300ms") {
 			t.Errorf("%s: %v", export, err)
-		}
-		if err := h.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 }
