@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -72,37 +71,26 @@ func TestEveryVariantIsMeasured(t *testing.T) {
 	}
 	for _, d := range allVariants(t) {
 		if d.open != nil {
-			reportsUnits(t, string(stdout), "Cycle/case=prefix/nodes=40/plugin="+d.name, "ns/op", "cpu-ns/op", "B/op", "allocs/op")
-			reportsUnits(t, string(stdout), "Cycle/case=none/nodes=40/plugin="+d.name, "cpu-ns/op")
+			reported(t, string(stdout), "Cycle/case=prefix/nodes=40/plugin="+d.name, "cpu-ns/op")
 		}
 		if d.serve != nil {
-			reportsUnits(t, string(stdout), "Scheduler/case=all/nodes=40/plugin="+d.name, " 0 pods-left", "pods/s", "cpu-ns/pod", "p50-ns", "p90-ns", "p99-ns")
+			reported(t, string(stdout), "Scheduler/case=all/nodes=40/plugin="+d.name, " 0 pods-left")
 		}
 	}
-	for name, unit := range map[string]string{
-		"Scheduler/case=new/nodes=40/plugin=none":  " 0 pods-left",
-		"Scheduler/case=all/nodes=40/plugin=v2":    "heartbeats/s",
-		"Cycle/case=new/nodes=40/plugin=v2":        "cpu-ns/op",
-		"Cycle/case=most/nodes=40/plugin=v2-asked": "cpu-ns/op",
-		"Hints/case=40/nodes=100/plugin=v2":        " 0 woken/op",
-	} {
-		reportsUnits(t, string(stdout), name, unit)
-	}
+	reported(t, string(stdout), "Cycle/case=new/nodes=40/plugin=v2", "cpu-ns/op")
+	reported(t, string(stdout), "Hints/case=40/nodes=100/plugin=v2", " 0 woken/op")
 	for _, question := range []string{"compare", "fit", "shrink"} {
-		found, _ := regexp.MatchString(`BenchmarkWhatIf/cluster=40-nodes-120-pods/`+question+`.* MB\s.* cpu-s/op`, string(stdout))
-		if !found {
+		if !strings.Contains(string(stdout), "BenchmarkWhatIf/cluster=40-nodes-120-pods/"+question) {
 			t.Errorf("%s is not measured", question)
 		}
 	}
 }
 
-func reportsUnits(t *testing.T, stdout, name string, units ...string) {
+func reported(t *testing.T, stdout, name, unit string) {
 	t.Helper()
 	_, line, _ := strings.Cut(stdout, "Benchmark"+name+"/round=0")
 	line, _, _ = strings.Cut(line, "\n")
-	for _, unit := range units {
-		if !strings.Contains(line, unit) {
-			t.Errorf("%s: no %s: %q", name, unit, line)
-		}
+	if !strings.Contains(line, unit) {
+		t.Errorf("%s: no %s: %q", name, unit, line)
 	}
 }

@@ -1,7 +1,6 @@
 package extender_test
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,8 +44,7 @@ func TestBadFilesEarnTheirMessage(t *testing.T) {
 	}
 }
 
-// TestFileOfNothingIsRefused: a file that was emptied by accident must not
-// become the defaults.
+// A file that was emptied by accident must not become the defaults.
 func TestFileOfNothingIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.yaml")
 	for _, text := range []string{"", "\n \n", "\ufeff", "# algorithm: lucky", "null", "~\n", "---\n...\n"} {
@@ -57,38 +55,30 @@ func TestFileOfNothingIsRefused(t *testing.T) {
 		}
 	}
 	testkit.Must(t, os.WriteFile(path, []byte("{}"), 0o600))
-	c, err := extender.LoadConfig(path)
-	testkit.Must(t, err)
-	given, _ := c.YAML()
-	defaults, _ := load(t, "").YAML()
-	if !bytes.Equal(given, defaults) {
+	given, defaults := printed(t, path), printed(t, "")
+	if given != defaults {
 		t.Errorf("{} gives\n%s\nwant the defaults\n%s", given, defaults)
 	}
 }
 
-// TestWhatIsPrintedGivesTheSameAgain loads what each good file becomes.
-func TestWhatIsPrintedGivesTheSameAgain(t *testing.T) {
+// printed is the configuration that a file gives.
+func printed(t *testing.T, path string) string {
+	t.Helper()
+	text, err := load(t, path).YAML()
+	testkit.Must(t, err)
+	return string(text)
+}
+
+func TestPrintedConfigGivesTheSameAgain(t *testing.T) {
 	paths, err := filepath.Glob(files + "good/*.yaml")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no files: %v", err)
 	}
 	for _, path := range paths {
-		c, err := extender.LoadConfig(path)
-		if err != nil {
-			t.Errorf("%v", err)
-			continue
-		}
-		text, err := c.YAML()
-		testkit.Must(t, err)
-		printed := filepath.Join(t.TempDir(), "printed.yaml")
-		testkit.Must(t, os.WriteFile(printed, text, 0o600))
-		again, err := extender.LoadConfig(printed)
-		if err != nil {
-			t.Errorf("%s: what is printed is refused: %v\n%s", path, err, text)
-			continue
-		}
-		other, _ := again.YAML()
-		if !bytes.Equal(text, other) {
+		text, file := printed(t, path), filepath.Join(t.TempDir(), "printed.yaml")
+		testkit.Must(t, os.WriteFile(file, []byte(text), 0o600))
+		other := printed(t, file)
+		if text != other {
 			t.Errorf("%s: printed\n%s\nand then\n%s", path, text, other)
 		}
 	}

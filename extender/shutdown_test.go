@@ -35,18 +35,6 @@ func serve(t *testing.T, text string, unready time.Duration) (r running, l net.L
 	return running{&extender.Running{Extender: e, Address: l.Addr().String()}}, l, stop, served
 }
 
-// endOf waits for the end of Serve.
-func endOf(t *testing.T, ended <-chan error) error {
-	t.Helper()
-	select {
-	case err := <-ended:
-		return err
-	case <-time.After(patience):
-		t.Fatalf("it still serves after %s", patience)
-		return nil
-	}
-}
-
 // A Service sends as long as the extender is ready, and a little longer.
 func TestExtenderAnswersAllRequestsUntilAServiceStopsSending(t *testing.T) {
 	e, l, stop, ended := serve(t, "filter: regex", patience)
@@ -86,7 +74,7 @@ func TestExtenderAnswersAllRequestsUntilAServiceStopsSending(t *testing.T) {
 		t.Errorf("after the stop: status %d, the connection is closed: %v; want 503 and true", response.StatusCode, response.Close)
 	}
 	testkit.Must(t, l.Close())
-	if err := endOf(t, ended); err == nil {
+	if err := eventually.Receives(t, "the end", ended); err == nil {
 		t.Error("its listener was closed, and it ended without an error")
 	}
 }
@@ -119,7 +107,7 @@ func TestExtenderAnswersTheRequestsInFlightAndRefusesOthersWhenItStops(t *testin
 	}
 	letGo()
 	clients.Wait()
-	testkit.Must(t, endOf(t, ended))
+	testkit.Must(t, eventually.Receives(t, "the end", ended))
 }
 
 func TestExtenderCutsOffRequestsAfterTheDrain(t *testing.T) {

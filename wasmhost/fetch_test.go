@@ -54,22 +54,6 @@ func TestStartThatFailsNamesPluginURLAndCause(t *testing.T) {
 	}
 }
 
-// inProcess answers for a host name that no resolver knows.
-type inProcess map[string][]byte
-
-func (hosts inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
-	w := httptest.NewRecorder()
-	_, _ = w.Write(hosts[req.URL.Host])
-	return w.Result(), nil
-}
-
-func TestTransportOfTheProcessResolvesTheGuest(t *testing.T) {
-	h := New(Options{Transport: inProcess{"static-webserver": readGuest(t, "empty_filter")}})
-	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "http://static-webserver/guest.wasm"}); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestLimitHoldsForWhatAnotherPluginFetched(t *testing.T) {
 	h := New(Options{})
 	defer h.Close()
@@ -109,6 +93,20 @@ func TestDigestOfAGuest(t *testing.T) {
 		err := startError(t, Args{GuestURL: fileURLOf("empty_filter"), GuestSHA256: digest})
 		if !strings.HasSuffix(message(err), want) || (err == nil) != (want == "") {
 			t.Errorf("%q: got %v, want %s", digest, err, want)
+		}
+	}
+}
+
+func TestGuestThatCanDecideNothingDoesNotStart(t *testing.T) {
+	for guest, want := range map[string]string{
+		"start_exit": "failed to create a guest pool: wasm: _start error: module closed with exit_code(0): the guest is built as a program, " +
+			"which ends with its main; build it with -buildmode=c-shared (Go) or -buildmode=wasi-legacy (TinyGo)",
+		"main_not_run": "wasm: none of the guest's functions decides anything: it is built as a library, whose main is not run; " +
+			"register the plugin in init, or build it with -buildmode=wasi-legacy (TinyGo)",
+	} {
+		err := startError(t, Args{GuestURL: fileURLOf(guest)})
+		if message(err) != "plugin Wasm: guest "+fileURLOf(guest)+": "+want {
+			t.Errorf("%s: got\n%v\nwant\n%s", guest, err, want)
 		}
 	}
 }

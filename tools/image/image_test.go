@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -185,17 +184,6 @@ func TestImageHasLicensesAndLabels(t *testing.T) {
 		if !strings.Contains(texts[name], says) {
 			t.Errorf("%s says %.80q", name, texts[name])
 		}
-	}
-}
-
-// A module of ours that a folder replaces is no part of the module cache.
-func TestLicensesAreNotThoseOfAFolder(t *testing.T) {
-	files, err := licenses(&debug.BuildInfo{Deps: []*debug.Module{
-		{Path: "example.com/ours", Version: "v0.1.0", Replace: &debug.Module{Path: "./ours", Version: "(devel)"}},
-	}})
-	names := slices.Collect(maps.Keys(files))
-	if err != nil || files["licenses/go/LICENSE"] == nil || slices.ContainsFunc(names, func(name string) bool { return !fs.ValidPath(name) }) {
-		t.Errorf("%v, %q", err, names)
 	}
 }
 
