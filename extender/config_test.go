@@ -39,7 +39,8 @@ func TestBadFilesEarnTheirMessage(t *testing.T) {
 			t.Fatalf("%s: the first line does not say what to want", path)
 		}
 	}
-	if _, err := extender.LoadConfig(files + "missing.yaml"); err == nil || !strings.Contains(err.Error(), "missing.yaml") {
+	_, err = extender.LoadConfig(files + "missing.yaml")
+	if err == nil || !strings.Contains(err.Error(), "missing.yaml") {
 		t.Errorf("a missing file: %v", err)
 	}
 }

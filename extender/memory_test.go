@@ -23,7 +23,8 @@ func TestExtenderReadsABodyWholeHoweverItArrives(t *testing.T) {
 					t.Errorf("%d bytes %s, limit %d: read %d others, %v", size, name, limit, len(body), err)
 				}
 				s.release()
-				if used := s.used.Load(); used != 0 {
+				used := s.used.Load()
+				if used != 0 {
 					t.Errorf("%d bytes are still taken", used)
 				}
 			}

@@ -45,10 +45,11 @@ algorithms: {load: {config: {url: "http://%s", nodeLabel: node, threshold: 0.9, 
 		page = get(handler, "/readyz").Body.String()
 		return strings.Contains(page, "load: 1 nodes")
 	})
-	if got := scores(t, handler); got != "idle=9 half=5 busy=5 unknown=5" {
+	got := scores(t, handler)
+	if got != "idle=9 half=5 busy=5 unknown=5" {
 		t.Errorf("scores %s, want 9 for a node in use by 10 %%; %s", got, page)
 	}
-	got := post(handler, "/filter", nodesRequest(t)).Body.String()
+	got = post(handler, "/filter", nodesRequest(t)).Body.String()
 	if !strings.Contains(got, `"FailedNodes":{}`) {
 		t.Errorf("filters it out: %s", got)
 	}

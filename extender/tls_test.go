@@ -68,7 +68,8 @@ func (s *secured) do(path string, trusts *pki.Authority, certificates ...tls.Cer
 func TestExtenderTakesClientsOfItsAuthority(t *testing.T) {
 	clients, others := pki.New(t), pki.New(t)
 	s := startTLS(t, clients.File)
-	if response, answer, err := s.do("/filter", s.authority, clients.Pair(t, time.Hour)); err != nil || response.StatusCode != http.StatusOK {
+	response, answer, err := s.do("/filter", s.authority, clients.Pair(t, time.Hour))
+	if err != nil || response.StatusCode != http.StatusOK {
 		t.Errorf("good: %v %s", err, answer)
 	}
 	for _, path := range []string{"/filter", "/metrics", "/", "/version"} {

@@ -159,7 +159,8 @@ func TestPodsOfAnySizeAreRead(t *testing.T) {
 			return guest.Status{Code: guest.Error, Reason: "annotations"}
 		}
 		var whole v1.Pod
-		if err := whole.Unmarshal(p.Protobuf()); err != nil || whole.Annotations[key] != value {
+		err = whole.Unmarshal(p.Protobuf())
+		if err != nil || whole.Annotations[key] != value {
 			return guest.Status{Code: guest.Error, Reason: errors.Join(errors.New("the whole pod"), err).Error()}
 		}
 		return guest.Status{Code: guest.Skip, Reason: value}

@@ -87,7 +87,8 @@ func FuzzMatch(f *testing.F) {
 			t.Fatal(err)
 		}
 		// Compile adds two: one that fails, one that matches.
-		if got := len(program.Inst); got > estimated+2 {
+		got := len(program.Inst)
+		if got > estimated+2 {
 			t.Fatalf("%q: %d instructions, estimated %d", pattern, got, estimated)
 		}
 		for _, similar := range []string{name, name + "-1", name + name, "node-" + name, name[len(name)/2:]} {

@@ -112,7 +112,8 @@ func TestV2ScoresWhatThePodPrefers(t *testing.T) {
 	})
 	for _, pod := range []*v1.Pod{preferring(podWithout(), "-2$"), preferring(podWith("kubecon"), "-2$")} {
 		guest.PreFilter(pod)
-		if status := scorer.PreScore(t.Context(), guest.state, pod, nodes.Nodes); !status.IsSuccess() {
+		status := scorer.PreScore(t.Context(), guest.state, pod, nodes.Nodes)
+		if !status.IsSuccess() {
 			t.Fatal(status)
 		}
 		for _, node := range nodes.Nodes {

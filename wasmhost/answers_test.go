@@ -72,7 +72,8 @@ func (r *remembering) cycle(t *testing.T, p *v1.Pod) (passing string, named bool
 	for _, node := range r.Nodes {
 		name := node.Node().Name
 		if result.AllNodes() || result.NodeNames.Has(name) {
-			if status := r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, node); status.IsSuccess() {
+			status := r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, node)
+			if status.IsSuccess() {
 				names = append(names, name)
 			}
 		}
@@ -116,13 +117,14 @@ func TestGuestThatDeclaresIsAskedOnce(t *testing.T) {
 			t.Errorf("pod %d: passing %q, named: %v, %v", i, passing, named, status)
 		}
 	}
-	if n := r.asked(t) - before; n != 5 {
+	n := r.asked(t) - before
+	if n != 5 {
 		t.Errorf("asked %d times for 3 pods and 5 nodes", n)
 	}
 	r.p.metrics.flush()
-	n, err := testutil.GetCounterMetricValue(r.p.metrics.remembered)
-	if err != nil || n != 2*3 {
-		t.Errorf("remembered %v times for 2 nodes that were named to 3 pods: %v", n, err)
+	remembered, err := testutil.GetCounterMetricValue(r.p.metrics.remembered)
+	if err != nil || remembered != 2*3 {
+		t.Errorf("remembered %v times for 2 nodes that were named to 3 pods: %v", remembered, err)
 	}
 	passing, _, _ := r.cycle(t, about("db", "y"))
 	if passing != "n1 n2" || r.asked(t)-before != 10 {
@@ -195,7 +197,8 @@ func TestScoresAreRemembered(t *testing.T) {
 	r := openRemembering(t, "decides_by_zone", Args{}, inZone("a", "east"), inZone("b", "west"))
 	state := framework.NewCycleState()
 	p := pod("web")
-	if _, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes); !status.IsSuccess() {
+	_, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
+	if !status.IsSuccess() {
 		t.Fatal(status)
 	}
 	before := r.asked(t)
@@ -229,16 +232,18 @@ func TestPreScoreIsRemembered(t *testing.T) {
 			t.Fatal(status)
 		}
 	}
-	if n := r.asked(t) - before; n != 1 {
+	n := r.asked(t) - before
+	if n != 1 {
 		t.Errorf("asked %d times about pods alike", n)
 	}
-	if _, status := preScore(about("web", "x")); !status.IsSuccess() {
+	_, status := preScore(about("web", "x"))
+	if !status.IsSuccess() {
 		t.Fatal(status)
 	}
 	// The next pod alike is asked about nothing, until a score is not known.
 	again := about("again", "x")
 	state, status := preScore(again)
-	n := r.asked(t) - before
+	n = r.asked(t) - before
 	if !status.IsSuccess() || n != 2 {
 		t.Errorf("%v, asked %d times", status, n)
 	}

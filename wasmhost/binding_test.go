@@ -62,13 +62,15 @@ func TestPodInBindingKeepsItsInstance(t *testing.T) {
 	b := begins(t, guest, "second")
 	next := framework.NewCycleState()
 	preFilter(t.Context(), guest, next, pod("third."))
-	if got := b.preBind(); got != "secondRPB" {
+	got := b.preBind()
+	if got != "secondRPB" {
 		t.Errorf("the second pod: %q", got)
 	}
-	if got := a.preBind(); got != "first.RPB" {
+	got = a.preBind()
+	if got != "first.RPB" {
 		t.Errorf("the first pod: %q", got)
 	}
-	got := guest.Filter(t.Context(), next, pod("third."), node("n")).Message()
+	got = guest.Filter(t.Context(), next, pod("third."), node("n")).Message()
 	if got != "third." {
 		t.Errorf("the pod that is being scheduled: %q", got)
 	}
@@ -124,11 +126,12 @@ func TestPermitRefusesAPodForWhoseInstanceThereIsNoRoom(t *testing.T) {
 		t.Errorf("no room: %v, %s", status, wait)
 	}
 	guest.Unreserve(t.Context(), state, second, "n")
-	if got := first.preBind(); got != "first.RPB" {
+	got := first.preBind()
+	if got != "first.RPB" {
 		t.Errorf("the pod that has the room: %q", got)
 	}
 	first.postBind()
-	got := begins(t, guest, "third.").preBind()
+	got = begins(t, guest, "third.").preBind()
 	if got != "third.RPB" {
 		t.Errorf("when there is room again: %q", got)
 	}
@@ -156,11 +159,12 @@ func TestWhatIsReservedIsKnownToTheNextPod(t *testing.T) {
 	tell := func() string {
 		return guest.Filter(t.Context(), framework.NewCycleState(), pod("next"), node("n")).Message()
 	}
-	if got := tell(); got != "1" {
+	got := tell()
+	if got != "1" {
 		t.Errorf("while it is reserved: %q", got)
 	}
 	first.unreserve()
-	got := tell()
+	got = tell()
 	if got != "0" {
 		t.Errorf("after that: %q", got)
 	}
@@ -168,10 +172,11 @@ func TestWhatIsReservedIsKnownToTheNextPod(t *testing.T) {
 
 func TestHookThatTheGuestDoesNotHaveLetsTheOthersBind(t *testing.T) {
 	guest := open(t, "remember_permit").(binder)
-	if status := guest.Bind(t.Context(), framework.NewCycleState(), pod("web"), "n"); !status.IsSkip() {
+	status := guest.Bind(t.Context(), framework.NewCycleState(), pod("web"), "n")
+	if !status.IsSkip() {
 		t.Errorf("bind: %v", status)
 	}
-	status := minor.Ask(t.Context(), open(t, "permit").(fwk.PreBindPlugin), framework.NewCycleState(), pod("web"), "n")
+	status = minor.Ask(t.Context(), open(t, "permit").(fwk.PreBindPlugin), framework.NewCycleState(), pod("web"), "n")
 	if !status.IsSkip() {
 		t.Errorf("prebind: %v", status)
 	}

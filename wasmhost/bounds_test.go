@@ -97,7 +97,8 @@ func TestWhatAGuestLogsIsOneLine(t *testing.T) {
 			t.Errorf("%s: logged %q", function, log)
 		}
 		pl = generous(t, aHandle(), function, 1, 16<<20, "a\x00")
-		if log := logged(t, func() { preFilter(t.Context(), pl, framework.NewCycleState(), pod("web")) }); len(log) > 64<<10 || !strings.Contains(log, "aa") && !strings.Contains(log, `a="a"`) {
+		log = logged(t, func() { preFilter(t.Context(), pl, framework.NewCycleState(), pod("web")) })
+		if len(log) > 64<<10 || !strings.Contains(log, "aa") && !strings.Contains(log, `a="a"`) {
 			t.Errorf("%s: logged %d bytes: %.100q", function, len(log), log)
 		}
 	}

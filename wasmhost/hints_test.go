@@ -93,7 +93,8 @@ func TestPodsThatAHintHasNoTimeForAreWokenLaterIfItHelps(t *testing.T) {
 		p.UID = types.UID(value)
 		return p
 	}
-	if hint := r.hint(t, added, waiting("first"), nil, n1); hint != fwk.Queue {
+	hint := r.hint(t, added, waiting("first"), nil, n1)
+	if hint != fwk.Queue {
 		t.Errorf("the first pod: %v", hint)
 	}
 	busy := r.p.hints.busyUntil.Sub(began)
@@ -111,10 +112,11 @@ func TestPodsThatAHintHasNoTimeForAreWokenLaterIfItHelps(t *testing.T) {
 			}
 		}
 	}
-	if hint := r.hint(t, added, waiting("no-node"), nil, m1); hint != fwk.QueueSkip {
+	hint = r.hint(t, added, waiting("no-node"), nil, m1)
+	if hint != fwk.QueueSkip {
 		t.Errorf("no-node: %v", hint)
 	}
-	hint := r.hint(t, added, waiting("first"), nil, n1)
+	hint = r.hint(t, added, waiting("first"), nil, n1)
 	if hint != fwk.Queue {
 		t.Errorf("what is known needs no time: %v", hint)
 	}

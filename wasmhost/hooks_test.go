@@ -11,7 +11,8 @@ import (
 func TestPostFilterDoesNotSpeakOfAnotherCycle(t *testing.T) {
 	pl, before := open(t, "postfilter"), framework.NewCycleState()
 	first, second := pod("secret"), pod("public")
-	if _, status := preFilter(t.Context(), pl, before, first); !status.IsSuccess() {
+	_, status := preFilter(t.Context(), pl, before, first)
+	if !status.IsSuccess() {
 		t.Fatal(status)
 	}
 	for name, p := range map[string]*v1.Pod{"another pod": second, "the same pod, tried again": first} {
@@ -21,7 +22,7 @@ func TestPostFilterDoesNotSpeakOfAnotherCycle(t *testing.T) {
 			t.Errorf("%s: %v %q", name, status.Code(), status.Message())
 		}
 	}
-	_, status := pl.(fwk.PostFilterPlugin).PostFilter(t.Context(), before, first, nil)
+	_, status = pl.(fwk.PostFilterPlugin).PostFilter(t.Context(), before, first, nil)
 	if status.Message() != "I remember: secret" {
 		t.Errorf("in its own cycle: %v %q", status.Code(), status.Message())
 	}

@@ -26,7 +26,8 @@ func TestGuestThatDoesNotStartClosesNoOther(t *testing.T) {
 	pl, err := h.open(t.Context(), "Wasm", args, nil)
 	testkit.Must(t, err)
 	args.GuestConfig = "no object"
-	if _, err := h.Start(t.Context(), "Other", args); err == nil || !strings.Contains(err.Error(), "guestConfig: want a JSON object") {
+	_, err = h.Start(t.Context(), "Other", args)
+	if err == nil || !strings.Contains(err.Error(), "guestConfig: want a JSON object") {
 		t.Errorf("the other guest: %v", err)
 	}
 	_, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web"))

@@ -19,7 +19,8 @@ func TestGuestThatWantsTooMuchMemoryIsReplaced(t *testing.T) {
 				t.Errorf("%s, call %d: %v, want %v", guest, i, got[i], want)
 			}
 		}
-		if got := schedule(t.Context(), pl, pod("next"), "m", "n"); !got[0].IsSuccess() || !got[1].IsSuccess() {
+		got = schedule(t.Context(), pl, pod("next"), "m", "n")
+		if !got[0].IsSuccess() || !got[1].IsSuccess() {
 			t.Errorf("%s, the next pod: %v", guest, got)
 		}
 	}

@@ -52,10 +52,11 @@ func TestAnotherCycleGoesOnWhileOneTraps(t *testing.T) {
 	mine, other := framework.NewCycleState(), framework.NewCycleState()
 	preFilter(t.Context(), pl, mine, pod("mine"))
 	preFilter(t.Context(), pl, other, pod("other"))
-	if status := pl.Filter(t.Context(), other, pod("other"), node("trap")); status.Code() != fwk.Error {
+	status := pl.Filter(t.Context(), other, pod("other"), node("trap"))
+	if status.Code() != fwk.Error {
 		t.Fatal(status)
 	}
-	status := pl.Filter(t.Context(), mine, pod("mine"), node("a"))
+	status = pl.Filter(t.Context(), mine, pod("mine"), node("a"))
 	if !status.IsSuccess() {
 		t.Error(status)
 	}

@@ -60,7 +60,8 @@ func TestGuestThatLoopsCostsItsPodAnError(t *testing.T) {
 			preFilter(t.Context(), pl, state, p)
 		}
 		want := map[string]fwk.Code{"p": fwk.Skip, "b": fwk.Skip, "o": fwk.Unschedulable}[config] // else Success
-		if status := call(pl); status.Code() != want {
+		status = call(pl)
+		if status.Code() != want {
 			t.Errorf("%s, ignored: %v, want %v", config, status, want)
 		}
 	}
@@ -91,7 +92,8 @@ func TestGuestThatOnlyCallsTheHostIsInterrupted(t *testing.T) {
 func TestGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {
 	pl := openWith(t, "endless", Args{CallTimeout: soon}, nil)
 	state, web := framework.NewCycleState(), pod("web")
-	if _, status := preFilter(t.Context(), pl, state, web); !status.IsSuccess() {
+	_, status := preFilter(t.Context(), pl, state, web)
+	if !status.IsSuccess() {
 		t.Fatal(status)
 	}
 	var all sync.WaitGroup

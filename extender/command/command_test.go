@@ -18,13 +18,15 @@ func try(t *testing.T, args ...string) (status int, stdout, stderr string) {
 }
 
 func TestExtenderExplainsItself(t *testing.T) {
-	if status, out, _ := try(t, "--version"); status != 0 || !strings.Contains(out, runtime.Version()) {
+	status, out, _ := try(t, "--version")
+	if status != 0 || !strings.Contains(out, runtime.Version()) {
 		t.Errorf("--version: %d %q", status, out)
 	}
-	if status, out, _ := try(t, "--help"); status != 0 || !strings.Contains(out, "--print-config") || !strings.Contains(out, "--listen") {
+	status, out, _ = try(t, "--help")
+	if status != 0 || !strings.Contains(out, "--print-config") || !strings.Contains(out, "--listen") {
 		t.Errorf("--help: %d %q", status, out)
 	}
-	status, out, _ := try(t, "--print-config", "--algorithm=lucky", "--config=../../testdata/extender/config/good/one-algorithm.yaml")
+	status, out, _ = try(t, "--print-config", "--algorithm=lucky", "--config=../../testdata/extender/config/good/one-algorithm.yaml")
 	if status != 0 || !strings.Contains(out, "listen: 127.0.0.1:8000\n") || !strings.Contains(out, "pass: 0.5\n") || !strings.Contains(out, "verbosity: 4\n") {
 		t.Errorf("--print-config: %d %s", status, out)
 	}

@@ -83,7 +83,8 @@ func TestValuesBecomeScores(t *testing.T) {
 		c.change(&config)
 		l := build(t, config, time.Now)
 		l.poll(t.Context())
-		if got, err := l.Prioritize(t.Context(), nodes); err != nil || !slices.Equal(got, c.want) {
+		got, err := l.Prioritize(t.Context(), nodes)
+		if err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v, %v", name, got, c.want, err)
 		}
 		failures, err := l.Filter(t.Context(), nodes)
@@ -144,7 +145,8 @@ func TestStaleDataIsDropped(t *testing.T) {
 		prometheus.URL+"/api/v1/query: status 503: query rejected: timeout: too busy")
 	now = now.Add(time.Nanosecond)
 	expect("when the data is too old", false, false, "data is stale (1m0s old)")
-	if got := l.Health().Gauges; got["query_failures"] != 1 || got["data_age_seconds"] < 60 || got["nodes"] != 6 {
+	got := l.Health().Gauges
+	if got["query_failures"] != 1 || got["data_age_seconds"] < 60 || got["nodes"] != 6 {
 		t.Errorf("gauges %v", got)
 	}
 	prometheus.status, prometheus.answer = http.StatusOK, vector(values)
@@ -157,7 +159,7 @@ func TestStaleDataIsDropped(t *testing.T) {
 		prometheus.URL+"/api/v1/query: status 200: query "+config.promQL()+": no series in the answer")
 	now = now.Add(time.Minute)
 	expect("when all answers are empty", false, false, "data is stale")
-	got := l.Health().Gauges
+	got = l.Health().Gauges
 	if got["query_failures"] != 2 || got["nodes"] != 6 {
 		t.Errorf("gauges %v", got)
 	}
@@ -254,7 +256,8 @@ func TestTokenIsReadForEveryQuery(t *testing.T) {
 	config := defaults()
 	config.URL, config.BearerTokenFile = prometheus.URL+"/prefix/", filepath.Join(t.TempDir(), "token")
 	l := build(t, config, time.Now)
-	if _, err := l.ask(t); err == nil || !strings.Contains(err.Error(), "bearerTokenFile") {
+	_, err := l.ask(t)
+	if err == nil || !strings.Contains(err.Error(), "bearerTokenFile") {
 		t.Errorf("without the file: %v", err)
 	}
 	for _, token := range []string{"one", "two"} {

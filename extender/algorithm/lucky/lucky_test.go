@@ -65,13 +65,14 @@ func answers(t *testing.T, seed uint64) (all string) {
 }
 
 func TestSeedMakesAnswersRepeatable(t *testing.T) {
-	if one, two := answers(t, 42), answers(t, 42); one != two {
+	one, two := answers(t, 42), answers(t, 42)
+	if one != two {
 		t.Errorf("%s and %s", one, two)
 	}
 	if answers(t, 42) == answers(t, 43) {
 		t.Error("another seed gives the same")
 	}
-	one, two := answers(t, 0), answers(t, 0)
+	one, two = answers(t, 0), answers(t, 0)
 	if one == two {
 		t.Error("without a seed two starts give the same")
 	}

@@ -82,7 +82,8 @@ func TestCallThatHasEndedIsNotInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	i.InterruptCall(before+1, Overdue(time.Second)) // the number of the call that was
-	if _, err := i.Call(Filter); err != nil || i.Interrupted() {
+	_, err = i.Call(Filter)
+	if err != nil || i.Interrupted() {
 		t.Errorf("the next call: %v", err)
 	}
 }

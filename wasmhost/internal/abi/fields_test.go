@@ -15,16 +15,18 @@ func TestFieldsAreReadAsTheDownwardAPIWritesThem(t *testing.T) {
 	fields, err := parseFields(declared)
 	testkit.Must(t, err)
 	want := []Field{{Kind: Namespace}, {Kind: Name}, {Kind: Label, Key: "app.kubernetes.io/name"}, {Kind: Annotation, Key: "a"}}
-	if got := withoutText(fields.Pod); !slices.Equal(got, want) {
+	got := withoutText(fields.Pod)
+	if !slices.Equal(got, want) {
 		t.Errorf("of the pod: %v", got)
 	}
 	want = []Field{{Kind: Name}, {Kind: Label, Key: "zone"}, {Kind: Annotation, Key: "b"}}
-	if got := withoutText(fields.Node); !slices.Equal(got, want) {
+	got = withoutText(fields.Node)
+	if !slices.Equal(got, want) {
 		t.Errorf("of the node, each once: %v", got)
 	}
-	got := fields.Pod[2].String()
-	if got != "pod.metadata.labels['app.kubernetes.io/name']" {
-		t.Errorf("written as %q", got)
+	text := fields.Pod[2].String()
+	if text != "pod.metadata.labels['app.kubernetes.io/name']" {
+		t.Errorf("written as %q", text)
 	}
 }
 
