@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 	"unsafe"
 )
 
@@ -31,37 +30,6 @@ func TestCacheKeepsItsBoundAndWhatIsInUse(t *testing.T) {
 	first, _ := cache.Select(ptr("^node-0$"), nil)
 	if first == nil || !first.Match("node-0") {
 		t.Error("a forgotten pattern is not compiled again")
-	}
-}
-
-func TestCacheCompilesAPatternWhileAnotherIsCompiled(t *testing.T) {
-	cache := NewCache(Default, 1<<20)
-	costly := cache.entry(Require, "costly")
-	began, end := make(chan struct{}), make(chan struct{})
-	go costly.once.Do(func() {
-		close(began)
-		<-end
-	})
-	defer close(end)
-	<-began
-	others := make(chan *pattern)
-	for range 2 {
-		go func() {
-			other, _ := cache.compile(Require, "other")
-			others <- other
-		}()
-	}
-	var first *pattern
-	for range 2 {
-		select {
-		case other := <-others:
-			if other == nil || first != nil && other != first {
-				t.Errorf("got %v and %v", first, other)
-			}
-			first = other
-		case <-time.After(time.Minute):
-			t.Fatal("it waits for the costly one")
-		}
 	}
 }
 

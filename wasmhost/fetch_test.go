@@ -54,21 +54,7 @@ func TestStartThatFailsNamesPluginURLAndCause(t *testing.T) {
 	}
 }
 
-func TestLimitHoldsForWhatAnotherPluginFetched(t *testing.T) {
-	h := New(Options{})
-	defer h.Close()
-	guestURL := "file://" + guests + "empty_filter.wasm"
-	if _, err := h.Start(t.Context(), "First", Args{GuestURL: guestURL}); err != nil {
-		t.Fatal(err)
-	}
-	_, err := h.Start(t.Context(), "Second", Args{GuestURL: guestURL, GuestSizeLimit: quantity(10)})
-	want := "over guestSizeLimit, 10 bytes"
-	if !strings.Contains(message(err), want) {
-		t.Errorf("got %v, want …%s…", err, want)
-	}
-}
-
-func TestGuestIsFetchedOnce(t *testing.T) {
+func TestGuestIsFetchedOnceAndTheLimitHoldsForEachPlugin(t *testing.T) {
 	fetches := 0
 	guestURL := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		fetches++
@@ -76,9 +62,14 @@ func TestGuestIsFetchedOnce(t *testing.T) {
 	})
 	h := New(Options{})
 	defer h.Close()
-	for range 3 {
-		if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: guestURL}); err != nil {
-			t.Fatal(err)
+	for _, want := range []string{"", "", "over guestSizeLimit, 10 bytes"} {
+		args := Args{GuestURL: guestURL}
+		if want != "" {
+			args.GuestSizeLimit = quantity(10)
+		}
+		_, err := h.Start(t.Context(), "Wasm", args)
+		if !strings.Contains(message(err), want) || (err == nil) != (want == "") {
+			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 	if fetches != 1 {

@@ -19,23 +19,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
-func TestGuestThatDoesNotStartClosesNoOther(t *testing.T) {
-	h := New(Options{})
-	defer h.Close()
-	args := Args{GuestURL: fileURL("regex_v2")}
-	pl, err := h.open(t.Context(), "Wasm", args, nil)
-	testkit.Must(t, err)
-	args.GuestConfig = "no object"
-	_, err = h.Start(t.Context(), "Other", args)
-	if err == nil || !strings.Contains(err.Error(), "guestConfig: want a JSON object") {
-		t.Errorf("the other guest: %v", err)
-	}
-	_, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web"))
-	if !status.IsSkip() {
-		t.Errorf("the first: %v", status)
-	}
-}
-
 func TestMetricsOfAGuest(t *testing.T) {
 	pl := openCounted(t, "trap_filter", Args{Instances: 1})
 	state, p := framework.NewCycleState(), pod("web")
@@ -191,23 +174,28 @@ func users(h *Host, want int) error {
 	return errors.New("no guest")
 }
 
+// Neither a start that fails nor a plugin that is closed ends it for others.
 func TestHostKeepsAGuestAsLongAsAPluginHasIt(t *testing.T) {
 	h := New(Options{})
 	defer h.Close()
+	args := Args{GuestURL: fileURL("regex_v2")}
 	var plugins []fwk.Plugin
 	for range 2 {
-		pl, err := h.open(t.Context(), "Wasm", Args{GuestURL: fileURL("regex_v2")}, nil)
+		pl, err := h.open(t.Context(), "Wasm", args, nil)
 		testkit.Must(t, err)
 		plugins = append(plugins, pl)
 	}
-	if err := inside(plugins[0]).Close(); err != nil {
-		t.Error(err)
+	args.GuestConfig = "no object"
+	_, err := h.Start(t.Context(), "Other", args)
+	if !strings.Contains(message(err), "guestConfig: want a JSON object") {
+		t.Errorf("the other guest: %v", err)
 	}
+	testkit.Must(t, inside(plugins[0]).Close())
 	_, status := preFilter(t.Context(), plugins[1], framework.NewCycleState(), pod("web"))
 	if !status.IsSkip() {
 		t.Errorf("the other plugin: %v", status)
 	}
-	err := errors.Join(users(h, 1), inside(plugins[1]).Close())
+	err = errors.Join(users(h, 1), inside(plugins[1]).Close())
 	if err != nil || len(h.guests) > 0 {
 		t.Errorf("%d guests, %v", len(h.guests), err)
 	}

@@ -35,20 +35,6 @@ func build(t testing.TB, pattern string) built {
 	return built{automaton, len(b.states), len(b.table), b.work}
 }
 
-func TestHonestPatternsFitTwiceOver(t *testing.T) {
-	for _, pattern := range patterns.Corpus() {
-		a := build(t, pattern)
-		if a.Automaton == nil {
-			t.Errorf("%.60q is refused, after %d states and %d work", pattern, a.states, a.work)
-			continue
-		}
-		t.Logf("%.60q: %s", pattern, a)
-		if 2*a.states > maxStates || 2*a.entries > maxEntries || 2*a.work > maxWork {
-			t.Errorf("%.60q: %s; more than half of %d, %d, %d", pattern, a, maxStates, maxEntries, maxWork)
-		}
-	}
-}
-
 // TestWhatHostilePatternsTake shows which of the hostile patterns that can be parsed
 // are too costly, and that they are given up at the bounds.
 func TestWhatHostilePatternsTake(t *testing.T) {
