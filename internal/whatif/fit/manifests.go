@@ -28,6 +28,7 @@ type Manifests struct {
 	objects   snapshot.Snapshot // what pods depend on, and what makes them
 	sets      []appsv1.ReplicaSet
 	workloads []*Workload
+	kinds     map[string]int // how many objects were read
 	skipped   map[string]int // by kind
 }
 
@@ -35,8 +36,7 @@ type Manifests struct {
 // is about the first mistake, or says that nothing makes pods.
 func Read(paths []string, stdin io.Reader) (*Manifests, error) {
 	m := &Manifests{skipped: map[string]int{}}
-	all, err := m.read(paths, stdin)
-	if err != nil {
+	if err := m.read(paths, stdin); err != nil {
 		return nil, err
 	}
 	m.sort()
@@ -45,14 +45,14 @@ func Read(paths []string, stdin io.Reader) (*Manifests, error) {
 		if slices.Equal(paths, []string{"-"}) {
 			read = "the manifests"
 		}
-		return nil, fmt.Errorf("nothing in %s makes pods: there is %s", read, cmp.Or(report.Counted(all), "no object"))
+		return nil, fmt.Errorf("nothing in %s makes pods: there is %s", read, cmp.Or(report.Counted(m.kinds), "no object"))
 	}
 	return m, nil
 }
 
 // read reads objects, and counts them by kind.
-func (m *Manifests) read(paths []string, stdin io.Reader) (kinds map[string]int, err error) {
-	kinds = map[string]int{}
+func (m *Manifests) read(paths []string, stdin io.Reader) error {
+	m.kinds = map[string]int{}
 	files := resource.NewLocalBuilder().Unstructured().Flatten()
 	for _, path := range paths {
 		if path == "-" {
@@ -61,12 +61,12 @@ func (m *Manifests) read(paths []string, stdin io.Reader) (kinds map[string]int,
 			files.FilenameParam(false, &resource.FilenameOptions{Filenames: []string{path}})
 		}
 	}
-	err = files.Do().Visit(func(info *resource.Info, err error) error {
+	return files.Do().Visit(func(info *resource.Info, err error) error {
 		if err != nil {
 			return err
 		}
 		gvk := info.Object.GetObjectKind().GroupVersionKind()
-		kinds[gvk.Kind]++
+		m.kinds[gvk.Kind]++
 		raw, _ := json.Marshal(info.Object) // which was JSON
 		known, err := m.objects.AddManifest(raw)
 		if err != nil {
@@ -77,7 +77,6 @@ func (m *Manifests) read(paths []string, stdin io.Reader) (kinds map[string]int,
 		}
 		return nil
 	})
-	return kinds, err
 }
 
 // clone is for a run, which changes what it tries.
@@ -123,33 +122,68 @@ func (m *Manifests) add(kind snapshot.Kind, o snapshot.Object) {
 		APIVersion: kind.Resource.GroupVersion().String(), Kind: kind.Kind, Name: w.Name, UID: types.UID(w.String()), Controller: ptr.To(true),
 	}
 	o.SetUID(owner.UID)
-	replicas := ptr.To[int32](1)
+	replicas, idle := ptr.To[int32](1), ""
 	switch o := o.(type) {
 	case *v1.Pod:
 		w.template = &v1.PodTemplateSpec{ObjectMeta: o.ObjectMeta, Spec: o.Spec}
-	case *appsv1.DaemonSet:
+	case *appsv1.DaemonSet, *appsv1.ReplicaSet, *v1.ReplicationController, *appsv1.StatefulSet:
 	case *appsv1.Deployment:
+		if o.Spec.Paused {
+			idle = "paused"
+			break
+		}
 		spec := appsv1.ReplicaSetSpec{Replicas: o.Spec.Replicas, Selector: o.Spec.Selector, Template: o.Spec.Template}
-		owner.Kind, owner.UID, replicas = "ReplicaSet", owner.UID+"'s", o.Spec.Replicas
+		owner.Kind, owner.UID = "ReplicaSet", owner.UID+"'s"
 		m.sets = append(m.sets, appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name, UID: owner.UID}, Spec: spec})
-	case *appsv1.ReplicaSet:
-		replicas = o.Spec.Replicas
-	case *v1.ReplicationController:
-		replicas = o.Spec.Replicas
-	case *appsv1.StatefulSet:
-		replicas = o.Spec.Replicas
 	case *batchv1.Job:
-		replicas = atOnce(&o.Spec)
+		idle, replicas = suspended(o.Spec.Suspend), atOnce(&o.Spec)
 	case *batchv1.CronJob:
-		w.template, replicas = &o.Spec.JobTemplate.Spec.Template, atOnce(&o.Spec.JobTemplate.Spec)
+		job := &o.Spec.JobTemplate.Spec
+		idle, replicas = cmp.Or(suspended(o.Spec.Suspend), suspended(job.Suspend)), atOnce(job)
+		w.template = &job.Template
 	default:
+		return
+	}
+	if idle != "" {
+		m.skipped[idle+" "+kind.Kind]++
+		m.kinds[idle+" "+kind.Kind]++
+		m.kinds[kind.Kind]--
+		if m.kinds[kind.Kind] == 0 {
+			delete(m.kinds, kind.Kind)
+		}
 		return
 	}
 	if w.template == nil { // only a ReplicationController may lack it
 		return
 	}
+	given := replicasOf(o)
+	if given != nil {
+		replicas = *given
+	}
 	w.replicas, w.owner = int(ptr.Deref(replicas, 1)), owner
 	m.workloads = append(m.workloads, w)
+}
+
+func suspended(is *bool) string {
+	if ptr.Deref(is, false) {
+		return "suspended"
+	}
+	return ""
+}
+
+// replicasOf is the field of an object with its number of replicas, or nil if its kind has none.
+func replicasOf(o snapshot.Object) **int32 {
+	switch o := o.(type) {
+	case *appsv1.Deployment:
+		return &o.Spec.Replicas
+	case *appsv1.ReplicaSet:
+		return &o.Spec.Replicas
+	case *appsv1.StatefulSet:
+		return &o.Spec.Replicas
+	case *v1.ReplicationController:
+		return &o.Spec.Replicas
+	}
+	return nil
 }
 
 func atOnce(job *batchv1.JobSpec) *int32 {

@@ -102,6 +102,10 @@ func TestManifestsOfAChartAreUsedOrSkippedByKind(t *testing.T) {
 ---
 {apiVersion: example.com/v1, kind: Anything, metadata: {name: web}, spec: {of: its own}}
 ---
+{apiVersion: batch/v1, kind: Job, metadata: {name: later}, spec: {suspend: true, template: {spec: {containers: [{name: c, image: c}]}}}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: later}, spec: {paused: true, template: {spec: {containers: [{name: c, image: c}]}}}}
+---
 {apiVersion: policy/v1beta1, kind: PodDisruptionBudget, metadata: {name: web}}
 ---
 ` + hook("Pod", "tests", "test") + "---\n" + hook("Pod", "before", "pre-install, pre-upgrade") + "---\n" + hook("Pod", "after", "post-delete"),
@@ -118,7 +122,7 @@ func TestManifestsOfAChartAreUsedOrSkippedByKind(t *testing.T) {
 	if got, want := made(m), "Deployment default/web makes web-0, Pod default/before makes before"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	const want = "1 Pod of Helm's post-delete, 1 Pod of Helm's test, 1 example.com/v1 Anything, 1 policy/v1beta1 PodDisruptionBudget, 1 v1 ConfigMap"
+	const want = "1 Pod of Helm's post-delete, 1 Pod of Helm's test, 1 example.com/v1 Anything, 1 paused Deployment, 1 policy/v1beta1 PodDisruptionBudget, 1 suspended Job, 1 v1 ConfigMap"
 	got := report.Counted(m.skipped)
 	if got != want || len(m.objects.Services) != 1 || len(m.objects.ReplicaSets) != 1 {
 		t.Errorf("skipped: %s, want %s; %+v", got, want, m.objects)
