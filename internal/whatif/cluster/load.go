@@ -60,6 +60,13 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 			return err
 		}
 	}
+	for _, namespace := range All[*v1.Namespace](c) {
+		if namespace.DeletionTimestamp != nil { // in which only new objects are rejected
+			namespace = namespace.DeepCopy()
+			namespace.Status.Phase = v1.NamespaceTerminating
+			c.put(namespace)
+		}
+	}
 	limits := snapshot.KindNamed("LimitRange")
 	for limit := range limits.All(s) {
 		if err := c.load(limits, limit); err != nil {

@@ -3,11 +3,13 @@
 package fit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -139,12 +141,30 @@ func (f *fitting) enter(ctx context.Context) error {
 			if apierrors.IsAlreadyExists(err) {
 				err = f.replace(ctx, o)
 			}
-			if err != nil {
+			if rejected(err) {
+				f.reject(kind, o, err)
+			} else if err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// rejected reports whether an API server rejects an object: others are still answered.
+func rejected(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsNotFound(err)
+}
+
+// reject takes note of an object that an API server rejects: the workload, or another one.
+func (f *fitting) reject(kind snapshot.Kind, o cluster.Object, err error) {
+	for _, w := range f.found.Workloads {
+		if w.Namespace == o.GetNamespace() && (w.Kind == kind.Kind && w.Name == o.GetName() || w.owner.UID == o.GetUID()) {
+			w.rejected = cmp.Or(w.rejected, err) // not that of its ReplicaSet
+			return
+		}
+	}
+	f.found.Rejected = append(f.found.Rejected, err.Error())
 }
 
 // replace has an object be as the manifests have it, but for claims, volumes and
@@ -218,17 +238,26 @@ func (f *fitting) more(ctx context.Context, w *Workload, replicas int) error {
 		if there != nil {
 			f.Delete(there) // of a node of the manifests
 		}
+		made++
+		err := w.rejected
 		for i := range claims {
-			_, err := f.Create(ctx, &claims[i])
-			if err != nil && !apierrors.IsAlreadyExists(err) {
-				return err
+			if err == nil {
+				_, err = f.Create(ctx, &claims[i])
+			}
+			if apierrors.IsAlreadyExists(err) {
+				err = nil
 			}
 		}
-		if err := f.CreateInOrder(ctx, pod); err != nil {
-			return fmt.Errorf("%s: %w", w, err)
+		if err == nil {
+			err = f.CreateInOrder(ctx, pod)
 		}
-		w.pods = append(w.pods, cluster.NameOf(pod))
-		made++
+		if rejected(err) {
+			w.rejections[pod.Name] = strings.TrimPrefix(err.Error(), fmt.Sprintf("pods %q is forbidden: ", pod.Name))
+		} else if err != nil {
+			return fmt.Errorf("%s: %w", w, err)
+		} else {
+			w.pods = append(w.pods, cluster.NameOf(pod))
+		}
 	}
 	return nil
 }
@@ -257,7 +286,7 @@ func (f *fitting) fill(ctx context.Context) error {
 		}
 		f.sum()
 		f.progress("adds replicas", f.found.Tried-f.found.Pending, 0)
-		left = slices.DeleteFunc(left, func(w *Workload) bool { return len(w.Why) > 0 || len(w.pods) >= MostReplicas })
+		left = slices.DeleteFunc(left, func(w *Workload) bool { return len(w.Why) > 0 || len(w.Pods) >= MostReplicas })
 	}
 	for _, w := range f.found.Workloads {
 		w.full()

@@ -8,6 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
@@ -239,10 +243,31 @@ func TestQuotasAreNotModelled(t *testing.T) {
 	has(t, f, "2 pods would fit.", "Tried in memory, with seed 1. Requested, and not modelled: reject pods over v1 resourcequotas. Webhooks,")
 }
 
+// TestFitAnswersForTheOthers: what an API server rejects is said by name.
+func TestFitAnswersForTheOthers(t *testing.T) {
+	o := optionsFor(t, manifest("Deployment", "web", strings.Replace(specOf(""), "{app: a}", "{app: b}", 1)), manifest("Deployment", "none", "replicas: 2, "+specOf("priorityClassName: none, ")),
+		manifest("Pod", "large", "containers: [{name: c, image: c, resources: {limits: {cpu: 1}}}]"), strings.Replace(manifest("Pod", "late", "containers: [{name: c, image: c}]"), "{name: ", "{namespace: going, name: ", 1),
+		"apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: huge}\nvalue: 2000000000\n", manifest("Pod", "good", "containers: [{name: c, image: c}]"))
+	now := metav1.Now()
+	o.Cluster.Namespaces = []v1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "going", DeletionTimestamp: &now}}}
+	o.Cluster.LimitRanges = []v1.LimitRange{{ObjectMeta: metav1.ObjectMeta{Name: "l", Namespace: "default"}, Spec: v1.LimitRangeSpec{Limits: []v1.LimitRangeItem{{
+		Type: v1.LimitTypeContainer, Min: v1.ResourceList{v1.ResourceCPU: resource.MustParse("10m")}, Max: v1.ResourceList{v1.ResourceCPU: resource.MustParse("500m")},
+	}}}}}
+	f, err := Fit(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rejected = " would stay pending: the API server rejects it: "
+	has(t, f, "5 pods would stay pending, and 1 object would be rejected.", `  1 pod`+rejected+`Deployment.apps "web" is invalid: spec.template.metadata.labels`,
+		"  1 pod"+rejected+"maximum cpu usage per Container is 500m, but limit is 1", "  2 pods"+rejected+"no PriorityClass with name none was found", "Deployment default/none: 0 of 2 fit", "Pod default/good: 1 of 1 fit",
+		"  1 pod"+rejected+"unable to create new content in namespace going because it is being terminated", `Rejected: PriorityClass.scheduling.k8s.io "huge" is invalid`)
+	if f.Fits() {
+		t.Errorf("%+v", f)
+	}
+}
+
 func TestFitRefusesWhatCannotBeTried(t *testing.T) {
 	for want, manifests := range map[string]string{
-		`Deployment.apps "web" is invalid: spec.template.metadata.labels`: manifest("Deployment", "web", strings.Replace(specOf(""), "{app: a}", "{app: b}", 1)),
-		`no PriorityClass with name none was found`:                       manifest("Deployment", "web", specOf("priorityClassName: none, ")),
 		"nothing was tried": manifest("Deployment", "web", "replicas: 0, "+specOf("")),
 	} {
 		f, err := fitted(t, false, manifests)

@@ -85,6 +85,7 @@ func (m *Manifests) clone() *Manifests {
 	for _, w := range m.workloads {
 		copied := *w
 		copied.template, copied.Pods = w.template.DeepCopy(), map[string]string{}
+		copied.rejections = map[string]string{}
 		c.workloads = append(c.workloads, &copied)
 	}
 	return c

@@ -25,6 +25,7 @@ type Fitting struct {
 	Zones     []string       `json:"zones,omitempty"`
 	Preempted []engine.Move  `json:"preempted,omitempty"`
 	Skipped   map[string]int `json:"skipped,omitempty"`   // of the manifests, by kind
+	Rejected  []string       `json:"rejected,omitempty"`  // objects that make no pods, by what an API server says of them
 	UntilFull bool           `json:"untilFull,omitempty"` // replicas were added, and Pods are what fits
 	Growth    *Growth        `json:"growth,omitempty"`    // nil if no nodes were to be added
 	Took      time.Duration  `json:"tookNanoseconds"`     // of all runs
@@ -78,7 +79,10 @@ type Workload struct {
 	replicas int
 	next     int // the number of the next pod
 	pods     []types.NamespacedName
-	nodes    []*v1.Node // those of a DaemonSet
+	// rejected is why an API server rejects the workload, and rejections are why it rejects pods, by name.
+	rejected   error
+	rejections map[string]string
+	nodes      []*v1.Node // those of a DaemonSet
 }
 
 // Places are how many of its pods are in which zone, such as "2 in a", and how many are in none if
@@ -115,8 +119,8 @@ func (f *fitting) sum() {
 	found.Pending = 0
 	for _, w := range found.Workloads {
 		f.sumOf(w, zones)
-		found.Tried += len(w.pods)
-		found.Pending += len(w.pods) - w.Fit
+		found.Tried += len(w.Pods)
+		found.Pending += len(w.Pods) - w.Fit
 	}
 	found.Preempted = nil
 	for name, by := range f.preempted {
@@ -136,6 +140,10 @@ func (f *fitting) sumOf(w *Workload, zones map[string]string) {
 	w.Spread = make([]int, len(f.found.Zones))
 	w.Why = map[string]int{}
 	w.Feasible = map[string]int{}
+	for name, why := range w.rejections {
+		w.Pods[name] = ""
+		w.Why["the API server rejects it: "+why]++
+	}
 	for _, name := range w.pods {
 		o := f.Outcome(name)
 		w.Pods[name.Name] = o.Node
@@ -160,7 +168,7 @@ func (f *fitting) sumOf(w *Workload, zones map[string]string) {
 
 // Fits reports whether no pod would stay pending or, until it is full, whether a replica of each workload fits.
 func (f *Fitting) Fits() bool {
-	return f.Pending == 0 || f.UntilFull && !slices.ContainsFunc(f.Workloads, func(w *Workload) bool { return w.Fit == 0 })
+	return f.Pending == 0 && len(f.Rejected) == 0 || f.UntilFull && !slices.ContainsFunc(f.Workloads, func(w *Workload) bool { return w.Fit == 0 })
 }
 
 // Verdict is the result in a line.
@@ -190,6 +198,9 @@ func (f *Fitting) Verdict() string {
 			text += " without another node"
 		}
 	}
+	if len(f.Rejected) > 0 {
+		text += ", and " + report.Plural(len(f.Rejected), "object") + " would be rejected"
+	}
 	if len(f.Preempted) > 0 {
 		text += ", and " + report.Plural(len(f.Preempted), "pod") + " would be preempted"
 	}
@@ -208,6 +219,9 @@ func (f *Fitting) Report(nodes bool) report.Report {
 			then = "recreated, it fits " + move.To
 		}
 		preempted = append(preempted, report.Item{Text: fmt.Sprintf("%s on %s would be preempted by %s: %s", move.Pod, move.From, move.PreemptedBy, then)})
+	}
+	for _, message := range f.Rejected {
+		workloads = append(workloads, report.Item{Text: "Rejected: " + message})
 	}
 	last := f.Basis.String() + " It took " + report.Brief(f.Took) + "."
 	if len(f.Skipped) > 0 {
