@@ -149,6 +149,7 @@ func (c *Cluster) Replace(ctx context.Context, o Object) (err error) {
 		return err
 	}
 	o.SetUID(uid)
+	delete(c.counted, o.GetNamespace()) // where it is counted twice
 	c.put(o)
 	return nil
 }
@@ -182,6 +183,7 @@ func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error
 		Namespace: o.GetNamespace(), Name: o.GetName(),
 	})
 	if err := rest.BeforeCreate(strategy, ctx, internal); err != nil {
+		delete(c.counted, o.GetNamespace()) // where it is counted already
 		return nil, err
 	}
 	if o, err = toVersion(internal, k); err != nil {
@@ -223,7 +225,7 @@ func (c *Cluster) admit(ctx context.Context, k *kind, o Object, internal runtime
 			}
 		}
 	}
-	return nil
+	return c.limit(attributes)
 }
 
 // Update takes an object in the place of the one of its name. It fails if that has changed

@@ -21,16 +21,14 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// recount takes note of the budgets that a write concerns. They are counted when somebody
-// asks. Quotas are not.
+// recount takes note of the budgets and quotas that a write concerns. They are counted when somebody asks.
 func (c *Cluster) recount(e event) {
+	c.recountQuotas(e)
 	switch o := e.object().(type) {
 	case *v1.Pod:
 		for _, budget := range c.budgetsOf(o) {
 			c.budgets[NameOf(budget)] = true
 		}
-	case *v1.ResourceQuota:
-		c.Unmodelled("reject pods over v1 resourcequotas")
 	case *policyv1.PodDisruptionBudget:
 		old, ok := e.old.(*policyv1.PodDisruptionBudget)
 		if e.new != nil && (!ok || old.Generation != o.Generation) {

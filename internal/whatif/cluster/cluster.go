@@ -26,6 +26,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/admission"
+	quota "k8s.io/apiserver/pkg/quota/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -54,6 +55,8 @@ type Cluster struct {
 	kinds     map[reflect.Type]*kind
 	admission []admission.Interface
 	budgets   map[types.NamespacedName]bool // that have to be counted
+	quotas    quota.Registry
+	counted   map[string]bool // namespaces whose quotas are counted
 	started   bool
 	atStart   []func() // what [Cluster.Start] calls
 
@@ -91,7 +94,7 @@ type event struct {
 func New(now func() time.Time) (*Cluster, error) {
 	c := &Cluster{
 		now: now, byName: map[schema.GroupVersionResource]*kind{}, kinds: map[reflect.Type]*kind{},
-		budgets: map[types.NamespacedName]bool{}, unmodelled: map[string]bool{}, names: map[string]int{},
+		budgets: map[types.NamespacedName]bool{}, counted: map[string]bool{}, unmodelled: map[string]bool{}, names: map[string]int{},
 	}
 	for _, k := range snapshot.Kinds {
 		c.serve(k.Example(), k.Namespaced())
@@ -114,6 +117,7 @@ func New(now func() time.Time) (*Cluster, error) {
 		return nil, err
 	}
 	c.Informers = c.newFactory()
+	c.quotas = c.newQuotas()
 	c.admission, err = newAdmission(c)
 	return c, err
 }

@@ -44,7 +44,7 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 				if !podutil.IsPodTerminal(o) && o.DeletionTimestamp == nil { // it takes no room, or will not soon
 					pods = append(pods, o)
 				}
-			case *v1.LimitRange: // below
+			case *v1.LimitRange, *v1.ResourceQuota: // below
 			default:
 				if err := c.load(kind, o); err != nil {
 					return err
@@ -67,10 +67,12 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 			c.put(namespace)
 		}
 	}
-	limits := snapshot.KindNamed("LimitRange")
-	for limit := range limits.All(s) {
-		if err := c.load(limits, limit); err != nil {
-			return err
+	for _, name := range []string{"LimitRange", "ResourceQuota"} {
+		kind := snapshot.KindNamed(name)
+		for o := range kind.All(s) {
+			if err := c.load(kind, o); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -234,13 +234,21 @@ func TestPlaceNamesOneNodeWhereThereWasNoChoice(t *testing.T) {
 	}
 }
 
-func TestQuotasAreNotModelled(t *testing.T) {
-	quota := "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: quota, namespace: default}\nspec: {hard: {pods: \"1\"}}\n"
-	f, err := fitted(t, false, manifest("Deployment", "web", "replicas: 2, "+specOf("")), quota)
+// TestQuotasLimitPods: 2 pods of web run, and a pod that goes makes room.
+func TestQuotasLimitPods(t *testing.T) {
+	quota := "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: quota, namespace: default}\nspec: {hard: {pods: 4, requests.cpu: 5500m}}\n"
+	f, err := fitted(t, false, manifest("Deployment", "new", "replicas: 5, "+asks("500m", "")), quota)
 	if err != nil {
 		t.Fatal(err)
 	}
-	has(t, f, "2 pods would fit.", "Tried in memory, with seed 1. Requested, and not modelled: reject pods over v1 resourcequotas. Webhooks,")
+	has(t, f, "3 pods would stay pending.", "Deployment default/new: 2 of 5 fit",
+		"  3 pods would stay pending: the API server rejects it: exceeded quota: quota, requested: pods=1, used: pods=4, limited: pods=4",
+		"Tried in memory, with seed 1. Webhooks and autoscalers are not modelled.")
+	f, err = fitted(t, false, manifest("Deployment", "web", "replicas: 3, "+asks("1900m", "")), quota)
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, f, "Deployment default/web: 2 of 3 fit", "  1 pod would stay pending: the API server rejects it: exceeded quota: quota, requested: requests.cpu=1900m, used: requests.cpu=3800m, limited: requests.cpu=5500m")
 }
 
 // TestFitAnswersForTheOthers: what an API server rejects is said by name.
