@@ -161,6 +161,9 @@ func (k *kind) get(namespace, name string) Object {
 	return object
 }
 
+// Current is the object of the kind and the name of another one, or nil.
+func (c *Cluster) Current(o Object) Object { return c.of(o).get(o.GetNamespace(), o.GetName()) }
+
 func (k *kind) notFound(name string) error {
 	return apierrors.NewNotFound(k.resource.GroupResource(), name)
 }

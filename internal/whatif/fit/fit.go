@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -15,15 +16,19 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	"k8s.io/kubernetes/pkg/apis/scheduling"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/capture"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // MostReplicas and MostNodes are how many replicas of a workload and how many further nodes
@@ -78,6 +83,7 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	if o.UntilFull {
 		m.disablePreemption()
 	}
+	captured := e.Cluster.Source != nil && !e.Cluster.Source.Taken.IsZero()
 	e.PodGroups = e.PodGroups || len(m.objects.PodGroups) > 0
 	copied, err := engine.New(ctx, e)
 	if err != nil {
@@ -86,6 +92,7 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	defer copied.Close()
 	f := &fitting{
 		Engine: copied, manifests: m, progress: progress,
+		captured: captured, kept: map[types.NamespacedName]bool{},
 		found: Fitting{Workloads: m.workloads, Skipped: m.skipped, UntilFull: o.UntilFull},
 	}
 	if err := f.enter(ctx); err != nil {
@@ -125,6 +132,8 @@ type fitting struct {
 	progress  engine.Progress
 	residents map[types.NamespacedName]*v1.Pod // with their nodes, before anything is tried
 	preempted map[types.NamespacedName]types.NamespacedName
+	captured  bool                          // the cluster is a snapshot, which has not all of an object
+	kept      map[types.NamespacedName]bool // of workloads that do not change
 }
 
 // enter schedules the pending pods of the cluster, and makes what the pods of the manifests depend on.
@@ -142,7 +151,7 @@ func (f *fitting) enter(ctx context.Context) error {
 				err = f.replace(ctx, o)
 			}
 			if rejected(err) {
-				f.reject(kind, o, err)
+				f.reject(o, err)
 			} else if err != nil {
 				return err
 			}
@@ -157,9 +166,9 @@ func rejected(err error) bool {
 }
 
 // reject takes note of an object that an API server rejects: the workload, or another one.
-func (f *fitting) reject(kind snapshot.Kind, o cluster.Object, err error) {
+func (f *fitting) reject(o cluster.Object, err error) {
 	for _, w := range f.found.Workloads {
-		if w.Namespace == o.GetNamespace() && (w.Kind == kind.Kind && w.Name == o.GetName() || w.owner.UID == o.GetUID()) {
+		if w.owns(o) || w.owner.UID == o.GetUID() {
 			w.rejected = cmp.Or(w.rejected, err) // not that of its ReplicaSet
 			return
 		}
@@ -174,6 +183,20 @@ func (f *fitting) replace(ctx context.Context, o cluster.Object) error {
 	case *v1.PersistentVolumeClaim, *v1.PersistentVolume, *v1.Namespace, *v1.Node:
 		return nil
 	}
+	old := f.Current(o)
+	replicas := replicasOf(o)
+	if replicas != nil && *replicas == nil { // kubectl apply keeps what the manifest does not have
+		*replicas = *replicasOf(old)
+	}
+	for _, w := range f.found.Workloads {
+		if w.owns(o) {
+			w.current = old
+			w.unchanged = unchanged(old, o, f.captured)
+			if replicas != nil {
+				w.replicas = int(ptr.Deref(*replicas, 1))
+			}
+		}
+	}
 	return f.Replace(ctx, o)
 }
 
@@ -183,14 +206,25 @@ func (f *fitting) tryAll(ctx context.Context) error {
 	for name, pod := range f.residents {
 		is := f.WorkloadOf(pod)
 		at := slices.IndexFunc(f.found.Workloads, func(w *Workload) bool { return w.replaces(pod, is) })
-		if at >= 0 {
-			f.found.Workloads[at].Replaced++
-			f.Delete(pod)
-			delete(f.residents, name)
+		if at < 0 {
+			continue
 		}
+		w := f.found.Workloads[at]
+		if w.keeps(pod) {
+			w.kept = append(w.kept, pod)
+			continue
+		}
+		w.Replaced++
+		f.Delete(pod)
+		delete(f.residents, name)
 	}
 	for _, w := range f.found.Workloads {
-		if err := f.more(ctx, w, w.replicas); err != nil {
+		replicas := replicasOf(w.object)
+		if replicas != nil && *replicas == nil && w.current == nil { // only its pods are known
+			w.replicas = max(1, w.Replaced+len(w.kept))
+		}
+		f.keep(w)
+		if err := f.more(ctx, w, w.replicas-len(w.kept)); err != nil {
 			return err
 		}
 	}
@@ -213,17 +247,72 @@ func (f *fitting) schedule(ctx context.Context) error {
 	return nil
 }
 
+// owns reports whether an object is the one of the workload.
+func (w *Workload) owns(o cluster.Object) bool {
+	return reflect.TypeOf(o) == reflect.TypeOf(w.object) && w.Namespace == o.GetNamespace() && w.Name == o.GetName()
+}
+
 // replaces reports whether a pod of the cluster belongs to a workload that the manifests have, too.
 func (w *Workload) replaces(pod *v1.Pod, of cluster.Workload) bool {
+	if w.Kind == "CronJob" || w.rejected != nil { // its pods are of an earlier time, or stay as they are
+		return false
+	}
 	its := of == cluster.Workload{Kind: w.Kind, Name: w.Name} || w.Kind == "Pod" && w.Name == pod.Name
 	return its && w.Namespace == pod.Namespace
+}
+
+// keeps reports whether a pod of a workload stays, since kubectl apply changes nothing of it: so it is with a workload
+// whose template is the same, with sets that replace no pods, and with a pod that has all fields of the manifest.
+func (w *Workload) keeps(pod *v1.Pod) bool {
+	switch w.Kind {
+	case "Pod":
+		return equality.Semantic.DeepDerivative(w.template.Spec, pod.Spec)
+	case "Job", "ReplicaSet", "ReplicationController":
+		return true
+	}
+	return w.unchanged
+}
+
+// keep takes note of the pods that stay. The youngest of too many go.
+func (f *fitting) keep(w *Workload) {
+	slices.SortFunc(w.kept, cluster.ByAge)
+	for w.Kind != "DaemonSet" && len(w.kept) > w.replicas {
+		last := len(w.kept) - 1
+		f.Delete(w.kept[last])
+		delete(f.residents, cluster.NameOf(w.kept[last]))
+		w.kept = w.kept[:last]
+	}
+	w.Kept = len(w.kept)
+	for _, pod := range w.kept {
+		w.pods = append(w.pods, cluster.NameOf(pod))
+		f.kept[cluster.NameOf(pod)] = true
+	}
+}
+
+// unchanged reports whether two objects have the same template. Of a snapshot, only what it keeps is compared.
+func unchanged(old, o cluster.Object, captured bool) bool {
+	var templates [2]*v1.PodTemplateSpec
+	for i, one := range []cluster.Object{old, o} {
+		one = one.DeepCopyObject().(cluster.Object)
+		legacyscheme.Scheme.Default(one)
+		templates[i] = snapshot.PodTemplate(one)
+		if templates[i] == nil {
+			return false
+		}
+		templates[i].Spec.DeprecatedServiceAccount = templates[i].Spec.ServiceAccountName
+		if captured {
+			capture.SlimTemplate(templates[i], regex.Default.Keys())
+		}
+	}
+	return equality.Semantic.DeepEqual(templates[0], templates[1])
 }
 
 // more makes so many more pods of a workload, or one for each node of a DaemonSet.
 func (f *fitting) more(ctx context.Context, w *Workload, replicas int) error {
 	if set, ok := w.object.(*appsv1.DaemonSet); ok {
 		for _, node := range f.nodes() {
-			if cluster.Daemon(set, node) != nil {
+			there := slices.ContainsFunc(w.kept, func(pod *v1.Pod) bool { return pod.Spec.NodeName == node.Name })
+			if cluster.Daemon(set, node) != nil && !there {
 				w.nodes = append(w.nodes, node)
 			}
 		}

@@ -118,6 +118,44 @@ func TestFitReplacesAWorkloadThatRuns(t *testing.T) {
 	}
 }
 
+// TestFitKeepsWhatDoesNotChange: 2 pods of web run, and 4 CPUs are free.
+func TestFitKeepsWhatDoesNotChange(t *testing.T) {
+	spec := func(replicas, image string) string {
+		return replicas + strings.NewReplacer("app: a", "app: web", "image: c", "image: "+image).Replace(asks("2", ""))
+	}
+	for name, tt := range map[string]struct {
+		replicas, image string
+		captured        bool
+		want            string
+	}{
+		"all of it":                       {"replicas: 2, ", "c", false, "2 of 2 fit: 1 in a, 1 in b (2 running, unchanged)"},
+		"fewer replicas":                  {"replicas: 1, ", "c", false, "1 of 1 fit: 1 in a (1 running, unchanged)"},
+		"more replicas":                   {"replicas: 4, ", "c", false, "4 of 4 fit: 2 in a, 2 in b (2 running, unchanged)"},
+		"as many as there are":            {"", "c", false, "2 of 2 fit: 1 in a, 1 in b (2 running, unchanged)"},
+		"a changed template":              {"replicas: 2, ", "d", false, "2 of 2 fit: 1 in a, 1 in b (replacing 2 running)"},
+		"another field":                   {"replicas: 2, ", "c, env: [{name: A}]", false, "2 of 2 fit: 1 in a, 1 in b (replacing 2 running)"},
+		"a field that no snapshot keeps":  {"replicas: 2, ", "c, env: [{name: A}]", true, "2 of 2 fit: 1 in a, 1 in b (2 running, unchanged)"},
+		"a changed one, with a new count": {"", "d", false, "2 of 2 fit: 1 in a, 1 in b (replacing 2 running)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := optionsFor(t, manifest("Deployment", "web", spec(tt.replicas, tt.image)))
+			live := optionsFor(t, manifest("Deployment", "web", spec("replicas: 2, ", "c"))).Manifests.objects.Deployments
+			o.Cluster.Deployments = live
+			if tt.captured {
+				o.Cluster.Source = &snapshot.Source{Taken: metav1.Now()}
+			}
+			f, err := Fit(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			has(t, f, "Deployment default/web: "+tt.want)
+			if strings.Contains(tt.want, "running, unchanged") {
+				has(t, f, "  web-1-a: node-1")
+			}
+		})
+	}
+}
+
 func TestPreemptedPodsAreRecreated(t *testing.T) {
 	f, err := fitted(t, false, manifest("Deployment", "urgent", "replicas: 2, "+asks("3", "priorityClassName: high, ")))
 	if err != nil {

@@ -62,6 +62,7 @@ type Workload struct {
 	Namespace string         `json:"namespace"`
 	Name      string         `json:"name"`
 	Replaced  int            `json:"replaced,omitempty"` // its pods in the cluster, which went before
+	Kept      int            `json:"kept,omitempty"`     // its pods in the cluster, which stay
 	Fit       int            `json:"fit"`                // how many of its pods have a node
 	Spread    []int          `json:"spread,omitempty"`   // how many of these are in each of the Zones
 	Why       map[string]int `json:"why,omitempty"`      // how many are pending, by the scheduler's message
@@ -81,6 +82,9 @@ type Workload struct {
 	pods     []types.NamespacedName
 	// rejected is why an API server rejects the workload, and rejections are why it rejects pods, by name.
 	rejected   error
+	current    snapshot.Object // the one in the cluster, or nil
+	unchanged  bool            // it has the same template
+	kept       []*v1.Pod       // Kept
 	rejections map[string]string
 	nodes      []*v1.Node // those of a DaemonSet
 }
@@ -125,7 +129,7 @@ func (f *fitting) sum() {
 	found.Preempted = nil
 	for name, by := range f.preempted {
 		move := f.Move(f.residents[name], by)
-		if move.To == "" {
+		if move.To == "" && !f.kept[name] { // which are counted above
 			found.Pending++
 		}
 		found.Preempted = append(found.Preempted, move)
@@ -243,6 +247,9 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 	if w.Replaced > 0 {
 		item.Text += fmt.Sprintf(" (replacing %d running)", w.Replaced)
 	}
+	if w.Kept > 0 {
+		item.Text += fmt.Sprintf(" (%d running, unchanged)", w.Kept)
+	}
 	if f.UntilFull {
 		item.Lines = []string{w.limit()}
 	} else {
@@ -257,7 +264,7 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 	if nodes {
 		for _, name := range slices.Sorted(maps.Keys(w.Pods)) {
 			place := engine.Place(w.Pods[name], w.Feasible[name])
-			if named != "" {
+			if named != "" || slices.ContainsFunc(w.kept, func(pod *v1.Pod) bool { return pod.Name == name }) {
 				place = w.Pods[name]
 			}
 			item.Lines = append(item.Lines, name+": "+cmp.Or(place, "-"))
