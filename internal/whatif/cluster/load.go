@@ -28,6 +28,7 @@ import (
 // that are made later alone. An error names the object at fault.
 func (c *Cluster) Load(s *snapshot.Snapshot) error {
 	s.AddMissing()
+	s.Sort()
 	for _, class := range schedulingapi.SystemPriorityClasses() {
 		c.put(class)
 	}

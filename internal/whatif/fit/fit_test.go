@@ -2,6 +2,7 @@ package fit
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -202,11 +203,11 @@ func TestUntilFullAddsWorkloadsInTurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	small, large, none := f.Workloads[0], f.Workloads[1], f.Workloads[2]
-	if small.Fit != 3 || large.Fit != 3 || none.Fit != 0 || f.Fits() {
+	large, small, none := f.Workloads[0], f.Workloads[1], f.Workloads[2]
+	if small.Fit != 6 || large.Fit != 2 || none.Fit != 0 || f.Fits() {
 		t.Errorf("%d, %d and %d: %s", small.Fit, large.Fit, none.Fit, f.Verdict())
 	}
-	has(t, f, "3 more replicas of Deployment default/small, 3 more replicas of Deployment default/large, 0 more replicas of Job default/misplaced would fit.")
+	has(t, f, "2 more replicas of Deployment default/large, 6 more replicas of Deployment default/small, 0 more replicas of Job default/misplaced would fit.")
 }
 
 // TestRunsShowTheWorst: the two nodes are alike, so that in some runs a pod that needs a
@@ -247,11 +248,11 @@ func TestKubeletAdmitsPodsThatNameTheirNode(t *testing.T) {
 	on := func(node, cpu string) string {
 		return "nodeName: " + node + ", containers: [{name: c, image: c, resources: {requests: {cpu: " + cpu + "}}}]"
 	}
-	f, err := fitted(t, false, manifest("Pod", "small", on("node-1", "2")), manifest("Pod", "large", on("node-1", "1")), manifest("Pod", "lost", on("node-9", "1")))
+	f, err := fitted(t, false, manifest("Pod", "first", on("node-1", "2")), manifest("Pod", "later", on("node-1", "1")), manifest("Pod", "lost", on("node-9", "1")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	has(t, f, "2 pods would stay pending.", "  small: node-1", "  No scheduler places them: spec.nodeName is node-1",
+	has(t, f, "2 pods would stay pending.", "  first: node-1", "  No scheduler places them: spec.nodeName is node-1",
 		"  1 pod would stay pending: the kubelet of node-1 rejects it: OutOfcpu: Insufficient cpu, requested: 1000, used: 4000, capacity: 4000",
 		"  1 pod would stay pending: spec.nodeName is node-9, which is not there: it is deleted")
 	full, err := fitted(t, true, manifest("Pod", "small", on("node-1", "500m")))
@@ -309,6 +310,36 @@ func TestFitAnswersForTheOthers(t *testing.T) {
 		"  1 pod"+rejected+"unable to create new content in namespace going because it is being terminated", `Rejected: PriorityClass.scheduling.k8s.io "huge" is invalid`)
 	if f.Fits() {
 		t.Errorf("%+v", f)
+	}
+}
+
+// TestOrderOfItemsMakesNoDifference: each node can be the one of the first pod, and one pod more than fits is wanted.
+func TestOrderOfItemsMakesNoDifference(t *testing.T) {
+	texts := []string{
+		manifest("Deployment", "b", "replicas: 2, "+asks("1500m", "")), manifest("Deployment", "a", "replicas: 2, "+asks("1", "")), manifest("Pod", "c", "containers: [{name: c, image: c}]"),
+	}
+	var verdicts [2]string
+	for i := range verdicts {
+		o := optionsFor(t, texts...)
+		if i > 0 {
+			slices.Reverse(texts)
+			o = optionsFor(t, texts...)
+			slices.Reverse(o.Cluster.Nodes)
+			slices.Reverse(o.Cluster.Pods)
+		}
+		f, err := Fit(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Took = 0
+		text, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		verdicts[i] = string(text)
+	}
+	if verdicts[0] != verdicts[1] {
+		t.Errorf("%s\n%s", verdicts[0], verdicts[1])
 	}
 }
 

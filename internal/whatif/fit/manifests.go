@@ -96,6 +96,7 @@ var installs = regexp.MustCompile(`(pre|post)-(install|upgrade)`)
 
 // sort finds what makes pods, and skips what does so at another time.
 func (m *Manifests) sort() {
+	m.objects.Sort()
 	for _, kind := range snapshot.Kinds {
 		kind.Drop(&m.objects, func(o snapshot.Object) bool {
 			hook := o.GetAnnotations()["helm.sh/hook"]
