@@ -47,9 +47,11 @@ type Options struct {
 	UntilFull bool
 	// GrowWith, if it is not nil, is a node, more of which are added until everything fits.
 	GrowWith *v1.Node
-	Name     string          // of the configuration, for the report
-	Runs     int             // how often it is tried, with another seed each time. Less than 1 is 1
-	Progress engine.Progress // may be nil
+	// IgnoreUnknown answers without objects of which it is not known whether they create pods.
+	IgnoreUnknown bool
+	Name          string          // of the configuration, for the report
+	Runs          int             // how often it is tried, with another seed each time. Less than 1 is 1
+	Progress      engine.Progress // may be nil
 }
 
 // Fit tries manifests in a copy of a cluster. Of several runs, it returns that with the worst result.
@@ -60,6 +62,9 @@ func Fit(ctx context.Context, o Options) (*Fitting, error) {
 	}
 	if o.UntilFull && o.GrowWith != nil {
 		return nil, errors.New("nodes are added until everything fits, or replicas until nothing does: choose one of the two")
+	}
+	if len(o.Manifests.unknown) > 0 && !o.IgnoreUnknown {
+		return nil, fmt.Errorf("whether %s makes pods is not known, and it has no pod template to try: --ignore-unknown answers without it", report.Counted(o.Manifests.unknown))
 	}
 	try := func(e engine.Options, progress engine.Progress) (*Fitting, error) { return o.once(ctx, e, progress) }
 	count := func(f *Fitting) int {
@@ -93,7 +98,7 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	f := &fitting{
 		Engine: copied, manifests: m, progress: progress,
 		captured: captured, kept: map[types.NamespacedName]bool{},
-		found: Fitting{Workloads: m.workloads, Skipped: m.skipped, UntilFull: o.UntilFull},
+		found: Fitting{Workloads: m.workloads, Skipped: m.skipped, Ignored: m.unknown, UntilFull: o.UntilFull},
 	}
 	if err := f.enter(ctx); err != nil {
 		return nil, err

@@ -14,8 +14,10 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/resource"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
@@ -30,12 +32,17 @@ type Manifests struct {
 	workloads []*Workload
 	kinds     map[string]int // how many objects were read
 	skipped   map[string]int // by kind
+	unknown   map[string]int // of which it is not known whether they create pods, by kind
+}
+
+func newManifests() *Manifests {
+	return &Manifests{kinds: map[string]int{}, skipped: map[string]int{}, unknown: map[string]int{}}
 }
 
 // Read reads files as kubectl does: those of directories too, and stdin for "-". An error
 // is about the first mistake, or says that nothing makes pods.
 func Read(paths []string, stdin io.Reader) (*Manifests, error) {
-	m := &Manifests{skipped: map[string]int{}}
+	m := newManifests()
 	if err := m.read(paths, stdin); err != nil {
 		return nil, err
 	}
@@ -52,7 +59,7 @@ func Read(paths []string, stdin io.Reader) (*Manifests, error) {
 
 // read reads objects, and counts them by kind.
 func (m *Manifests) read(paths []string, stdin io.Reader) error {
-	m.kinds = map[string]int{}
+	seen := map[string]bool{}
 	files := resource.NewLocalBuilder().Unstructured().Flatten()
 	for _, path := range paths {
 		if path == "-" {
@@ -67,13 +74,19 @@ func (m *Manifests) read(paths []string, stdin io.Reader) error {
 		}
 		gvk := info.Object.GetObjectKind().GroupVersionKind()
 		m.kinds[gvk.Kind]++
+		name := cache.NewObjectName(info.Namespace, info.Name).String()
+		key := gvk.GroupKind().String() + " " + name
+		if info.Name != "" && seen[key] {
+			return fmt.Errorf("%s: %s %s is there twice", info.Source, gvk.Kind, name)
+		}
+		seen[key] = true
 		raw, _ := json.Marshal(info.Object) // which was JSON
 		known, err := m.objects.AddManifest(raw)
 		if err != nil {
 			return fmt.Errorf("%s: %w", info.Source, err)
 		}
 		if !known {
-			m.skipped[gvk.GroupVersion().String()+" "+gvk.Kind]++
+			m.addUnknown(info.Object.(*unstructured.Unstructured))
 		}
 		return nil
 	})
@@ -81,7 +94,7 @@ func (m *Manifests) read(paths []string, stdin io.Reader) error {
 
 // clone is for a run, which changes what it tries.
 func (m *Manifests) clone() *Manifests {
-	c := &Manifests{objects: *m.objects.DeepCopy(), skipped: m.skipped}
+	c := &Manifests{objects: *m.objects.DeepCopy(), skipped: m.skipped, unknown: m.unknown}
 	for _, w := range m.workloads {
 		copied := *w
 		copied.template, copied.Pods = w.template.DeepCopy(), map[string]string{}
@@ -200,7 +213,10 @@ func (w *Workload) pod(at int) (*v1.Pod, []v1.PersistentVolumeClaim) {
 	if w.Kind != "Pod" || at > 0 || pod.Name == "" {
 		pod.Name = strings.TrimSuffix(w.Name, "-") + "-" + strconv.Itoa(at)
 	}
-	pod.Namespace, pod.UID, pod.OwnerReferences = w.Namespace, "", []metav1.OwnerReference{w.owner}
+	pod.Namespace, pod.UID, pod.OwnerReferences = w.Namespace, "", nil
+	if w.owner.Name != "" {
+		pod.OwnerReferences = []metav1.OwnerReference{w.owner}
+	}
 	var claims []v1.PersistentVolumeClaim
 	switch o := w.object.(type) {
 	case *v1.Pod:

@@ -122,11 +122,49 @@ func TestManifestsOfAChartAreUsedOrSkippedByKind(t *testing.T) {
 	if got, want := made(m), "Deployment default/web makes web-0, Pod default/before makes before"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	const want = "1 Pod of Helm's post-delete, 1 Pod of Helm's test, 1 example.com/v1 Anything, 1 paused Deployment, 1 policy/v1beta1 PodDisruptionBudget, 1 suspended Job, 1 v1 ConfigMap"
+	const want = "1 Pod of Helm's post-delete, 1 Pod of Helm's test, 1 paused Deployment, 1 policy/v1beta1 PodDisruptionBudget, 1 suspended Job, 1 v1 ConfigMap"
 	got := report.Counted(m.skipped)
-	if got != want || len(m.objects.Services) != 1 || len(m.objects.ReplicaSets) != 1 {
+	if got != want || report.Counted(m.unknown) != "1 example.com/v1 Anything" || len(m.objects.Services) != 1 || len(m.objects.ReplicaSets) != 1 {
 		t.Errorf("skipped: %s, want %s; %+v", got, want, m.objects)
 	}
+}
+
+// TestTemplatesOfUnknownKindsAreTried: each pod template is made as often as what is around it says.
+func TestTemplatesOfUnknownKindsAreTried(t *testing.T) {
+	const template = "template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: c}]}}"
+	for name, tt := range map[string]struct{ kind, spec, want string }{
+		"a rollout":            {"argoproj.io/v1alpha1, kind: Rollout", "replicas: 2, " + template, "Rollout default/x makes x-0, Rollout default/x makes x-1"},
+		"an old version":       {"apps/v1beta1, kind: Deployment", "replicas: 1, " + template, "Deployment default/x makes x-0"},
+		"a set of jobs":        {"jobset.x-k8s.io/v1alpha2, kind: JobSet", "replicatedJobs: [{replicas: 2, template: {spec: {parallelism: 1, " + template + "}}}]", "JobSet default/x makes x-0, JobSet default/x makes x-1"},
+		"a head and a worker":  {"ray.io/v1, kind: RayCluster", "headGroupSpec: {" + template + "}, workerGroupSpecs: [{replicas: 1, " + template + "}]", "RayCluster default/x makes x-0, RayCluster default/x-2 makes x-2-0"},
+		"a service of Knative": {"serving.knative.dev/v1, kind: Service", template, "Service default/x makes x-0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, err := Read([]string{"-"}, strings.NewReader("{apiVersion: "+tt.kind+", metadata: {name: x}, spec: {"+tt.spec+"}}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := made(m)
+			if got != tt.want || !m.workloads[0].Unknown {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+			pod, _ := m.workloads[0].pod(0)
+			if len(pod.OwnerReferences) > 0 {
+				t.Errorf("it has the owners %v", pod.OwnerReferences)
+			}
+		})
+	}
+	o := optionsFor(t, manifest("Pod", "one", "containers: [{name: c, image: c}]"), "{apiVersion: postgresql.cnpg.io/v1, kind: Cluster, metadata: {name: pg}, spec: {instances: 3}}\n")
+	_, err := Fit(t.Context(), o)
+	if err == nil || !strings.Contains(err.Error(), "whether 1 postgresql.cnpg.io/v1 Cluster makes pods is not known") {
+		t.Error(err)
+	}
+	o.IgnoreUnknown = true
+	f, err := Fit(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, f, "Not tried, and perhaps it makes pods: 1 postgresql.cnpg.io/v1 Cluster. ")
 }
 
 func TestReadReportsMistakesInALine(t *testing.T) {
@@ -142,12 +180,13 @@ func TestReadReportsMistakesInALine(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, path := range map[string]string{
-		"makes pods: there is 2 Secret, 1 Service":                     file("no-pods.yaml", strings.Repeat("{apiVersion: v1, kind: Secret, metadata: {name: s}}\n---\n", 2)+"{apiVersion: v1, kind: Service, metadata: {name: s}}"),
+		"makes pods: there is 2 Secret, 1 Service":                     file("no-pods.yaml", "{apiVersion: v1, kind: Secret, metadata: {name: s}}\n---\n{apiVersion: v1, kind: Secret, metadata: {name: t}}\n---\n{apiVersion: v1, kind: Service, metadata: {name: s}}"),
 		"makes pods: there is no object":                               file("empty.yaml", "# nothing\n"),
 		"deployment default/web: there is no field spec.replica":       file("field.yaml", manifest("Deployment", "web", "replica: 3, "+specOf(""))),
 		`spec.replicas: cannot unmarshal JSON string into Go int32`:    file("three.yaml", manifest("Deployment", "web", "replicas: three, "+specOf(""))),
 		"mapping values are not allowed":                               file("syntax.yaml", "kind: Pod\napiVersion: v1: v2\n"),
 		"there is 1 ReplicationController":                             file("rc.yaml", manifest("ReplicationController", "rc", "replicas: 3")),
+		"Pod one is there twice":                                       file("twice.yaml", strings.Repeat(manifest("Pod", "one", "containers: [{name: c, image: c}]")+"---\n", 2)),
 		"Object 'Kind' is missing":                                     file("values.yaml", "replicas: 3\n"),
 		`the path "` + filepath.Join(dir, "gone") + `" does not exist`: filepath.Join(dir, "gone"),
 		"recognized file extensions are [.json .yaml .yml]":            filepath.Join(dir, "none"),

@@ -25,6 +25,7 @@ type Fitting struct {
 	Zones     []string       `json:"zones,omitempty"`
 	Preempted []engine.Move  `json:"preempted,omitempty"`
 	Skipped   map[string]int `json:"skipped,omitempty"`   // of the manifests, by kind
+	Ignored   map[string]int `json:"ignored,omitempty"`   // of which it is not known whether they create pods
 	Rejected  []string       `json:"rejected,omitempty"`  // objects that make no pods, by what an API server says of them
 	UntilFull bool           `json:"untilFull,omitempty"` // replicas were added, and Pods are what fits
 	Growth    *Growth        `json:"growth,omitempty"`    // nil if no nodes were to be added
@@ -61,6 +62,7 @@ type Workload struct {
 	Kind      string         `json:"kind"`
 	Namespace string         `json:"namespace"`
 	Name      string         `json:"name"`
+	Unknown   bool           `json:"unknown,omitempty"`  // its kind is not known: its pod template is tried, without an owner
 	Replaced  int            `json:"replaced,omitempty"` // its pods in the cluster, which went before
 	Kept      int            `json:"kept,omitempty"`     // its pods in the cluster, which stay
 	Fit       int            `json:"fit"`                // how many of its pods have a node
@@ -228,6 +230,9 @@ func (f *Fitting) Report(nodes bool) report.Report {
 		workloads = append(workloads, report.Item{Text: "Rejected: " + message})
 	}
 	last := f.Basis.String() + " It took " + report.Brief(f.Took) + "."
+	if len(f.Ignored) > 0 {
+		last = "Not tried, and perhaps it makes pods: " + report.Counted(f.Ignored) + ". " + last
+	}
 	if len(f.Skipped) > 0 {
 		last = "Skipped, since it creates no pods now and no pod depends on it: " + report.Counted(f.Skipped) + ". " + last
 	}
@@ -256,6 +261,9 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 		for _, why := range slices.Sorted(maps.Keys(w.Why)) {
 			item.Lines = append(item.Lines, report.Plural(w.Why[why], "pod")+" would stay pending: "+why)
 		}
+	}
+	if w.Unknown {
+		item.Lines = append(item.Lines, "What a "+w.Kind+" does is not known: pods of its template are tried, without an owner")
 	}
 	named := w.template.Spec.NodeName
 	if named != "" {
