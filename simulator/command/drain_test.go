@@ -122,7 +122,7 @@ func TestWhatIfsEndAfterASignal(t *testing.T) {
 	for _, command := range []string{"compare --a none --b v2 --pods all", "fit -f " + pods, "shrink"} {
 		var out bytes.Buffer
 		status := run(ctx, append(strings.Fields(command), "--cluster", cluster), &out, &out)
-		if status != statusNone || !strings.HasSuffix(out.String(), "simulator: interrupted\n") {
+		if status != statusInterrupted || !strings.HasSuffix(out.String(), "simulator: interrupted\n") {
 			t.Errorf("%s ended with %d: %s", command, status, &out)
 		}
 	}

@@ -36,6 +36,8 @@ import (
 const (
 	MostReplicas = 10_000
 	MostNodes    = 5_000
+	// MostPods is what Kubernetes says that a cluster may have.
+	MostPods = 150_000
 )
 
 // Options say what is tried where.
@@ -223,7 +225,12 @@ func (f *fitting) tryAll(ctx context.Context) error {
 		f.Delete(pod)
 		delete(f.residents, name)
 	}
+	wanted := 0
 	for _, w := range f.found.Workloads {
+		wanted += w.replicas
+		if wanted > MostPods {
+			return fmt.Errorf("%s wants %d replicas: a cluster of Kubernetes has at most %d pods", w, w.replicas, MostPods)
+		}
 		replicas := replicasOf(w.object)
 		if replicas != nil && *replicas == nil && w.current == nil { // only its pods are known
 			w.replicas = max(1, w.Replaced+len(w.kept))
@@ -324,6 +331,9 @@ func (f *fitting) more(ctx context.Context, w *Workload, replicas int) error {
 		replicas = len(w.nodes)
 	}
 	for made := 0; made < replicas && (len(w.nodes) == 0 || w.next < len(w.nodes)); w.next++ {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		pod, claims := w.pod(w.next)
 		there := cluster.Get[*v1.Pod](f.Cluster, pod.Namespace, pod.Name)
 		if there != nil && len(w.nodes) == 0 {

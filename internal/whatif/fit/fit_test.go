@@ -345,6 +345,7 @@ func TestOrderOfItemsMakesNoDifference(t *testing.T) {
 
 func TestFitRefusesWhatCannotBeTried(t *testing.T) {
 	for want, manifests := range map[string]string{
+		"wants 2000000000 replicas: a cluster of Kubernetes has at most 150000 pods": manifest("Deployment", "web", "replicas: 2000000000, "+specOf("")),
 		"nothing was tried": manifest("Deployment", "web", "replicas: 0, "+specOf("")),
 	} {
 		f, err := fitted(t, false, manifests)
