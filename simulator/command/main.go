@@ -53,6 +53,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, options .
 		return 0
 	}
 	fmt.Fprintln(stderr, "simulator:", err)
+	var interrupted interruptedError
+	if errors.As(err, &interrupted) {
+		return statusInterrupted
+	}
 	var usage cli.UsageError
 	var none noResultError
 	if errors.As(err, &usage) || errors.As(err, &none) {

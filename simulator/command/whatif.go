@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -29,12 +30,17 @@ import (
 const (
 	statusLost = 1 // something lacks a node: a lostError
 	statusNone = 2 // there is no result
+	// A shell says so of what Ctrl-C has ended.
+	statusInterrupted = 130
 )
 
 // lostError says what lacks a node, or what else a result has that is a failure.
 type lostError string
 
 func (e lostError) Error() string { return string(e) }
+
+// interruptedError is why a command that was interrupted has no result.
+type interruptedError struct{ error }
 
 // noResultError is any other error of a what-if.
 type noResultError struct{ error }
@@ -46,8 +52,11 @@ func whatIfCommand(cmd *cobra.Command, run func(cmd *cobra.Command, args []strin
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		err := run(cmd, args)
 		var lost lostError
-		if err == nil || errors.As(err, &lost) {
+		switch {
+		case err == nil || errors.As(err, &lost):
 			return err
+		case cmd.Context().Err() != nil:
+			return interruptedError{err}
 		}
 		return noResultError{err}
 	}
@@ -244,10 +253,35 @@ func (t *trial) result(cmd *cobra.Command, do func(with tried) (found, error)) (
 	options.Seed = t.seed
 	progress := progressOf(cmd)
 	defer progress.end()
-	result, err := do(tried{options, scheduler.Name, progress.step})
+	result, err := doUntil(cmd.Context(), func() (found, error) { return do(tried{options, scheduler.Name, progress.step}) })
 	mistakes := kubescheduler.Mistakes(nil)
 	if errors.As(err, &mistakes) {
 		err = fmt.Errorf("%s: %w", scheduler.Label, kubescheduler.WithLines(err))
 	}
 	return result, err
+}
+
+// patience is how long an interrupted trial may take to end. Then it is left behind.
+const patience = 500 * time.Millisecond
+
+// doUntil does something until it is done, or until moments after ctx is.
+func doUntil(ctx context.Context, do func() (found, error)) (result found, err error) {
+	done := make(chan struct{})
+	var of found
+	var failed error
+	go func() {
+		defer close(done)
+		of, failed = do()
+	}()
+	select {
+	case <-done:
+		return of, failed
+	case <-ctx.Done():
+	}
+	select {
+	case <-done:
+		return of, failed
+	case <-time.After(patience):
+		return result, context.Cause(ctx)
+	}
 }

@@ -30,7 +30,7 @@ func (p *page) fit(w http.ResponseWriter, r *http.Request) error {
 	}
 	untilFull := r.FormValue("until-full") != ""
 	return p.await(w, r, p.try("Will it fit?", "/fit", cluster, func(ctx context.Context, job *job, tried engine.Options, config string, progress engine.Progress) (string, error) {
-		fitting, err := fit.Fit(ctx, fit.Options{Options: tried, Manifests: manifests, UntilFull: untilFull, Name: config, Progress: progress})
+		fitting, err := fit.Fit(ctx, fit.Options{Options: tried, Manifests: manifests, UntilFull: untilFull, IgnoreUnknown: true, Name: config, Progress: progress})
 		if err != nil {
 			return "", err
 		}
