@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -120,10 +119,7 @@ type Configuration struct {
 	Title string
 }
 
-// Variants are the plugin variants that the simulator can be started with.
-var Variants = []string{"v1", "v2", "native", "extender", "extender-names", "none"}
-
-// Configurations are the ready-made configurations, one for each of Variants.
+// Configurations are the ready-made configurations, one for each plugin variant.
 var Configurations = []Configuration{
 	{"v1", "Wasm guest v1"},
 	{"v2", "Wasm guest v2"},
@@ -132,6 +128,14 @@ var Configurations = []Configuration{
 	{"extender-names", "HTTP extender, names (nodeCacheCapable)"},
 	{"none", "default scheduler, no plugin of ours"},
 }
+
+// Variants are the plugin variants that the simulator can be started with.
+var Variants = func() (all []string) {
+	for _, c := range Configurations {
+		all = append(all, c.Variant)
+	}
+	return all
+}()
 
 // configs holds a KubeSchedulerConfiguration for each variant.
 //
@@ -147,14 +151,15 @@ func (c Configuration) YAML() []byte {
 	return config
 }
 
-// IsVariant reports whether there is a plugin variant of this name.
-func IsVariant(name string) bool { return slices.Contains(Variants, name) }
-
-// SchedulerConfig returns the KubeSchedulerConfiguration that uses a plugin variant.
-func SchedulerConfig(variant string) ([]byte, error) {
-	config, err := configs.ReadFile("variants/" + variant + ".yaml")
+// SchedulerConfig returns the KubeSchedulerConfiguration of a plugin variant or a preset.
+func SchedulerConfig(name string) ([]byte, error) {
+	preset, ok := presets[name]
+	if ok {
+		return []byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- schedulerName: default-scheduler" + preset + "\n"), nil
+	}
+	config, err := configs.ReadFile("variants/" + name + ".yaml")
 	if err != nil {
-		return nil, fmt.Errorf("no plugin variant %q: choose one of %v", variant, Variants)
+		return nil, fmt.Errorf("no plugin variant %q: choose one of %v", name, Variants)
 	}
 	return config, nil
 }

@@ -1,10 +1,8 @@
 package simulator
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // aksPacks is what AKS's documentation has of both strategies that pack nodes: CPU counts eight times
@@ -40,19 +38,3 @@ var presets = map[string]string{
 
 // Presets are the names of the presets for managed clusters.
 var Presets = slices.Sorted(maps.Keys(presets))
-
-// IsPreset reports whether a name is of the form of a preset: [Preset] has it, or says what there is.
-func IsPreset(name string) bool {
-	cluster, _, _ := strings.Cut(name, ":")
-	_, is := presets[cluster]
-	return is
-}
-
-// Preset is the KubeSchedulerConfiguration of a managed cluster.
-func Preset(name string) ([]byte, error) {
-	rest, ok := presets[name]
-	if !ok {
-		return nil, fmt.Errorf("there is no preset %s: use %s", name, strings.Join(Presets, ", "))
-	}
-	return []byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- schedulerName: default-scheduler" + rest + "\n"), nil
-}

@@ -35,7 +35,7 @@ func (s *Simulator) ImportFirst(ctx context.Context, in *snapshot.Snapshot, prog
 	}
 	s.stopScheduler()
 	err := s.paused(func() error {
-		err := s.importObjects(ctx, in, progress)
+		err := snapshot.Import(ctx, s.client, in, progress)
 		if err != nil && !wasRefused(err) {
 			return err
 		}

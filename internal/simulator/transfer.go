@@ -25,7 +25,7 @@ func (s *Simulator) Export(ctx context.Context) (*snapshot.Snapshot, error) {
 }
 
 // Import applies a snapshot to what is there: first the scheduler's
-// configuration, then the objects, as [snapshot.Importer] does. progress, which may be
+// configuration, then the objects, as [snapshot.Import] does. progress, which may be
 // nil, gets how many of how many objects are done, from several goroutines.
 //
 // An invalid configuration stops it before anything is done. Objects that the API
@@ -38,7 +38,7 @@ func (s *Simulator) Import(ctx context.Context, in *snapshot.Snapshot, progress 
 	if err := s.importConfig(ctx, in); err != nil {
 		return err
 	}
-	return s.paused(func() error { return s.importObjects(ctx, in, progress) })
+	return s.paused(func() error { return snapshot.Import(ctx, s.client, in, progress) })
 }
 
 func (s *Simulator) importConfig(ctx context.Context, in *snapshot.Snapshot) error {
@@ -49,9 +49,4 @@ func (s *Simulator) importConfig(ctx context.Context, in *snapshot.Snapshot) err
 		return fmt.Errorf(`import: scheduler configuration: %w; nothing is imported; "objects only" skips the configuration`, err)
 	}
 	return nil
-}
-
-func (s *Simulator) importObjects(ctx context.Context, in *snapshot.Snapshot, progress func(done, of int)) error {
-	importer := snapshot.Importer{Client: s.client}
-	return importer.Import(ctx, in, progress)
 }

@@ -123,7 +123,7 @@ func TestCompareReportsMistakesBeforeItStartsAnything(t *testing.T) {
 		`--fail-on: invalid value "worse": use lost, moved, spread, none`: {"--fail-on", "lost,worse"},
 		"--fail-on none cannot be combined":                               {"--fail-on", "none", "--fail-on", "lost"},
 		"there are 2 --b-simulator for 1 --b":                             {"--a", "none", "--b", "v2", "--b-simulator", "x", "--b-simulator", "y"},
-		"--b: there is no preset eks:RequestedToCapacityRatio: use aks, ": {"--a", "eks", "--b", "eks:RequestedToCapacityRatio"},
+		"--b eks:RequestedToCapacityRatio: there is no such file, and no such plugin variant: ": {"--a", "eks", "--b", "eks:RequestedToCapacityRatio"},
 	})
 }
 
