@@ -53,7 +53,7 @@ type template struct {
 	pods     int
 }
 
-// templates are those in an object. What is around one multiplies its pods by its replicas, or by its parallelism.
+// templates finds the pod templates in an object. What is around one multiplies its pods by its replicas, or by its parallelism.
 func templates(in any, pods int) (all []template) {
 	if list, ok := in.([]any); ok {
 		for _, one := range list {
