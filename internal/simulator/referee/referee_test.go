@@ -1,5 +1,6 @@
 // Package referee_test has a live cluster say whether the what-ifs tell the truth: it
-// makes the changes of whatif/testdata/scenarios by the API, and expects what was predicted.
+// makes the changes of whatif/testdata/scenarios by the API, and expects what was predicted. Its own
+// testdata/scenarios are what no what-if comes to yet.
 package referee_test
 
 import (
@@ -15,12 +16,12 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/kubernetes/pkg/scheduler"
-	nodeutil "k8s.io/kubernetes/pkg/util/node"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
@@ -34,7 +35,7 @@ const everyTenth = 10
 
 func TestLiveClusterComesToWhatWasPredicted(t *testing.T) {
 	which := os.Getenv("SCENARIOS")
-	all := scenarios.All(t, "../../whatif/testdata/scenarios")
+	all := slices.Concat(scenarios.All(t, "../../whatif/testdata/scenarios"), scenarios.All(t, "testdata/scenarios"))
 	for i, s := range all { // by configuration, so that few schedulers are started
 		if which == "" && i%everyTenth != 0 || which != "" && which != "all" && !strings.Contains(s.Name, which) {
 			all[i] = nil
@@ -184,8 +185,8 @@ func (r *referee) entered(ctx context.Context, s *scenarios.Scenario, in *snapsh
 		return err
 	}
 	for i := range nodes.Items {
-		if !nodeutil.IsNodeReady(&nodes.Items[i]) {
-			return fmt.Errorf("node %s is not ready", nodes.Items[i].Name)
+		if err := tainted(&nodes.Items[i]); err != nil {
+			return err
 		}
 	}
 	pods, err := r.pods(ctx)
@@ -223,7 +224,40 @@ func (r *referee) entered(ctx context.Context, s *scenarios.Scenario, in *snapsh
 			return err
 		}
 	}
+	for i := range in.ResourceQuotas {
+		if err := r.quota(ctx, &in.ResourceQuotas[i]); err != nil {
+			return err
+		}
+	}
 	return r.atRest(pods)
+}
+
+// tainted is an error as long as a node does not have the taints of its state.
+func tainted(node *v1.Node) error {
+	at := slices.IndexFunc(node.Status.Conditions, func(c v1.NodeCondition) bool { return c.Type == v1.NodeReady })
+	if at < 0 {
+		return fmt.Errorf("node %s does not say whether it is ready", node.Name)
+	}
+	ready := node.Status.Conditions[at].Status
+	for key, want := range map[string]bool{
+		v1.TaintNodeUnschedulable: node.Spec.Unschedulable,
+		v1.TaintNodeNotReady:      ready == v1.ConditionFalse,
+		v1.TaintNodeUnreachable:   ready == v1.ConditionUnknown,
+	} {
+		if slices.ContainsFunc(node.Spec.Taints, func(t v1.Taint) bool { return t.Key == key && t.Effect == v1.TaintEffectNoSchedule }) != want {
+			return fmt.Errorf("node %s: cordoned: %t, ready: %s, taints: %v", node.Name, node.Spec.Unschedulable, ready, node.Spec.Taints)
+		}
+	}
+	return nil
+}
+
+// quota is an error as long as a quota is not counted.
+func (r *referee) quota(ctx context.Context, file *v1.ResourceQuota) error {
+	quota, err := r.Client().CoreV1().ResourceQuotas(file.Namespace).Get(ctx, file.Name, metav1.GetOptions{})
+	if err == nil && (!apiequality.Semantic.DeepEqual(quota.Status.Hard, file.Spec.Hard) || len(quota.Status.Used) == 0) {
+		err = fmt.Errorf("quota %s is not counted: %+v", file.Name, quota.Status)
+	}
+	return err
 }
 
 // limits is an error as long as the API server does not know of a namespace's LimitRange.
