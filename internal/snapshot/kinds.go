@@ -39,6 +39,7 @@ var Kinds = []Kind{
 	kindOf("CSI storage capacity", &storagev1.CSIStorageCapacity{}),
 	kindOf("persistent volume claim", &v1.PersistentVolumeClaim{}),
 	kindOf("persistent volume", &v1.PersistentVolume{}),
+	kindOf("volume attachment", &storagev1.VolumeAttachment{}),
 	kindOf("device class", &resourcev1.DeviceClass{}),
 	kindOf("resource slice", &resourcev1.ResourceSlice{}),
 	kindOf("resource claim template", &resourcev1.ResourceClaimTemplate{}),
@@ -61,7 +62,7 @@ var Kinds = []Kind{
 // ofNoNamespace are the kinds whose objects belong to the whole cluster.
 var ofNoNamespace = []string{
 	"Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "CSIDriver", "CSINode",
-	"PersistentVolume", "DeviceClass", "ResourceSlice", "Node",
+	"PersistentVolume", "VolumeAttachment", "DeviceClass", "ResourceSlice", "Node",
 }
 
 // Kind is a kind of object that a [Snapshot] holds.

@@ -105,6 +105,10 @@ func (c *Cluster) Create(ctx context.Context, o Object) (Object, error) {
 		return nil, err
 	}
 	c.deliver()
+	pod, ok := created.(*v1.Pod)
+	if ok && pod.Spec.NodeName != "" {
+		c.admitByKubelet(pod)
+	}
 	return created, nil
 }
 

@@ -20,7 +20,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -97,7 +96,6 @@ func New(now func() time.Time) (*Cluster, error) {
 	for _, k := range snapshot.Kinds {
 		c.serve(k.Example(), k.Namespaced())
 	}
-	c.serve(&storagev1.VolumeAttachment{}, false)
 	c.serve(&appsv1.ControllerRevision{}, true)
 	for gvk, of := range scheme.Scheme.AllKnownTypes() {
 		if gvk.Kind == "DeviceTaintRule" { // of which each minor has other versions

@@ -22,6 +22,7 @@ const (
 	Stayed        = "Stayed"        // it had a node, and still has
 	Preempted     = "Preempted"     // it was deleted to make room
 	Gone          = "Gone"          // it is not there
+	Rejected      = "Rejected"      // its kubelet rejected it
 	// NotAsked: no profile has the pod's schedulerName, or it is not to be scheduled yet.
 	NotAsked = "NotAsked"
 )
@@ -66,6 +67,8 @@ func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 		if at >= 0 {
 			o.State, o.Message = NotAsked, "its StatefulSet does not make it before "+e.behind(e.ordered[at])+" is ready"
 		}
+	case pod.Status.Phase == v1.PodFailed && pod.DeletionTimestamp == nil:
+		o.State, o.Message = Rejected, "the kubelet of "+pod.Spec.NodeName+" rejects it: "+pod.Status.Reason+": "+pod.Status.Message
 	case pod.Spec.NodeName != "":
 		o.Node, o.Message = pod.Spec.NodeName, ""
 		if o.State != Scheduled {

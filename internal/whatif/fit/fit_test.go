@@ -97,6 +97,7 @@ func TestFitReportsWhatFitsAndWhatIsPending(t *testing.T) {
 	}
 	has(t, f, "1 pod would stay pending.", "StatefulSet default/db: 1 of 1 fit: 1 in ", "StatefulSet default/late: 1 of 1 fit", "DaemonSet default/agent: 2 of 2 fit: 1 in a, 1 in b",
 		"  agent-node-2: node-2", "DaemonSet default/here: 1 of 1 fit: 1 in a", "Job default/large: 0 of 1 fit", "  1 pod would stay pending: 0/2 nodes are available: 2 Insufficient cpu", "  large-0: -")
+	has(t, f, "Tried in memory, with seed 1. Requested, and not modelled: choose a zone for volumes of StorageClass at-once (")
 	if f.Fits() || f.Tried != 6 || f.Pending != 1 {
 		t.Errorf("%+v", f)
 	}
@@ -196,6 +197,24 @@ func TestRunsShowTheWorst(t *testing.T) {
 		if err != nil || again.Verdict() != f.Verdict() {
 			t.Errorf("by itself the run with seed %d comes to %v %v, and not to %s", o.Seed, again, err, f.Verdict())
 		}
+	}
+}
+
+// TestKubeletAdmitsPodsThatNameTheirNode: the node has 4 CPUs, of which 2 are free.
+func TestKubeletAdmitsPodsThatNameTheirNode(t *testing.T) {
+	on := func(node, cpu string) string {
+		return "nodeName: " + node + ", containers: [{name: c, image: c, resources: {requests: {cpu: " + cpu + "}}}]"
+	}
+	f, err := fitted(t, false, manifest("Pod", "small", on("node-1", "2")), manifest("Pod", "large", on("node-1", "1")), manifest("Pod", "lost", on("node-9", "1")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, f, "2 pods would stay pending.", "  small: node-1", "  No scheduler places them: spec.nodeName is node-1",
+		"  1 pod would stay pending: the kubelet of node-1 rejects it: OutOfcpu: Insufficient cpu, requested: 1000, used: 4000, capacity: 4000",
+		"  1 pod would stay pending: spec.nodeName is node-9, which is not there: it is deleted")
+	full, err := fitted(t, true, manifest("Pod", "small", on("node-1", "500m")))
+	if err != nil || full.Workloads[0].Fit != 4 {
+		t.Errorf("%v %+v", err, full)
 	}
 }
 

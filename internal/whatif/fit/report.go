@@ -139,6 +139,10 @@ func (f *fitting) sumOf(w *Workload, zones map[string]string) {
 	for _, name := range w.pods {
 		o := f.Outcome(name)
 		w.Pods[name.Name] = o.Node
+		named := w.template.Spec.NodeName
+		if o.State == engine.Gone && named != "" {
+			o.Message = "spec.nodeName is " + named + ", which is not there: it is deleted"
+		}
 		if o.Node == "" {
 			w.Why[o.Reason()]++
 			continue
@@ -232,9 +236,17 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 			item.Lines = append(item.Lines, report.Plural(w.Why[why], "pod")+" would stay pending: "+why)
 		}
 	}
+	named := w.template.Spec.NodeName
+	if named != "" {
+		item.Lines = append(item.Lines, "No scheduler places them: spec.nodeName is "+named+", and its kubelet admits or rejects them")
+	}
 	if nodes {
 		for _, name := range slices.Sorted(maps.Keys(w.Pods)) {
-			item.Lines = append(item.Lines, name+": "+cmp.Or(engine.Place(w.Pods[name], w.Feasible[name]), "-"))
+			place := engine.Place(w.Pods[name], w.Feasible[name])
+			if named != "" {
+				place = w.Pods[name]
+			}
+			item.Lines = append(item.Lines, name+": "+cmp.Or(place, "-"))
 		}
 	}
 	return item
