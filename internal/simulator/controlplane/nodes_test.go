@@ -24,6 +24,7 @@ func TestNodesAreTaintedWhileTheyAreCordonedOrNotReady(t *testing.T) {
 		if _, err := client.CoreV1().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { removeNode(t, client, name) })
 		patchNode(t, client, name, `{"status":{"conditions":[{"type":"Ready","status":"True"}]}}`, "status")
 	}
 	for _, step := range []struct {
@@ -56,6 +57,12 @@ func TestNodesAreTaintedWhileTheyAreCordonedOrNotReady(t *testing.T) {
 	}
 }
 
+func removeNode(t *testing.T, client kubernetes.Interface, name string) {
+	if err := client.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
 func patchNode(t *testing.T, client kubernetes.Interface, name, patch string, subresource ...string) {
 	t.Helper()
 	if _, err := client.CoreV1().Nodes().Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresource...); err != nil {
@@ -65,11 +72,12 @@ func patchNode(t *testing.T, client kubernetes.Interface, name, patch string, su
 
 func TestQuotaLimitsThePodsOfADeployment(t *testing.T) {
 	t.Parallel()
-	const ns = "with-quota"
 	client := clientOf(t, sharedCluster.AdminConfig())
-	if _, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, metav1.CreateOptions{}); err != nil {
+	namespace, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "with-quota-"}}, metav1.CreateOptions{})
+	if err != nil {
 		t.Fatal(err)
 	}
+	ns := namespace.Name
 	used := func(ctx context.Context, want int64) error {
 		quota, err := client.CoreV1().ResourceQuotas(ns).Get(ctx, "two", metav1.GetOptions{})
 		if err == nil && (quota.Status.Hard.Pods().Value() != 2 || quota.Status.Used.Pods().Value() != want) {
