@@ -1,5 +1,4 @@
-// Package wat holds committed guests against their sources, in tests.
-package wat
+package testkit
 
 import (
 	"bytes"
@@ -10,9 +9,9 @@ import (
 	"testing"
 )
 
-// Check fails a test unless each guest in a folder, name.wasm, is what wat2wasm
+// CheckGuests fails a test unless each guest in a folder, name.wasm, is what wat2wasm
 // makes of name.wat beside it. It skips where there is no wat2wasm.
-func Check(t *testing.T, folder string) {
+func CheckGuests(t *testing.T, folder string) {
 	t.Helper()
 	wat2wasm, err := exec.LookPath("wat2wasm")
 	if err != nil {
@@ -25,13 +24,12 @@ func Check(t *testing.T, folder string) {
 	}
 	for _, source := range sources {
 		built := filepath.Join(t.TempDir(), "guest.wasm")
-		if out, err := exec.Command(wat2wasm, source, "-o", built).CombinedOutput(); err != nil {
+		out, err := exec.Command(wat2wasm, source, "-o", built).CombinedOutput()
+		if err != nil {
 			t.Fatalf("%s: %v\n%s", source, err, out)
 		}
 		got, err := os.ReadFile(built)
-		if err != nil {
-			t.Fatal(err)
-		}
+		Must(t, err)
 		committed, err := os.ReadFile(strings.TrimSuffix(source, ".wat") + ".wasm")
 		if err != nil || !bytes.Equal(got, committed) {
 			t.Errorf("%s is not what the committed guest is made of (%v)", source, err)
