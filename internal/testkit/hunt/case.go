@@ -88,7 +88,7 @@ func Shrink(c *Case, differs func(*Case) bool) *Case {
 			again = false
 			for _, path := range c.paths(depth) {
 				smaller := c.without(path)
-				if differs(smaller) {
+				if smaller.isWhole() && differs(smaller) {
 					c = smaller
 					again = depth <= 2 // fields are tried once
 				}
@@ -96,6 +96,29 @@ func Shrink(c *Case, differs func(*Case) bool) *Case {
 		}
 	}
 	return c
+}
+
+// isWhole reports whether the nodes and the owners of all pods are there: without them it is another case.
+func (c *Case) isWhole() bool {
+	var names []any
+	for _, all := range c.cluster {
+		for _, o := range asList(all) {
+			metadata, _ := o.(object)["metadata"].(object)
+			names = append(names, metadata["name"])
+		}
+	}
+	for _, pod := range asList(c.cluster["pods"]) {
+		metadata, _ := pod.(object)["metadata"].(object)
+		spec, _ := pod.(object)["spec"].(object)
+		of := []any{spec["nodeName"]}
+		for _, owner := range asList(metadata["ownerReferences"]) {
+			of = append(of, owner.(object)["name"])
+		}
+		if slices.ContainsFunc(of, func(name any) bool { return name != nil && !slices.Contains(names, name) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // deepest is how deep in a document removing single values is worth its time: requests of a container are 7 deep.

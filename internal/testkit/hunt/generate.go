@@ -22,6 +22,7 @@ func Generate(seed uint64) *Case {
 		g.barePod("pending", g.cluster, false)
 	}
 	g.budget()
+	g.policies()
 	g.ask()
 	return g.Case
 }
@@ -81,7 +82,11 @@ func (g *generator) node(i int) {
 }
 
 func (g *generator) room(cpu, pods int) object {
-	return object{"cpu": cpus(cpu), "memory": fmt.Sprintf("%dGi", 2+g.IntN(8)), "pods": fmt.Sprint(pods)}
+	room := object{"cpu": cpus(cpu), "memory": fmt.Sprintf("%dGi", 2+g.IntN(8)), "pods": fmt.Sprint(pods)}
+	if g.likely(4) {
+		room["example.com/gpu"] = fmt.Sprint(1 + g.IntN(2))
+	}
+	return room
 }
 
 func cpus(tenths int) string { return fmt.Sprintf("%dm", 100*tenths) }
@@ -121,7 +126,7 @@ func (g *generator) template(app string) object {
 	if g.likely(2) {
 		metadata["annotations"] = g.annotations()
 	}
-	for _, rule := range []func(app string, spec object){g.selector, g.tolerations, g.affinity, g.antiAffinity, g.spread, g.nodeAffinity, g.initContainer} {
+	for _, rule := range []func(app string, spec object){g.selector, g.tolerations, g.affinity, g.antiAffinity, g.spread, g.nodeAffinity, g.initContainer, g.device, g.overhead} {
 		if g.likely(2) {
 			rule(app, spec)
 		}
@@ -215,6 +220,27 @@ func (g *generator) spread(app string, spec object) {
 
 func (g *generator) initContainer(_ string, spec object) {
 	spec["initContainers"] = list{object{"name": "i", "image": "c", "resources": object{"requests": object{"cpu": cpus(5 + g.IntN(25))}}}}
+}
+
+// device requests an extended resource, which some nodes have.
+func (g *generator) device(_ string, spec object) {
+	resources := spec["containers"].(list)[0].(object)["resources"].(object)
+	resources["requests"].(object)["example.com/gpu"] = "1"
+	resources["limits"] = object{"example.com/gpu": "1"}
+}
+
+// overhead is of a sandbox, or of a sidecar.
+func (g *generator) overhead(_ string, spec object) {
+	if g.likely(5) {
+		if g.cluster["runtimeClasses"] == nil {
+			add(g.cluster, "runtimeClasses", object{"metadata": object{"name": "box"}, "handler": "box", "overhead": object{"podFixed": object{"cpu": "300m"}}})
+		}
+		spec["runtimeClassName"] = "box"
+		spec["overhead"] = object{"cpu": "300m"}
+		return
+	}
+	sidecar := object{"name": "s", "image": "c", "restartPolicy": "Always", "resources": object{"requests": object{"cpu": cpus(1 + g.IntN(10))}}}
+	spec["initContainers"] = append(asList(spec["initContainers"]), sidecar)
 }
 
 // claim gives a pod a claim: of a volume in a zone, or of one that is made for the pod's node.
@@ -385,6 +411,18 @@ func (g *generator) budget() {
 	})
 }
 
+// policies are of the namespace: for pods that come later.
+func (g *generator) policies() {
+	if g.likely(1) {
+		add(g.cluster, "limitRanges", object{"metadata": object{"name": "limits"}, "spec": object{"limits": list{
+			object{"type": "Container", "defaultRequest": object{"cpu": cpus(1 + g.IntN(15))}, "max": object{"cpu": "2"}},
+		}}})
+	}
+	if g.likely(1) {
+		add(g.cluster, "resourceQuotas", object{"metadata": object{"name": "quota"}, "spec": object{"hard": object{"pods": fmt.Sprint(2 + g.IntN(12))}}})
+	}
+}
+
 // ask makes the change: of one thing or two.
 func (g *generator) ask() {
 	asks := []func(){g.askNew, g.askNew, g.askNew, g.askDrain, g.askDelete, g.askEvict, g.askScale, g.askNode, g.askNode}
@@ -393,12 +431,15 @@ func (g *generator) ask() {
 	}
 }
 
+// askNew makes a pod or a workload: of several it is left to chance whose pods are tried first.
 func (g *generator) askNew() {
-	name := fmt.Sprintf("new%d", len(g.made))
-	if g.likely(5) {
-		g.barePod(name, g.made, false)
+	if len(g.made) > 0 {
+		return
+	}
+	if g.likely(4) {
+		g.barePod("new", g.made, false)
 	} else {
-		g.workload(name, g.made, false)
+		g.workload("new", g.made, false)
 	}
 }
 
@@ -451,7 +492,9 @@ func (g *generator) patch(patch object) { g.change["patch"] = append(asList(g.ch
 func (g *generator) askNode() {
 	n := g.aNode()
 	patch := object{"kind": "Node", "metadata": object{"name": n.name}}
-	switch g.IntN(5) {
+	switch g.IntN(6) {
+	case 5:
+		patch["status"] = object{"conditions": list{object{"type": "Ready", "status": "False"}}}
 	case 0:
 		patch["spec"] = object{"unschedulable": pick[any](g, true, nil)}
 	case 1:
