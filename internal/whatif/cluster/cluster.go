@@ -53,12 +53,10 @@ type Cluster struct {
 	byName    map[schema.GroupVersionResource]*kind
 	kinds     map[reflect.Type]*kind
 	admission []admission.Interface
-	budgets   map[types.NamespacedName]bool // that have to be counted
 	started   bool
 	atStart   []func() // what [Cluster.Start] calls
 
-	controlled bool       // Kubernetes' controllers run over it
-	creating   sync.Mutex // is held until a new object has its name
+	creating sync.Mutex // is held until a new object has its name
 
 	mu         sync.Mutex
 	version    int
@@ -67,7 +65,9 @@ type Cluster struct {
 	held       bool           // events are delivered later
 	names      map[string]int // how many objects were created by a generateName, and how many UIDs were given by a name
 	undo       []event
-	recording  int // transactions that are open
+	refused    map[types.UID]string               // by the owner of a pod
+	injected   map[types.NamespacedName]injection // by the workload
+	recording  int                                // transactions that are open
 	unmodelled map[string]bool
 	loading    bool // nothing follows from a write
 	failed     error
@@ -91,7 +91,7 @@ type event struct {
 func New(now func() time.Time) (*Cluster, error) {
 	c := &Cluster{
 		now: now, byName: map[schema.GroupVersionResource]*kind{}, kinds: map[reflect.Type]*kind{},
-		budgets: map[types.NamespacedName]bool{}, unmodelled: map[string]bool{}, names: map[string]int{},
+		unmodelled: map[string]bool{}, names: map[string]int{}, refused: map[types.UID]string{}, injected: map[types.NamespacedName]injection{},
 	}
 	for _, k := range snapshot.Kinds {
 		c.serve(k.Example(), k.Namespaced())
@@ -166,8 +166,8 @@ func All[T Object](c *Cluster) []T {
 	return typed[T](c.kinds[reflect.TypeFor[T]()].informer.sorted())
 }
 
-// in are the objects of a kind in a namespace, in no order.
-func in[T Object](c *Cluster, namespace string) []T {
+// In are the objects of a kind in a namespace, in no order.
+func In[T Object](c *Cluster, namespace string) []T {
 	all, _ := c.kinds[reflect.TypeFor[T]()].informer.table.ByIndex(cache.NamespaceIndex, namespace) // which there is
 	return typed[T](all)
 }
@@ -187,6 +187,9 @@ func Get[T Object](c *Cluster, namespace, name string) (none T) {
 	}
 	return none
 }
+
+// Current is an object as it is now, or nil.
+func Current(c *Cluster, o Object) Object { return c.of(o).get(o.GetNamespace(), o.GetName()) }
 
 // put writes an object of which there is no other user, as it is, in place of the old one if there is one.
 func (c *Cluster) put(o Object) {
@@ -345,7 +348,6 @@ func (c *Cluster) writeBack(e event) {
 	c.events = c.events[:len(c.events)-1]
 	c.mu.Unlock()
 	c.tell(e)
-	c.recount(e)
 }
 
 // stamp fills in what an API server does of an object's metadata, and a kubelet of its node: what is
@@ -357,10 +359,7 @@ func (c *Cluster) stamp(o Object) {
 	o.SetManagedFields(nil)
 	created := o.GetCreationTimestamp()
 	if created.IsZero() {
-		o.SetCreationTimestamp(metav1.NewTime(c.now()))
-		if c.controlled { // the workers of a controller create objects in any order
-			o.SetCreationTimestamp(metav1.NewTime(c.now().Truncate(time.Second)))
-		}
+		o.SetCreationTimestamp(metav1.NewTime(c.now().Truncate(time.Second))) // the workers of a controller create objects in any order
 	}
 	node, ok := o.(*v1.Node)
 	if ok && node.Status.Allocatable == nil {

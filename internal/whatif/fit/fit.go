@@ -8,13 +8,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/kubernetes/pkg/apis/scheduling"
 	"k8s.io/utils/ptr"
 
@@ -76,6 +77,7 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	if o.UntilFull {
 		m.disablePreemption()
 	}
+	e.Workloads = engine.Workloads
 	e.PodGroups = e.PodGroups || len(m.objects.PodGroups) > 0
 	copied, err := engine.New(ctx, e)
 	if err != nil {
@@ -110,7 +112,7 @@ func (m *Manifests) disablePreemption() {
 	class.Name = "preempts-no-pods"
 	m.objects.PriorityClasses = append(m.objects.PriorityClasses, class)
 	for _, w := range m.workloads {
-		spec := &w.template.Spec
+		spec := w.podSpec()
 		spec.PriorityClassName, spec.Priority, spec.PreemptionPolicy = class.Name, nil, nil
 	}
 }
@@ -121,8 +123,7 @@ type fitting struct {
 	manifests *Manifests
 	found     Fitting
 	progress  engine.Progress
-	residents map[types.NamespacedName]*v1.Pod // with their nodes, before anything is tried
-	preempted map[types.NamespacedName]types.NamespacedName
+	before    *engine.Pods // before anything is tried
 }
 
 // enter schedules the pending pods of the cluster, and makes what the pods of the manifests depend on.
@@ -131,7 +132,7 @@ func (f *fitting) enter(ctx context.Context) error {
 	if err := f.Run(ctx); err != nil {
 		return err
 	}
-	f.residents = f.Residents()
+	f.before = f.Pods()
 	f.manifests.objects.Complete()
 	for _, kind := range snapshot.Kinds {
 		for o := range kind.All(&f.manifests.objects) {
@@ -157,24 +158,32 @@ func (f *fitting) replace(ctx context.Context, o cluster.Object) error {
 	return f.Replace(ctx, o)
 }
 
-// tryAll tries all pods of the manifests. Pods that these preempt are recreated, if a controller
-// would do that.
+// tryAll applies all workloads of the manifests. What is there and is not changed stays as it is, and what is changed is
+// rolled out by its controller.
 func (f *fitting) tryAll(ctx context.Context) error {
-	for name, pod := range f.residents {
-		is := f.WorkloadOf(pod)
-		at := slices.IndexFunc(f.found.Workloads, func(w *Workload) bool { return w.replaces(pod, is) })
-		if at >= 0 {
-			f.found.Workloads[at].Replaced++
-			f.Delete(pod)
-			delete(f.residents, name)
-		}
-	}
 	for _, w := range f.found.Workloads {
-		if err := f.more(ctx, w, w.replicas); err != nil {
-			return err
+		w.ran = slices.DeleteFunc(slices.Clone(f.before.Placed), func(pod *v1.Pod) bool { return !f.makes(w, pod) })
+		if err := f.apply(ctx, w); err != nil {
+			return fmt.Errorf("%s: %w", w, err)
 		}
 	}
 	return f.schedule(ctx)
+}
+
+// apply applies a workload. A pod is replaced.
+func (f *fitting) apply(ctx context.Context, w *Workload) error {
+	if w.Kind != "Pod" {
+		return f.ApplyWorkload(ctx, w.object.DeepCopyObject().(cluster.Object))
+	}
+	there := cluster.Current(f.Cluster, w.object)
+	if there != nil {
+		f.Delete(there)
+	}
+	created, err := f.Create(ctx, w.object.DeepCopyObject().(cluster.Object))
+	if err == nil {
+		w.bare = append(w.bare, cluster.NameOf(created))
+	}
+	return err
 }
 
 // schedule schedules, and sums up the result.
@@ -183,53 +192,7 @@ func (f *fitting) schedule(ctx context.Context) error {
 	if err := f.Run(ctx); err != nil {
 		return err
 	}
-	preempted, err := f.Restore(ctx, f.residents)
-	if err != nil {
-		return err
-	}
-	maps.Copy(preempted, f.preempted) // who preempted them first
-	f.preempted = preempted
 	f.sum()
-	return nil
-}
-
-// replaces reports whether a pod of the cluster belongs to a workload that the manifests have, too.
-func (w *Workload) replaces(pod *v1.Pod, of cluster.Workload) bool {
-	its := of == cluster.Workload{Kind: w.Kind, Name: w.Name} || w.Kind == "Pod" && w.Name == pod.Name
-	return its && w.Namespace == pod.Namespace
-}
-
-// more makes so many more pods of a workload, or one for each node of a DaemonSet.
-func (f *fitting) more(ctx context.Context, w *Workload, replicas int) error {
-	if set, ok := w.object.(*appsv1.DaemonSet); ok {
-		for _, node := range f.nodes() {
-			if cluster.Daemon(set, node) != nil {
-				w.nodes = append(w.nodes, node)
-			}
-		}
-		replicas = len(w.nodes)
-	}
-	for made := 0; made < replicas && (len(w.nodes) == 0 || w.next < len(w.nodes)); w.next++ {
-		pod, claims := w.pod(w.next)
-		there := cluster.Get[*v1.Pod](f.Cluster, pod.Namespace, pod.Name)
-		if there != nil && len(w.nodes) == 0 {
-			continue
-		}
-		if there != nil {
-			f.Delete(there) // of a node of the manifests
-		}
-		for i := range claims {
-			_, err := f.Create(ctx, &claims[i])
-			if err != nil && !apierrors.IsAlreadyExists(err) {
-				return err
-			}
-		}
-		if err := f.CreateInOrder(ctx, pod); err != nil {
-			return fmt.Errorf("%s: %w", w, err)
-		}
-		w.pods = append(w.pods, cluster.NameOf(pod))
-		made++
-	}
 	return nil
 }
 
@@ -243,11 +206,17 @@ func (f *fitting) nodes() []*v1.Node {
 // fill adds replicas of one workload after the other, more at a time as long as all find a
 // node. A workload of which one finds none gets no more.
 func (f *fitting) fill(ctx context.Context) error {
+	for _, w := range f.found.Workloads {
+		for cluster.Current(f.Cluster, w.object) != nil { // what runs stays
+			w.Name += "-more"
+			w.object.SetName(w.Name)
+		}
+	}
 	left := slices.Clone(f.found.Workloads)
 	for batch := 16; len(left) > 0; batch = min(2*batch, 512) {
 		for range max(1, batch/len(left)) {
 			for _, w := range left {
-				if err := f.more(ctx, w, 1); err != nil {
+				if err := f.addOne(ctx, w); err != nil {
 					return err
 				}
 			}
@@ -257,12 +226,62 @@ func (f *fitting) fill(ctx context.Context) error {
 		}
 		f.sum()
 		f.progress("adds replicas", f.found.Tried-f.found.Pending, 0)
-		left = slices.DeleteFunc(left, func(w *Workload) bool { return len(w.Why) > 0 || len(w.pods) >= MostReplicas })
+		left = slices.DeleteFunc(left, func(w *Workload) bool {
+			return len(w.Why) > 0 || len(w.Pods) < w.replicas || w.replicas >= MostReplicas
+		})
 	}
 	for _, w := range f.found.Workloads {
 		w.full()
 	}
 	return nil
+}
+
+// addOne adds a replica.
+func (f *fitting) addOne(ctx context.Context, w *Workload) (err error) {
+	w.replicas++
+	pod, isPod := w.object.(*v1.Pod)
+	switch {
+	case isPod:
+		err = f.addPod(ctx, w, pod.DeepCopy())
+	case w.replicas == 1:
+		setReplicas(w.object, 1)
+		w.object, err = f.Create(ctx, w.object)
+	default:
+		o := cluster.Current(f.Cluster, w.object).DeepCopyObject().(cluster.Object)
+		setReplicas(o, int32(w.replicas))
+		err = f.Update(o)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", w, err)
+	}
+	return f.Work(ctx) // so that its pod comes before that of the next workload
+}
+
+func (f *fitting) addPod(ctx context.Context, w *Workload, pod *v1.Pod) error {
+	if w.replicas > 1 || pod.Name == "" {
+		pod.Name = fmt.Sprintf("%s-%d", strings.TrimSuffix(w.Name, "-"), w.replicas-1)
+	}
+	created, err := f.Create(ctx, pod)
+	if err == nil {
+		w.bare = append(w.bare, cluster.NameOf(created))
+	}
+	return err
+}
+
+// setReplicas has an object want so many pods.
+func setReplicas(o cluster.Object, n int32) {
+	switch o := o.(type) {
+	case *appsv1.Deployment:
+		o.Spec.Replicas = &n
+	case *appsv1.ReplicaSet:
+		o.Spec.Replicas = &n
+	case *v1.ReplicationController:
+		o.Spec.Replicas = &n
+	case *appsv1.StatefulSet:
+		o.Spec.Replicas = &n
+	case *batchv1.Job:
+		o.Spec.Parallelism, o.Spec.Completions = &n, &n
+	}
 }
 
 // full takes note of why there are no more of its pods.

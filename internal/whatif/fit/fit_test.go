@@ -90,13 +90,13 @@ func TestFitReportsWhatFitsAndWhatIsPending(t *testing.T) {
 		manifest("StatefulSet", "late", fmt.Sprintf(claim, "with-the-pod")+asks("500m", "")),
 		manifest("DaemonSet", "agent", asks("500m", "")),
 		manifest("DaemonSet", "here", asks("100m", "nodeSelector: {topology.kubernetes.io/zone: a}, ")),
-		manifest("Job", "large", asks("3", "restartPolicy: Never, ")),
+		manifest("Job", "large", noSelector(asks("3", "restartPolicy: Never, "))),
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	has(t, f, "1 pod would stay pending.", "StatefulSet default/db: 1 of 1 fit: 1 in ", "StatefulSet default/late: 1 of 1 fit", "DaemonSet default/agent: 2 of 2 fit: 1 in a, 1 in b",
-		"  agent-node-2: node-2", "DaemonSet default/here: 1 of 1 fit: 1 in a", "Job default/large: 0 of 1 fit", "  1 pod would stay pending: 0/2 nodes are available: 2 Insufficient cpu", "  large-0: -")
+		"  agent-node-2-1: node-2", "DaemonSet default/here: 1 of 1 fit: 1 in a", "Job default/large: 0 of 1 fit", "  1 pod would stay pending: 0/2 nodes are available: 2 Insufficient cpu", "  large-1: -")
 	has(t, f, "Tried in memory, with seed 1. Requested, and not modelled: choose a zone for volumes of StorageClass at-once (")
 	if f.Fits() || f.Tried != 6 || f.Pending != 1 {
 		t.Errorf("%+v", f)
@@ -138,7 +138,7 @@ func TestUntilFullCountsReplicas(t *testing.T) {
 	}{
 		"by CPU, beside the pods that run": {manifest("Deployment", "web", asks("300m", "")), "[cpu]", 12},
 		"by the number of pods":            {manifest("Pod", "small", "containers: [{name: c, image: c}]"), "[pods]", 18},
-		"and preempts no pods":             {manifest("Job", "j", asks("1500m", "restartPolicy: Never, priorityClassName: high, ")), "[cpu]", 2},
+		"and preempts no pods":             {manifest("Job", "j", noSelector(asks("1500m", "restartPolicy: Never, priorityClassName: high, "))), "[cpu]", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, err := fitted(t, true, tt.manifest)
@@ -156,15 +156,15 @@ func TestUntilFullCountsReplicas(t *testing.T) {
 
 func TestUntilFullAddsWorkloadsInTurn(t *testing.T) {
 	f, err := fitted(t, true, manifest("Deployment", "small", asks("300m", "")), manifest("Deployment", "large", asks("1", "")),
-		manifest("Job", "misplaced", asks("1m", "restartPolicy: Never, nodeSelector: {no: such}, ")))
+		manifest("Job", "misplaced", noSelector(asks("1m", "restartPolicy: Never, nodeSelector: {no: such}, "))))
 	if err != nil {
 		t.Fatal(err)
 	}
 	small, large, none := f.Workloads[0], f.Workloads[1], f.Workloads[2]
-	if small.Fit != 3 || large.Fit != 3 || none.Fit != 0 || f.Fits() {
+	if small.Fit != 6 || large.Fit != 2 || none.Fit != 0 || f.Fits() {
 		t.Errorf("%d, %d and %d: %s", small.Fit, large.Fit, none.Fit, f.Verdict())
 	}
-	has(t, f, "3 more replicas of Deployment default/small, 3 more replicas of Deployment default/large, 0 more replicas of Job default/misplaced would fit.")
+	has(t, f, "6 more replicas of Deployment default/small, 2 more replicas of Deployment default/large, 0 more replicas of Job default/misplaced would fit.")
 }
 
 // TestRunsShowTheWorst: the two nodes are alike, so that in some runs a pod that needs a
@@ -242,7 +242,6 @@ func TestQuotasAreNotModelled(t *testing.T) {
 func TestFitRefusesWhatCannotBeTried(t *testing.T) {
 	for want, manifests := range map[string]string{
 		`Deployment.apps "web" is invalid: spec.template.metadata.labels`: manifest("Deployment", "web", strings.Replace(specOf(""), "{app: a}", "{app: b}", 1)),
-		`no PriorityClass with name none was found`:                       manifest("Deployment", "web", specOf("priorityClassName: none, ")),
 		"nothing was tried": manifest("Deployment", "web", "replicas: 0, "+specOf("")),
 	} {
 		f, err := fitted(t, false, manifests)
@@ -250,7 +249,12 @@ func TestFitRefusesWhatCannotBeTried(t *testing.T) {
 			t.Errorf("got %v %+v, want %s", err, f, want)
 		}
 	}
-	f, err := fitted(t, true, manifest("Deployment", "a", specOf("")), manifest("DaemonSet", "agent", specOf("")))
+	f, err := fitted(t, false, manifest("Deployment", "odd", specOf("priorityClassName: none, ")), manifest("Deployment", "a", specOf("")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, f, "1 pod would stay pending.", `  1 pod would stay pending: it cannot be created: pods "odd-`, "Deployment default/a: 1 of 1 fit")
+	f, err = fitted(t, true, manifest("Deployment", "a", specOf("")), manifest("DaemonSet", "agent", specOf("")))
 	if err == nil || !strings.Contains(err.Error(), "cannot be said of a DaemonSet") {
 		t.Errorf("%v %+v", err, f)
 	}

@@ -7,10 +7,8 @@ import (
 	"io"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,14 +17,12 @@ import (
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // Manifests are what may come to a cluster.
 type Manifests struct {
-	objects   snapshot.Snapshot // what pods depend on, and what makes them
-	sets      []appsv1.ReplicaSet
+	objects   snapshot.Snapshot // what pods depend on
 	workloads []*Workload
 	skipped   map[string]int // by kind
 }
@@ -85,7 +81,7 @@ func (m *Manifests) clone() *Manifests {
 	c := &Manifests{objects: *m.objects.DeepCopy(), skipped: m.skipped}
 	for _, w := range m.workloads {
 		copied := *w
-		copied.template, copied.Pods = w.template.DeepCopy(), map[string]string{}
+		copied.object = w.object.DeepCopyObject().(snapshot.Object)
 		c.workloads = append(c.workloads, &copied)
 	}
 	return c
@@ -99,90 +95,53 @@ func (m *Manifests) sort() {
 	for _, kind := range snapshot.Kinds {
 		kind.Drop(&m.objects, func(o snapshot.Object) bool {
 			hook := o.GetAnnotations()["helm.sh/hook"]
-			out := hook != "" && !installs.MatchString(hook)
-			if out {
+			if hook != "" && !installs.MatchString(hook) {
 				m.skipped[kind.Kind+" of Helm's "+hook]++
+				return true
 			}
-			return out
+			w := newWorkload(kind, o)
+			if w != nil {
+				m.workloads = append(m.workloads, w)
+			}
+			return w != nil
 		})
-		for o := range kind.All(&m.objects) {
-			m.add(kind, o)
-		}
 	}
-	m.objects.ReplicaSets = append(m.objects.ReplicaSets, m.sets...)
-	m.objects.Pods, m.objects.Jobs, m.objects.CronJobs = nil, nil, nil // the pods of jobs would end at once
 }
 
-// add takes note of an object, if it makes pods. A Deployment's ReplicaSet has its name.
-func (m *Manifests) add(kind snapshot.Kind, o snapshot.Object) {
-	w := &Workload{
-		Kind: kind.Kind, Namespace: o.GetNamespace(), Name: cmp.Or(o.GetName(), o.GetGenerateName()), Pods: map[string]string{},
-		object: o, template: snapshot.PodTemplate(o),
+// newWorkload is what an object is that makes pods, or nil. A CronJob makes a Job.
+func newWorkload(kind snapshot.Kind, o snapshot.Object) *Workload {
+	o = o.DeepCopyObject().(snapshot.Object)
+	w := &Workload{Kind: kind.Kind, Namespace: o.GetNamespace(), Name: cmp.Or(o.GetName(), o.GetGenerateName()), object: o}
+	if cron, ok := o.(*batchv1.CronJob); ok {
+		w.object = jobOf(cron)
 	}
-	owner := metav1.OwnerReference{
-		APIVersion: kind.Resource.GroupVersion().String(), Kind: kind.Kind, Name: w.Name, UID: types.UID(w.String()), Controller: ptr.To(true),
+	if w.podSpec() == nil { // only a ReplicationController may lack it
+		return nil
 	}
-	o.SetUID(owner.UID)
-	replicas := ptr.To[int32](1)
-	switch o := o.(type) {
-	case *v1.Pod:
-		w.template = &v1.PodTemplateSpec{ObjectMeta: o.ObjectMeta, Spec: o.Spec}
-	case *appsv1.DaemonSet:
-	case *appsv1.Deployment:
-		spec := appsv1.ReplicaSetSpec{Replicas: o.Spec.Replicas, Selector: o.Spec.Selector, Template: o.Spec.Template}
-		owner.Kind, owner.UID, replicas = "ReplicaSet", owner.UID+"'s", o.Spec.Replicas
-		m.sets = append(m.sets, appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name, UID: owner.UID}, Spec: spec})
-	case *appsv1.ReplicaSet:
-		replicas = o.Spec.Replicas
-	case *v1.ReplicationController:
-		replicas = o.Spec.Replicas
-	case *appsv1.StatefulSet:
-		replicas = o.Spec.Replicas
-	case *batchv1.Job:
-		replicas = atOnce(&o.Spec)
-	case *batchv1.CronJob:
-		w.template, replicas = &o.Spec.JobTemplate.Spec.Template, atOnce(&o.Spec.JobTemplate.Spec)
-	default:
-		return
-	}
-	if w.template == nil { // only a ReplicationController may lack it
-		return
-	}
-	w.replicas, w.owner = int(ptr.Deref(replicas, 1)), owner
-	m.workloads = append(m.workloads, w)
+	return w
 }
 
-func atOnce(job *batchv1.JobSpec) *int32 {
-	parallel := ptr.Deref(job.Parallelism, 1)
-	return ptr.To(min(parallel, ptr.Deref(job.Completions, parallel)))
+// jobOf is the Job that a CronJob would create.
+func jobOf(cron *batchv1.CronJob) *batchv1.Job {
+	job := &batchv1.Job{ObjectMeta: *cron.Spec.JobTemplate.ObjectMeta.DeepCopy(), Spec: *cron.Spec.JobTemplate.Spec.DeepCopy()}
+	job.Namespace, job.Name = cron.Namespace, cron.Name
+	cron.UID = types.UID("CronJob " + cron.Name)
+	job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(cron, batchv1.SchemeGroupVersion.WithKind("CronJob"))}
+	if ptr.Deref(cron.Spec.Suspend, false) {
+		job.Spec.Suspend = ptr.To(true)
+	}
+	return job
 }
 
-// pod is as the controller of a workload would make it, with the claims of its own.
-func (w *Workload) pod(at int) (*v1.Pod, []v1.PersistentVolumeClaim) {
-	template := w.template.DeepCopy()
-	pod := &v1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
-	if w.Kind != "Pod" || at > 0 || pod.Name == "" {
-		pod.Name = strings.TrimSuffix(w.Name, "-") + "-" + strconv.Itoa(at)
+// podSpec is the pods' spec, or nil.
+func (w *Workload) podSpec() *v1.PodSpec {
+	pod, ok := w.object.(*v1.Pod)
+	if ok {
+		return &pod.Spec
 	}
-	pod.Namespace, pod.UID, pod.OwnerReferences = w.Namespace, "", []metav1.OwnerReference{w.owner}
-	var claims []v1.PersistentVolumeClaim
-	switch o := w.object.(type) {
-	case *v1.Pod:
-		pod.OwnerReferences = nil
-	case *appsv1.DaemonSet:
-		pod = cluster.Daemon(o, w.nodes[at])
-		pod.OwnerReferences = []metav1.OwnerReference{w.owner}
-	case *appsv1.StatefulSet:
-		at += int(ptr.Deref(o.Spec.Ordinals, appsv1.StatefulSetOrdinals{}).Start)
-		pod.Name = w.Name + "-" + strconv.Itoa(at)
-		pod.Labels[appsv1.StatefulSetPodNameLabel], pod.Labels[appsv1.PodIndexLabel] = pod.Name, strconv.Itoa(at)
-		for _, claim := range o.Spec.VolumeClaimTemplates {
-			volume := v1.Volume{Name: claim.Name}
-			claim.Name, claim.Namespace = claim.Name+"-"+pod.Name, pod.Namespace
-			volume.PersistentVolumeClaim = &v1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name}
-			pod.Spec.Volumes = append(slices.DeleteFunc(pod.Spec.Volumes, func(v v1.Volume) bool { return v.Name == volume.Name }), volume)
-			claims = append(claims, claim)
-		}
+	template := snapshot.PodTemplate(w.object)
+	if template == nil {
+		return nil
 	}
-	return pod, claims
+	return &template.Spec
 }

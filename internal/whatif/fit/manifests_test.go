@@ -7,15 +7,19 @@ import (
 	"strings"
 	"testing"
 
-	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 func specOf(spec string) string {
 	return "selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {" + spec + "containers: [{name: c, image: c}]}}"
 }
+
+// noSelector is the spec of a Job, which gets its selector from the API server.
+func noSelector(spec string) string {
+	return strings.Replace(spec, "selector: {matchLabels: {app: a}}, ", "", 1)
+}
+
+func ofJob(spec string) string { return noSelector(specOf(spec)) }
 
 func manifest(kind, name, spec string) string {
 	group := "apps/v1"
@@ -28,60 +32,43 @@ func manifest(kind, name, spec string) string {
 	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: %s}\nspec: {%s}\n", group, kind, name, spec)
 }
 
-func nodesCalled(names ...string) (nodes []*v1.Node) {
-	for _, name := range names {
-		nodes = append(nodes, &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
+// made are the workloads of manifests, and how many pods each has on two nodes.
+func made(t *testing.T, text string) string {
+	t.Helper()
+	f, err := fitted(t, false, text)
+	if err != nil {
+		return err.Error()
 	}
-	return nodes
-}
-
-// made are the names of all pods that manifests make, with their claims.
-func made(m *Manifests) string {
 	var all []string
-	for _, w := range m.workloads {
-		if w.Kind == "DaemonSet" {
-			w.nodes, w.replicas = nodesCalled("n1", "n2"), 2
-		}
-		for at := range w.replicas {
-			pod, claims := w.pod(at)
-			name := w.String() + " makes " + pod.Name
-			for _, claim := range claims {
-				name += " with " + claim.Name
-			}
-			all = append(all, name)
-		}
+	for _, w := range f.Workloads {
+		all = append(all, fmt.Sprint(w, " ", w.Tried()))
 	}
 	return strings.Join(all, ", ")
 }
 
 func TestManifestsMakeThePodsThatTheirControllersWould(t *testing.T) {
+	const job, cron = "restartPolicy: Never, ", `schedule: "* * * * *", `
 	for name, tt := range map[string]struct{ text, want string }{
-		"a pod":                          {manifest("Pod", "one", "containers: [{name: c, image: c}]"), "Pod default/one makes one"},
-		"a deployment":                   {manifest("Deployment", "web", "replicas: 2, "+specOf("")), "Deployment default/web makes web-0, Deployment default/web makes web-1"},
-		"one that does not say how many": {manifest("Deployment", "web", specOf("")), "Deployment default/web makes web-0"},
-		"a replica set":                  {manifest("ReplicaSet", "web", specOf("")), "ReplicaSet default/web makes web-0"},
+		"a pod":                          {manifest("Pod", "one", "containers: [{name: c, image: c}]"), "Pod default/one 1"},
+		"a deployment":                   {manifest("Deployment", "new", "replicas: 2, "+specOf("")), "Deployment default/new 2"},
+		"one that does not say how many": {manifest("Deployment", "new", specOf("")), "Deployment default/new 1"},
+		"a paused one":                   {manifest("Deployment", "new", "paused: true, "+specOf("")), "Deployment default/new 1"},
+		"a replica set":                  {manifest("ReplicaSet", "new", specOf("")), "ReplicaSet default/new 1"},
 		"a replication controller": {
-			manifest("ReplicationController", "web", strings.Replace(specOf(""), "{matchLabels: {app: a}}", "{app: a}", 1)),
-			"ReplicationController default/web makes web-0",
+			manifest("ReplicationController", "new", strings.Replace(specOf(""), "{matchLabels: {app: a}}", "{app: a}", 1)), "ReplicationController default/new 1",
 		},
-		"a stateful set": {
-			manifest("StatefulSet", "db", "replicas: 2, ordinals: {start: 3}, volumeClaimTemplates: [{metadata: {name: data}, spec: {}}], "+specOf("")),
-			"StatefulSet default/db makes db-3 with data-db-3, StatefulSet default/db makes db-4 with data-db-4",
-		},
-		"a daemon set":                       {manifest("DaemonSet", "agent", specOf("")), "DaemonSet default/agent makes agent-n1, DaemonSet default/agent makes agent-n2"},
-		"a job, as many as run at a time":    {manifest("Job", "j", "parallelism: 3, completions: 2, "+specOf("")), "Job default/j makes j-0, Job default/j makes j-1"},
-		"a work queue":                       {manifest("Job", "j", "parallelism: 2, "+specOf("")), "Job default/j makes j-0, Job default/j makes j-1"},
-		"a cron job, once":                   {manifest("CronJob", "c", `schedule: "* * * * *", jobTemplate: {spec: {`+specOf("")+`}}`), "CronJob default/c makes c-0"},
-		"a list":                             {"apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(manifest("Deployment", "web", specOf("")), "\n", "\n  "), "Deployment default/web makes web-0"},
-		"documents, of which some are empty": {"---\n# Source: x\n---\n" + manifest("Deployment", "a", specOf("")) + "---\n" + manifest("Deployment", "b", specOf("")), "Deployment default/a makes a-0, Deployment default/b makes b-0"},
-		"JSON":                               {`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"one","namespace":"team"},"spec":{"containers":[{"name":"c"}]}}`, "Pod team/one makes one"},
+		"a stateful set":                     {manifest("StatefulSet", "db", "replicas: 2, ordinals: {start: 3}, "+specOf("")), "StatefulSet default/db 2"},
+		"a daemon set":                       {manifest("DaemonSet", "agent", specOf("")), "DaemonSet default/agent 2"},
+		"a job, as many as run at a time":    {manifest("Job", "j", "parallelism: 3, completions: 2, "+ofJob(job)), "Job default/j 2"},
+		"a work queue":                       {manifest("Job", "j", "parallelism: 2, "+ofJob(job)), "Job default/j 2"},
+		"a suspended job, beside a pod":      {manifest("Job", "j", "suspend: true, "+ofJob(job)) + "---\n" + manifest("Pod", "one", "containers: [{name: c, image: c}]"), "Job default/j 0, Pod default/one 1"},
+		"a cron job, once":                   {manifest("CronJob", "c", cron+`jobTemplate: {spec: {`+ofJob(job)+`}}`), "CronJob default/c 1"},
+		"a list":                             {"apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(manifest("Deployment", "new", specOf("")), "\n", "\n  "), "Deployment default/new 1"},
+		"documents, of which some are empty": {"---\n# Source: x\n---\n" + manifest("Deployment", "a", specOf("")) + "---\n" + manifest("Deployment", "b", specOf("")), "Deployment default/a 1, Deployment default/b 1"},
+		"JSON":                               {`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"one"},"spec":{"containers":[{"name":"c","image":"c"}]}}`, "Pod default/one 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, err := Read([]string{"-"}, strings.NewReader(tt.text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := made(m)
+			got := made(t, tt.text)
 			if got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
@@ -115,12 +102,12 @@ func TestManifestsOfAChartAreUsedOrSkippedByKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := made(m), "Deployment default/web makes web-0, Pod default/before makes before"; got != want {
-		t.Errorf("got %s, want %s", got, want)
+	if len(m.workloads) != 2 || m.workloads[0].Name != "web" || m.workloads[1].Name != "before" {
+		t.Errorf("workloads: %v", m.workloads)
 	}
 	const want = "1 Pod of Helm's post-delete, 1 Pod of Helm's test, 1 example.com/v1 Anything, 1 policy/v1beta1 PodDisruptionBudget, 1 v1 ConfigMap"
 	got := report.Counted(m.skipped)
-	if got != want || len(m.objects.Services) != 1 || len(m.objects.ReplicaSets) != 1 {
+	if got != want || len(m.objects.Services) != 1 {
 		t.Errorf("skipped: %s, want %s; %+v", got, want, m.objects)
 	}
 }
