@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -67,20 +68,21 @@ type Engine struct {
 	close  func()
 	basis  report.Basis
 
-	mu       sync.Mutex // guards what a binding cycle writes
-	outcomes map[types.NamespacedName]*Outcome
-	evicted  map[types.NamespacedName]types.NamespacedName // preempted pods, with the preemptor
-	progress int                                           // how many pods were bound or preempted
-	tries    map[types.UID]tries                           // since the last progress
-	bindings map[types.UID]*binding
-	begun    []*binding           // not released yet, since another attempt goes on or Permit plugins have them wait
-	volumes  map[types.UID]func() // how to take volumes from pods that are not bound yet
-	alike    alike
-	unfit    *framework.FitError           // of the current attempt, or nil
-	sure     int                           // so many pods are in the active queue, at least
-	ordered  []*v1.Pod                     // pods held back for others of their StatefulSet
-	gone     map[types.NamespacedName]bool // that were there
-	tainted  map[string]*v1.Node           // those whose taints have changed, if one is NoExecute; nil if it is gone
+	mu         sync.Mutex // guards what a binding cycle writes
+	outcomes   map[types.NamespacedName]*Outcome
+	evicted    map[types.NamespacedName]types.NamespacedName // preempted pods, with the preemptor
+	progress   int                                           // how many pods were bound or preempted
+	tries      map[types.UID]tries                           // since the last progress
+	bindings   map[types.UID]*binding
+	begun      []*binding           // not released yet, since another attempt goes on or Permit plugins have them wait
+	unanswered map[string]error     // extenders that did not answer
+	volumes    map[types.UID]func() // how to take volumes from pods that are not bound yet
+	alike      alike
+	unfit      *framework.FitError           // of the current attempt, or nil
+	sure       int                           // so many pods are in the active queue, at least
+	ordered    []*v1.Pod                     // pods held back for others of their StatefulSet
+	gone       map[types.NamespacedName]bool // that were there
+	tainted    map[string]*v1.Node           // those whose taints have changed, if one is NoExecute; nil if it is gone
 }
 
 type tries struct{ since, n int }
@@ -104,7 +106,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
 		clock:    &clock{clocktesting.NewFakeClock(time.Now())},
 		outcomes: map[types.NamespacedName]*Outcome{}, evicted: map[types.NamespacedName]types.NamespacedName{},
-		tainted: map[string]*v1.Node{}, gone: map[types.NamespacedName]bool{}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){},
+		tainted: map[string]*v1.Node{}, gone: map[types.NamespacedName]bool{}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){}, unanswered: map[string]error{},
 	}
 	o.PodGroups = o.PodGroups || len(o.Cluster.PodGroups) > 0
 	if o.PodGroups && o.Recorder == nil {
@@ -174,10 +176,11 @@ func (e *Engine) wrap(o Options) {
 	if shown == nil {
 		shown = func(url string) string { return url }
 	}
-	for _, extender := range sched.Extenders {
+	for i, extender := range sched.Extenders {
 		if extender.IsBinder() {
 			e.Unmodelled("bind by extender " + shown(extender.Name()) + " (the copy binds)")
 		}
+		sched.Extenders[i] = &listened{extender, e, shown(extender.Name())}
 	}
 	if o.Recorder != nil {
 		o.Recorder.Attach(sched, shown)
@@ -215,7 +218,7 @@ func (e *Engine) listen() error {
 // Describe is what an answer stands on by now, but for the name of the configuration.
 func (e *Engine) Describe() report.Basis {
 	basis := e.basis
-	basis.NotModelled = e.NotModelled()
+	basis.NotModelled = slices.Concat(e.NotModelled(), e.Unanswered())
 	return basis
 }
 
