@@ -142,6 +142,9 @@ func (p *profile) RunReservePluginsReserve(ctx context.Context, state fwk.CycleS
 // RunReservePluginsUnreserve implements framework.Framework.
 func (p *profile) RunReservePluginsUnreserve(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) {
 	p.Framework.RunReservePluginsUnreserve(ctx, state, pod, node)
+	p.engine.mu.Lock()
+	p.engine.freed++
+	p.engine.mu.Unlock()
 	p.engine.dropBinding(pod.UID)
 	p.engine.unbindVolumes(pod)
 }

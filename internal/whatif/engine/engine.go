@@ -72,6 +72,7 @@ type Engine struct {
 	outcomes   map[types.NamespacedName]*Outcome
 	evicted    map[types.NamespacedName]types.NamespacedName // preempted pods, with the preemptor
 	progress   int                                           // how many pods were bound or preempted
+	freed      int                                           // how many pods gave their place on a node back before they were bound
 	tries      map[types.UID]tries                           // since the last progress
 	bindings   map[types.UID]*binding
 	begun      []*binding           // not released yet, since another attempt goes on or Permit plugins have them wait

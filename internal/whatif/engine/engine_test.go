@@ -360,6 +360,30 @@ func TestPluginThatMisbehavesCostsThePodAndNothingElse(t *testing.T) {
 	}
 }
 
+// permits is a plugin that has the pod "first" wait until its time is over.
+type permits struct{}
+
+func (permits) Name() string { return "Permits" }
+
+func (permits) Permit(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) (*fwk.Status, time.Duration) {
+	if pod.Name == "first" {
+		return fwk.NewStatus(fwk.Wait), time.Hour
+	}
+	return nil, 0
+}
+
+// TestPodThatIsNotPermittedFreesItsNode: the two others are alike, and one of them gets the node when its place is free again.
+func TestPodThatIsNotPermittedFreesItsNode(t *testing.T) {
+	e := over(t, read(t, "nodes:\n"+node("n1", "2")+"pods:\n"+pod("first", "", "2", "")+pod("second", "", "2", "")+pod("third", "", "2", "")), func(o *Options) {
+		o.Config, _ = ours.Read([]byte(unmodified + "profiles: [{plugins: {permit: {enabled: [{name: Permits}]}}}]\n"))
+		o.Plugins = frameworkruntime.Registry{"Permits": func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) { return permits{}, nil }}
+	})
+	got := outcomes(t, e)
+	if !strings.Contains(got, "second: Scheduled n1") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 func TestRecorderGetsEveryAttempt(t *testing.T) {
 	r := recorder.New(func() {})
 	e := over(t, made(t, 30, 90, true), func(o *Options) { o.Recorder = r })
