@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	feature "k8s.io/apiserver/pkg/util/feature"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/features"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
@@ -357,6 +360,29 @@ func TestPluginThatMisbehavesCostsThePodAndNothingElse(t *testing.T) {
 				t.Errorf("not modelled: %q", listed)
 			}
 		})
+	}
+}
+
+// TestDeviceThatWaitsForItsDriverKeepsItsPodPending: kube-scheduler waits 600 s for the conditions of a device.
+func TestDeviceThatWaitsForItsDriverKeepsItsPodPending(t *testing.T) {
+	if !feature.DefaultFeatureGate.Enabled(features.DRADeviceBindingConditions) {
+		t.Skip("this minor of Kubernetes has no such conditions")
+	}
+	began := time.Now()
+	e := over(t, read(t, "nodes:\n"+node("n1", "2")+`
+deviceClasses: [{metadata: {name: gpu}, spec: {selectors: [{cel: {expression: "true"}}]}}]
+resourceSlices: [{metadata: {name: n1}, spec: {driver: gpu.example.com, nodeName: n1, pool: {name: n1, generation: 1, resourceSliceCount: 1},
+  devices: [{name: gpu, bindsToNode: true, bindingConditions: [attached], bindingFailureConditions: [failed]}]}}]
+resourceClaims: [{metadata: {name: gpu, namespace: default}, spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}}]
+pods:
+`+pod("a", "", "1", "resourceClaims: [{name: gpu, resourceClaimName: gpu}], ")+pod("b", "", "1", "")), nil)
+	got := outcomes(t, e)
+	want := "a: Unschedulable its devices wait for their bindingConditions"
+	if !strings.HasPrefix(got, want) || !strings.Contains(got, "b: Scheduled n1") || time.Since(began) > time.Minute {
+		t.Errorf("got after %s\n%s", time.Since(began), got)
+	}
+	if !slices.Contains(e.NotModelled(), "fulfil the bindingConditions of devices") {
+		t.Error(e.NotModelled())
 	}
 }
 
