@@ -50,18 +50,21 @@ func New(ctx context.Context, o Options, api API) (sched *scheduler.Scheduler, d
 	if api.Parallelism == 0 {
 		api.Parallelism = config.Parallelism
 	}
-	sched, err = scheduler.New(ctx, api.Client, api.Informers, api.Dynamic, api.Events,
-		scheduler.WithComponentConfigVersion(config.APIVersion),
-		scheduler.WithKubeConfig(api.Config),
-		scheduler.WithProfiles(config.Profiles...),
-		scheduler.WithPercentageOfNodesToScore(config.PercentageOfNodesToScore),
-		scheduler.WithFrameworkOutOfTreeRegistry(plugins),
-		scheduler.WithPodMaxBackoffSeconds(config.PodMaxBackoffSeconds),
-		scheduler.WithPodInitialBackoffSeconds(config.PodInitialBackoffSeconds),
-		scheduler.WithExtenders(config.Extenders...),
-		scheduler.WithParallelism(api.Parallelism),
-		scheduler.WithClock(api.Clock),
-	)
+	err = withGates(o.Gates, func() error {
+		sched, err = scheduler.New(ctx, api.Client, api.Informers, api.Dynamic, api.Events,
+			scheduler.WithComponentConfigVersion(config.APIVersion),
+			scheduler.WithKubeConfig(api.Config),
+			scheduler.WithProfiles(config.Profiles...),
+			scheduler.WithPercentageOfNodesToScore(config.PercentageOfNodesToScore),
+			scheduler.WithFrameworkOutOfTreeRegistry(plugins),
+			scheduler.WithPodMaxBackoffSeconds(config.PodMaxBackoffSeconds),
+			scheduler.WithPodInitialBackoffSeconds(config.PodInitialBackoffSeconds),
+			scheduler.WithExtenders(config.Extenders...),
+			scheduler.WithParallelism(api.Parallelism),
+			scheduler.WithClock(api.Clock),
+		)
+		return err
+	})
 	if err != nil {
 		return nil, nil, c.locate(err, s.rejected)
 	}

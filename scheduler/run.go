@@ -28,6 +28,8 @@ type Options struct {
 	Transport http.RoundTripper
 	// Plugins are further plugins, by name.
 	Plugins frameworkruntime.Registry
+	// Gates are feature gates that are otherwise while the scheduler is made.
+	Gates map[string]bool
 	// ExtenderBind lets extenders with a bindVerb bind pods. Else nothing is sent to it,
 	// and the scheduler binds: the extender's own cluster may be another than this one.
 	ExtenderBind bool
@@ -107,7 +109,12 @@ func (o Options) setup(ctx context.Context, s *setup, server string) (*scheduler
 	}
 	opts.Master = server
 	opts.SecureServing.BindPort = 0
-	cc, sched, err := app.Setup(ctx, opts, s.register)
+	var cc *schedulerconfig.CompletedConfig
+	var sched *scheduler.Scheduler
+	err = withGates(o.Gates, func() error {
+		cc, sched, err = app.Setup(ctx, opts, s.register)
+		return err
+	})
 	if err != nil {
 		return nil, nil, c.locate(err, s.rejected)
 	}

@@ -98,9 +98,6 @@ func (c *clock) Now() time.Time {
 	return c.FakeClock.Now()
 }
 
-// gates is held while a scheduler is made with feature gates of the engine's.
-var gates sync.Mutex
-
 // New makes a scheduler over a cluster. Nothing is scheduled yet. Errors are the ones of
 // [ours.Run], or name the object of the cluster that is at fault.
 func New(ctx context.Context, o Options) (*Engine, error) {
@@ -148,8 +145,6 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 
 // enablePodGroups does so in all of this process, where this minor has them.
 func enablePodGroups() error {
-	gates.Lock()
-	defer gates.Unlock()
 	if minor.NoPodGroups != "" {
 		return nil
 	}
@@ -158,15 +153,8 @@ func enablePodGroups() error {
 
 // makeScheduler switches off what would go on beside an attempt.
 func (e *Engine) makeScheduler(ctx context.Context, o Options, api ours.API) (err error) {
-	gates.Lock()
-	defer gates.Unlock()
-	gate := feature.DefaultMutableFeatureGate
-	was := gate.Enabled(features.SchedulerAsyncPreemption)
-	if err := gate.SetFromMap(map[string]bool{string(features.SchedulerAsyncPreemption): false}); err != nil {
-		return err
-	}
-	defer func() { _ = gate.SetFromMap(map[string]bool{string(features.SchedulerAsyncPreemption): was}) }()
-	e.Scheduler, e.close, err = ours.New(ctx, ours.Options{Config: o.Config, Transport: o.Transport, Plugins: o.Plugins}, api)
+	gates := map[string]bool{string(features.SchedulerAsyncPreemption): false}
+	e.Scheduler, e.close, err = ours.New(ctx, ours.Options{Config: o.Config, Transport: o.Transport, Plugins: o.Plugins, Gates: gates}, api)
 	return err
 }
 

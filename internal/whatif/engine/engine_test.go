@@ -386,6 +386,40 @@ pods:
 	}
 }
 
+// TestSchedulerThatIsMadeMeanwhileSeesTheGatesOfTheProcess: a live scheduler may start again while an engine is made.
+func TestSchedulerThatIsMadeMeanwhileSeesTheGatesOfTheProcess(t *testing.T) {
+	config, _ := ours.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: Permits}]}}}]\n"))
+	made := func(do func()) frameworkruntime.Registry {
+		return frameworkruntime.Registry{"Permits": func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) {
+			do()
+			return permits{}, nil
+		}}
+	}
+	live := make(chan bool, 1)
+	checked := make(chan error, 1)
+	over(t, read(t, "nodes:\n"+node("n1", "2")), func(o *Options) {
+		o.Config = config
+		o.Plugins = made(func() {
+			go func() {
+				checked <- ours.Check(context.Background(), ours.Options{Config: config, Plugins: made(func() {
+					live <- feature.DefaultFeatureGate.Enabled(features.SchedulerAsyncPreemption)
+				})})
+			}()
+			select { // or else it has to wait until this scheduler is made
+			case is := <-live:
+				live <- is
+			case <-time.After(200 * time.Millisecond):
+			}
+		})
+	})
+	if !<-live {
+		t.Error("the gates of the engine are those of the live scheduler")
+	}
+	if err := <-checked; err != nil {
+		t.Error(err)
+	}
+}
+
 // permits is a plugin that has the pod "first" wait until its time is over.
 type permits struct{}
 
