@@ -181,7 +181,7 @@ test-minors: helm ## on the other minors of Kubernetes, scheduler, host, native 
 		$(foreach m,$(MINORS_SERVED),"$(m): $(TEST) $(call minor,$(m)) $(OF_MINORS)" \
 			"$(m), what-ifs: $(TEST) $(call minor,$(m)) -run 'AgainstItself|NeedALater' ./internal/whatif/compare ./internal/snapshot") \
 		$(if $(filter 1.37,$(MINORS_SERVED)),"a cluster of 1.37: make bin/simulator-1.37 && SIMULATOR_OF_NEXT_MINOR=$(CURDIR)/bin/simulator-1.37 \
-			$(TEST) $(LDFLAGS) -run 'TheScheduler|Rights|Priority|Volumes|TheChartIsInstalled|Default' ./deploy")
+			$(TEST) $(LDFLAGS) -run 'Scheduler|Rights|ChartIsInstalled|Default' ./deploy")
 
 # What they differ in is printed, and written to bin/hunt, each as a scenario that is as small as it gets.
 hunt = HUNT=$(1) SEED=$(2) FOUND=$(CURDIR)/bin/hunt $(TEST) $(call minor,$(KUBERNETES)) -timeout 3h -count=1 -v -run TestHunt ./internal/simulator/referee

@@ -91,10 +91,7 @@ func TestCopyIsAsTheClusterWas(t *testing.T) {
 		t.Errorf("an import changes what it imports from %s to %s", before, after)
 	}
 	core := sim.Client().CoreV1()
-	web, err := core.Pods("team").Get(t.Context(), "web", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	web := getPod(t, "team", "web")
 	set, err := sim.Client().AppsV1().ReplicaSets("team").Get(t.Context(), "web", metav1.GetOptions{})
 	if err != nil || len(web.OwnerReferences) != 1 || web.OwnerReferences[0].UID != set.UID || web.Spec.NodeName != "with" {
 		t.Errorf("pod %+v of set %v, %v", web, set.UID, err)

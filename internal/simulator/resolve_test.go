@@ -81,9 +81,7 @@ func TestExtenderIsAColumn(t *testing.T) {
 			t.Cleanup(reset(t))
 			url := fakeExtender(t).URL
 			config := "extenders:\n- urlPrefix: " + url + "\n  filterVerb: filter\n  prioritizeVerb: prioritize\n  weight: 10" + fields + "\n"
-			if err := sim.ApplySchedulerConfig(t.Context(), []byte(config)); err != nil {
-				t.Fatal(err)
-			}
+			apply(t, config)
 			addNodes(t, "kubecon-1", "kubecon-2", "other", "silent")
 			addPod(t, "p", "")
 			a := attempt(t, "p", recorder.Scheduled)

@@ -144,7 +144,7 @@ func drained(t *testing.T, s *scenarios.Scenario, transport http.RoundTripper) (
 			lines = append(lines, called[move.Pod]+" untouched")
 		case strings.Contains(strings.ToLower(move.Reason), "budget"):
 			lines = append(lines, scenarios.On(called[move.Pod], move.From)+", kept: "+scenarios.Refusal(move.Reason))
-		case strings.Contains(move.Reason, "it was preempted, and nothing recreates it"), strings.Contains(move.Reason, "its StatefulSet does not make it"), strings.Contains(move.Reason, "it cannot be created"):
+		case strings.Contains(move.Reason, "it was preempted, and nothing recreates it"), strings.Contains(move.Reason, "its StatefulSet does not make it"), strings.Contains(move.Reason, "the API server rejects it"):
 		default:
 			lines = append(lines, scenarios.Pending(called[move.Pod], move.Reason))
 		}

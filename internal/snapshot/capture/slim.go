@@ -130,14 +130,19 @@ func slim(s *snapshot.Snapshot, annotations []string) {
 			o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f != resourcev1.Finalizer }))
 			template := snapshot.PodTemplate(o)
 			if template != nil {
-				prune(reflect.ValueOf(template), keptOfTemplate)
-				slimAnnotations(template.Annotations, annotations)
-				slimPod(&template.Spec)
+				SlimTemplate(template, annotations)
 			}
 			slimValues(o)
 		}
 	}
 	s.Services = slices.DeleteFunc(s.Services, func(o v1.Service) bool { return len(o.Spec.Selector) == 0 })
+}
+
+// SlimTemplate leaves of a template what a snapshot has of it.
+func SlimTemplate(template *v1.PodTemplateSpec, annotations []string) {
+	prune(reflect.ValueOf(template), keptOfTemplate)
+	slimAnnotations(template.Annotations, annotations)
+	slimPod(&template.Spec)
 }
 
 // books are the annotations by which Kubernetes itself decides.

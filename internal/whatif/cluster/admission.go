@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
+	"k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -52,6 +53,7 @@ var admitting = []struct {
 	name     string
 	register func(*admission.Plugins)
 }{
+	{lifecycle.PluginName, lifecycle.Register},
 	{limitranger.PluginName, limitranger.Register},
 	{priority.PluginName, priority.Register},
 	{defaulttolerationseconds.PluginName, defaulttolerationseconds.Register},
@@ -170,6 +172,7 @@ func (c *Cluster) Replace(ctx context.Context, o Object) (err error) {
 		return err
 	}
 	o.SetUID(uid)
+	delete(c.counted, o.GetNamespace()) // where it is counted twice
 	c.put(o)
 	return nil
 }
@@ -200,6 +203,7 @@ func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error
 		Namespace: o.GetNamespace(), Name: o.GetName(),
 	})
 	if err := rest.BeforeCreate(strategy, ctx, internal); err != nil {
+		delete(c.counted, o.GetNamespace()) // where it is counted already
 		return nil, err
 	}
 	if o, err = toVersion(internal, k); err != nil {
@@ -241,7 +245,7 @@ func (c *Cluster) admit(ctx context.Context, k *kind, o Object, internal runtime
 			}
 		}
 	}
-	return nil
+	return c.limit(attributes)
 }
 
 // Update takes an object in the place of the one of its name. It fails if that has changed

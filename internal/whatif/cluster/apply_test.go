@@ -25,6 +25,9 @@ func TestApplyWorkloadKeepsTheLiveReplicasAndRefusesAsAnAPIServer(t *testing.T) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := c.Create(t.Context(), &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}); err != nil {
+		t.Fatal(err)
+	}
 	first := webWith("web", "a")
 	first.Spec.Replicas = ptr.To[int32](3)
 	for _, d := range []*appsv1.Deployment{first, webWith("web", "b")} {

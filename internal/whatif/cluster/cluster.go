@@ -26,6 +26,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/admission"
+	quota "k8s.io/apiserver/pkg/quota/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -53,6 +54,8 @@ type Cluster struct {
 	byName    map[schema.GroupVersionResource]*kind
 	kinds     map[reflect.Type]*kind
 	admission []admission.Interface
+	quotas    quota.Registry
+	counted   map[string]bool // namespaces whose quotas are counted
 	started   bool
 	atStart   []func() // what [Cluster.Start] calls
 
@@ -91,7 +94,7 @@ type event struct {
 func New(now func() time.Time) (*Cluster, error) {
 	c := &Cluster{
 		now: now, byName: map[schema.GroupVersionResource]*kind{}, kinds: map[reflect.Type]*kind{},
-		unmodelled: map[string]bool{}, names: map[string]int{}, refused: map[types.UID]string{}, injected: map[types.NamespacedName]injection{},
+		counted: map[string]bool{}, unmodelled: map[string]bool{}, names: map[string]int{}, refused: map[types.UID]string{}, injected: map[types.NamespacedName]injection{},
 	}
 	for _, k := range snapshot.Kinds {
 		c.serve(k.Example(), k.Namespaced())
@@ -114,6 +117,7 @@ func New(now func() time.Time) (*Cluster, error) {
 		return nil, err
 	}
 	c.Informers = c.newFactory()
+	c.quotas = c.newQuotas()
 	c.admission, err = newAdmission(c)
 	return c, err
 }
@@ -157,6 +161,9 @@ func (k *kind) get(namespace, name string) Object {
 	return object
 }
 
+// Current is the object of the kind and the name of another one, or nil.
+func (c *Cluster) Current(o Object) Object { return c.of(o).get(o.GetNamespace(), o.GetName()) }
+
 func (k *kind) notFound(name string) error {
 	return apierrors.NewNotFound(k.resource.GroupResource(), name)
 }
@@ -187,9 +194,6 @@ func Get[T Object](c *Cluster, namespace, name string) (none T) {
 	}
 	return none
 }
-
-// Current is an object as it is now, or nil.
-func Current(c *Cluster, o Object) Object { return c.of(o).get(o.GetNamespace(), o.GetName()) }
 
 // put writes an object of which there is no other user, as it is, in place of the old one if there is one.
 func (c *Cluster) put(o Object) {
@@ -348,6 +352,7 @@ func (c *Cluster) writeBack(e event) {
 	c.events = c.events[:len(c.events)-1]
 	c.mu.Unlock()
 	c.tell(e)
+	c.recountQuotas(e)
 }
 
 // stamp fills in what an API server does of an object's metadata, and a kubelet of its node: what is

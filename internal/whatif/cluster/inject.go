@@ -43,7 +43,7 @@ func containerName(c v1.Container) string { return c.Name }
 
 func volumeName(v v1.Volume) string { return v.Name }
 
-// lacking are those of all that others lack, by their names.
+// lacking returns what others lack of all, by their names.
 func lacking[T any](others, all []T, name func(T) string) (added []T) {
 	for _, one := range all {
 		if !slices.ContainsFunc(others, func(other T) bool { return name(other) == name(one) }) {
@@ -59,7 +59,7 @@ func (c *Cluster) workloadName(pod *v1.Pod) types.NamespacedName {
 	return types.NamespacedName{Namespace: pod.Namespace, Name: of.Kind + " " + of.Name}
 }
 
-// inject adds to a new pod what webhooks have added to others of its workload. Claims are those of its own volumes.
+// inject adds to a new pod what webhooks have added to others of its workload.
 func (c *Cluster) inject(pod *v1.Pod) {
 	added, ok := c.injected[c.workloadName(pod)]
 	if !ok || metav1.GetControllerOf(pod) == nil {

@@ -28,6 +28,7 @@ import (
 // that are made later alone. An error names the object at fault.
 func (c *Cluster) Load(s *snapshot.Snapshot) error {
 	s.AddMissing()
+	s.Sort()
 	for _, class := range schedulingapi.SystemPriorityClasses() {
 		c.put(class)
 	}
@@ -44,7 +45,7 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 				if !podutil.IsPodTerminal(o) && o.DeletionTimestamp == nil { // it takes no room, or will not soon
 					pods = append(pods, o)
 				}
-			case *v1.LimitRange: // below
+			case *v1.LimitRange, *v1.ResourceQuota: // below
 			default:
 				if err := c.load(kind, o); err != nil {
 					return err
@@ -63,10 +64,19 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 	if err := c.infer(); err != nil {
 		return err
 	}
-	limits := snapshot.KindNamed("LimitRange")
-	for limit := range limits.All(s) {
-		if err := c.load(limits, limit); err != nil {
-			return err
+	for _, namespace := range All[*v1.Namespace](c) {
+		if namespace.DeletionTimestamp != nil { // in which only new objects are rejected
+			namespace = namespace.DeepCopy()
+			namespace.Status.Phase = v1.NamespaceTerminating
+			c.put(namespace)
+		}
+	}
+	for _, name := range []string{"LimitRange", "ResourceQuota"} {
+		kind := snapshot.KindNamed(name)
+		for o := range kind.All(s) {
+			if err := c.load(kind, o); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -70,6 +70,7 @@ func (c *Cluster) Delete(o Object) {
 
 // follow does what controllers would after a write.
 func (c *Cluster) follow(e event) {
+	c.recountQuotas(e)
 	if c.loading {
 		return
 	}
@@ -89,8 +90,6 @@ func (c *Cluster) follow(e event) {
 		if e.new == nil {
 			c.collect(o)
 		}
-	case *v1.ResourceQuota:
-		c.Unmodelled("reject pods over v1 resourcequotas")
 	case *v1.PersistentVolumeClaim:
 		if e.new == nil {
 			c.reclaim(o)

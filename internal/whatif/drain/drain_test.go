@@ -262,7 +262,7 @@ func TestDrainLosesPodsThatCannotBeRecreated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alike(t, "moves", described(removed.Moves), "small-1 gone→: it cannot be created: pods \"small-1\" is forbidden: minimum cpu usage per Container is 1", "web-1 gone→large")
+	alike(t, "moves", described(removed.Moves), "small-1 gone→: the API server rejects it: minimum cpu usage per Container is 1", "web-1 gone→large")
 }
 
 // Another node cannot go, where their room is.

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -108,11 +109,19 @@ func (e *Engine) gone(was *v1.Pod) string {
 	return cmp.Or(e.Missing(owner.UID, owner.Kind, was.Namespace), Gone)
 }
 
+// ofPods begins the message of a pod that admission rejects, with a name that the pod does not get.
+var ofPods = regexp.MustCompile(`^pods "[^"]*" is forbidden: `)
+
+// Rejection says that an API server rejects an object.
+func Rejection(message string) string {
+	return "the API server rejects it: " + ofPods.ReplaceAllString(message, "")
+}
+
 // Missing is why an owner lacks a pod, if that is known.
 func (e *Engine) Missing(owner types.UID, kind, namespace string) string {
 	refused := e.Refused(owner)
 	if refused != "" {
-		return "it cannot be created: " + refused
+		return Rejection(refused)
 	}
 	if kind != "StatefulSet" {
 		return ""

@@ -15,14 +15,17 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/kubernetes/pkg/apis/scheduling"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/capture"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // MostReplicas and MostNodes are how many replicas of a workload and how many further nodes
@@ -30,6 +33,8 @@ import (
 const (
 	MostReplicas = 10_000
 	MostNodes    = 5_000
+	// MostPods is what Kubernetes says that a cluster may have.
+	MostPods = 150_000
 )
 
 // Options say what is tried where.
@@ -41,9 +46,11 @@ type Options struct {
 	UntilFull bool
 	// GrowWith, if it is not nil, is a node, more of which are added until everything fits.
 	GrowWith *v1.Node
-	Name     string          // of the configuration, for the report
-	Runs     int             // how often it is tried, with another seed each time. Less than 1 is 1
-	Progress engine.Progress // may be nil
+	// IgnoreUnknown answers without objects of which it is not known whether they create pods.
+	IgnoreUnknown bool
+	Name          string          // of the configuration, for the report
+	Runs          int             // how often it is tried, with another seed each time. Less than 1 is 1
+	Progress      engine.Progress // may be nil
 }
 
 // Fit tries manifests in a copy of a cluster. Of several runs, it returns that with the worst result.
@@ -54,6 +61,16 @@ func Fit(ctx context.Context, o Options) (*Fitting, error) {
 	}
 	if o.UntilFull && o.GrowWith != nil {
 		return nil, errors.New("nodes are added until everything fits, or replicas until nothing does: choose one of the two")
+	}
+	if len(o.Manifests.unknown) > 0 && !o.IgnoreUnknown {
+		return nil, fmt.Errorf("whether %s makes pods is not known, and it has no pod template to try: --ignore-unknown answers without it", report.Counted(o.Manifests.unknown))
+	}
+	wanted := 0
+	for _, w := range o.Manifests.workloads {
+		wanted += w.asked()
+		if wanted > MostPods {
+			return nil, fmt.Errorf("%s wants %d replicas: a cluster of Kubernetes has at most %d pods", w, w.asked(), MostPods)
+		}
 	}
 	try := func(e engine.Options, progress engine.Progress) (*Fitting, error) { return o.once(ctx, e, progress) }
 	count := func(f *Fitting) int {
@@ -78,6 +95,7 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 		m.disablePreemption()
 	}
 	e.Workloads = engine.Workloads
+	captured := e.Cluster.Source != nil && !e.Cluster.Source.Taken.IsZero()
 	e.PodGroups = e.PodGroups || len(m.objects.PodGroups) > 0
 	copied, err := engine.New(ctx, e)
 	if err != nil {
@@ -85,8 +103,8 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	}
 	defer copied.Close()
 	f := &fitting{
-		Engine: copied, manifests: m, progress: progress,
-		found: Fitting{Workloads: m.workloads, Skipped: m.skipped, UntilFull: o.UntilFull},
+		Engine: copied, manifests: m, progress: progress, captured: captured,
+		found: Fitting{Workloads: m.workloads, Skipped: m.skipped, Ignored: m.unknown, UntilFull: o.UntilFull},
 	}
 	if err := f.enter(ctx); err != nil {
 		return nil, err
@@ -124,6 +142,7 @@ type fitting struct {
 	found     Fitting
 	progress  engine.Progress
 	before    *engine.Pods // before anything is tried
+	captured  bool         // the cluster is a snapshot, which has not all of an object
 }
 
 // enter schedules the pending pods of the cluster, and makes what the pods of the manifests depend on.
@@ -140,12 +159,19 @@ func (f *fitting) enter(ctx context.Context) error {
 			if apierrors.IsAlreadyExists(err) {
 				err = f.replace(ctx, o)
 			}
-			if err != nil {
+			if rejected(err) {
+				f.found.Rejected = append(f.found.Rejected, err.Error())
+			} else if err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// rejected reports whether an API server rejects an object: others are still answered.
+func rejected(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsNotFound(err)
 }
 
 // replace has an object be as the manifests have it, but for claims, volumes and
@@ -163,27 +189,41 @@ func (f *fitting) replace(ctx context.Context, o cluster.Object) error {
 func (f *fitting) tryAll(ctx context.Context) error {
 	for _, w := range f.found.Workloads {
 		w.ran = slices.DeleteFunc(slices.Clone(f.before.Placed), func(pod *v1.Pod) bool { return !f.makes(w, pod) })
-		if err := f.apply(ctx, w); err != nil {
+		err := f.apply(ctx, w)
+		if rejected(err) {
+			w.rejected = err
+		} else if err != nil {
 			return fmt.Errorf("%s: %w", w, err)
 		}
 	}
 	return f.schedule(ctx)
 }
 
-// apply applies a workload. A pod is replaced.
+// apply applies a workload. A pod that differs is replaced.
 func (f *fitting) apply(ctx context.Context, w *Workload) error {
-	if w.Kind != "Pod" {
-		return f.ApplyWorkload(ctx, w.object.DeepCopyObject().(cluster.Object))
+	pod, isPod := w.object.(*v1.Pod)
+	if !isPod {
+		o := w.object.DeepCopyObject().(cluster.Object)
+		if f.captured { // or all that a snapshot does not keep would be changed
+			capture.SlimTemplate(snapshot.PodTemplate(o), regex.Default.Keys())
+		}
+		return f.ApplyWorkload(ctx, o)
 	}
-	there := cluster.Current(f.Cluster, w.object)
-	if there != nil {
-		f.Delete(there)
+	for w.replicas < w.asked() {
+		there, _ := f.Current(pod).(*v1.Pod)
+		if there != nil && !w.Unknown && equality.Semantic.DeepDerivative(pod.Spec, there.Spec) {
+			w.bare = append(w.bare, cluster.NameOf(pod))
+			return nil
+		}
+		if there != nil {
+			f.Delete(there)
+		}
+		w.replicas++
+		if err := f.addPod(ctx, w, pod.DeepCopy()); err != nil {
+			return err
+		}
 	}
-	created, err := f.Create(ctx, w.object.DeepCopyObject().(cluster.Object))
-	if err == nil {
-		w.bare = append(w.bare, cluster.NameOf(created))
-	}
-	return err
+	return nil
 }
 
 // schedule schedules, and sums up the result.
@@ -207,7 +247,7 @@ func (f *fitting) nodes() []*v1.Node {
 // node. A workload of which one finds none gets no more.
 func (f *fitting) fill(ctx context.Context) error {
 	for _, w := range f.found.Workloads {
-		for cluster.Current(f.Cluster, w.object) != nil { // what runs stays
+		for f.Current(w.object) != nil { // what runs stays
 			w.Name += "-more"
 			w.object.SetName(w.Name)
 		}
@@ -247,7 +287,7 @@ func (f *fitting) addOne(ctx context.Context, w *Workload) (err error) {
 		setReplicas(w.object, 1)
 		w.object, err = f.Create(ctx, w.object)
 	default:
-		o := cluster.Current(f.Cluster, w.object).DeepCopyObject().(cluster.Object)
+		o := f.Current(w.object).DeepCopyObject().(cluster.Object)
 		setReplicas(o, int32(w.replicas))
 		err = f.Update(o)
 	}
@@ -258,7 +298,7 @@ func (f *fitting) addOne(ctx context.Context, w *Workload) (err error) {
 }
 
 func (f *fitting) addPod(ctx context.Context, w *Workload, pod *v1.Pod) error {
-	if w.replicas > 1 || pod.Name == "" {
+	if w.replicas > 1 || pod.Name == "" || w.Unknown {
 		pod.Name = fmt.Sprintf("%s-%d", strings.TrimSuffix(w.Name, "-"), w.replicas-1)
 	}
 	created, err := f.Create(ctx, pod)

@@ -14,8 +14,8 @@ import (
 
 // ReadNode reads a file with one Node, as kubectl prints it, of which more could be added.
 func ReadNode(path string, stdin io.Reader) (*v1.Node, error) {
-	m := &Manifests{skipped: map[string]int{}}
-	if _, err := m.read([]string{path}, stdin); err != nil {
+	m := newManifests()
+	if err := m.read([]string{path}, stdin); err != nil {
 		return nil, err
 	}
 	if len(m.objects.Nodes) != 1 || m.objects.Objects() != 1 {

@@ -62,7 +62,7 @@ func TestGrowAddsNodesUntilEverythingFits(t *testing.T) {
 func TestReadNodeReportsMistakes(t *testing.T) {
 	dir := t.TempDir()
 	for want, node := range map[string]string{
-		"there has to be one Node, and nothing else": another + "---" + another,
+		"there has to be one Node, and nothing else": another + "---" + strings.Replace(another, "name: large", "name: other", 1),
 		"has to be one Node":                         manifest("Deployment", "a", specOf("")),
 		"the Node needs a metadata.name, and status.allocatable or status.capacity": "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n",
 	} {

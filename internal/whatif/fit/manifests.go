@@ -9,11 +9,14 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/resource"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
@@ -24,15 +27,20 @@ import (
 type Manifests struct {
 	objects   snapshot.Snapshot // what pods depend on
 	workloads []*Workload
+	kinds     map[string]int // how many objects were read
 	skipped   map[string]int // by kind
+	unknown   map[string]int // of which it is not known whether they create pods, by kind
+}
+
+func newManifests() *Manifests {
+	return &Manifests{kinds: map[string]int{}, skipped: map[string]int{}, unknown: map[string]int{}}
 }
 
 // Read reads files as kubectl does: those of directories too, and stdin for "-". An error
 // is about the first mistake, or says that nothing makes pods.
 func Read(paths []string, stdin io.Reader) (*Manifests, error) {
-	m := &Manifests{skipped: map[string]int{}}
-	all, err := m.read(paths, stdin)
-	if err != nil {
+	m := newManifests()
+	if err := m.read(paths, stdin); err != nil {
 		return nil, err
 	}
 	m.sort()
@@ -41,14 +49,14 @@ func Read(paths []string, stdin io.Reader) (*Manifests, error) {
 		if slices.Equal(paths, []string{"-"}) {
 			read = "the manifests"
 		}
-		return nil, fmt.Errorf("nothing in %s makes pods: there is %s", read, cmp.Or(report.Counted(all), "no object"))
+		return nil, fmt.Errorf("nothing in %s makes pods: there is %s", read, cmp.Or(report.Counted(m.kinds), "no object"))
 	}
 	return m, nil
 }
 
 // read reads objects, and counts them by kind.
-func (m *Manifests) read(paths []string, stdin io.Reader) (kinds map[string]int, err error) {
-	kinds = map[string]int{}
+func (m *Manifests) read(paths []string, stdin io.Reader) error {
+	seen := map[string]bool{}
 	files := resource.NewLocalBuilder().Unstructured().Flatten()
 	for _, path := range paths {
 		if path == "-" {
@@ -57,28 +65,33 @@ func (m *Manifests) read(paths []string, stdin io.Reader) (kinds map[string]int,
 			files.FilenameParam(false, &resource.FilenameOptions{Filenames: []string{path}})
 		}
 	}
-	err = files.Do().Visit(func(info *resource.Info, err error) error {
+	return files.Do().Visit(func(info *resource.Info, err error) error {
 		if err != nil {
 			return err
 		}
 		gvk := info.Object.GetObjectKind().GroupVersionKind()
-		kinds[gvk.Kind]++
+		m.kinds[gvk.Kind]++
+		name := cache.NewObjectName(info.Namespace, info.Name).String()
+		key := gvk.GroupKind().String() + " " + name
+		if info.Name != "" && seen[key] {
+			return fmt.Errorf("%s: %s %s is there twice", info.Source, gvk.Kind, name)
+		}
+		seen[key] = true
 		raw, _ := json.Marshal(info.Object) // which was JSON
 		known, err := m.objects.AddManifest(raw)
 		if err != nil {
 			return fmt.Errorf("%s: %w", info.Source, err)
 		}
 		if !known {
-			m.skipped[gvk.GroupVersion().String()+" "+gvk.Kind]++
+			m.addUnknown(info.Object.(*unstructured.Unstructured))
 		}
 		return nil
 	})
-	return kinds, err
 }
 
 // clone is for a run, which changes what it tries.
 func (m *Manifests) clone() *Manifests {
-	c := &Manifests{objects: *m.objects.DeepCopy(), skipped: m.skipped}
+	c := &Manifests{objects: *m.objects.DeepCopy(), skipped: m.skipped, unknown: m.unknown}
 	for _, w := range m.workloads {
 		copied := *w
 		copied.object = w.object.DeepCopyObject().(snapshot.Object)
@@ -92,11 +105,17 @@ var installs = regexp.MustCompile(`(pre|post)-(install|upgrade)`)
 
 // sort finds what makes pods, and skips what does so at another time.
 func (m *Manifests) sort() {
+	m.objects.Sort()
 	for _, kind := range snapshot.Kinds {
 		kind.Drop(&m.objects, func(o snapshot.Object) bool {
 			hook := o.GetAnnotations()["helm.sh/hook"]
 			if hook != "" && !installs.MatchString(hook) {
 				m.skipped[kind.Kind+" of Helm's "+hook]++
+				return true
+			}
+			idle := idleness(o)
+			if idle != "" {
+				m.skipped[idle+" "+kind.Kind]++
 				return true
 			}
 			w := newWorkload(kind, o)
@@ -106,6 +125,25 @@ func (m *Manifests) sort() {
 			return w != nil
 		})
 	}
+}
+
+// idleness is why an object makes no pods now, or empty.
+func idleness(o snapshot.Object) string {
+	idle := false
+	switch o := o.(type) {
+	case *appsv1.Deployment:
+		if o.Spec.Paused {
+			return "paused"
+		}
+	case *batchv1.Job:
+		idle = ptr.Deref(o.Spec.Suspend, false)
+	case *batchv1.CronJob:
+		idle = ptr.Deref(o.Spec.Suspend, false) || ptr.Deref(o.Spec.JobTemplate.Spec.Suspend, false)
+	}
+	if idle {
+		return "suspended"
+	}
+	return ""
 }
 
 // newWorkload is what an object is that makes pods, or nil. A CronJob makes a Job.
@@ -127,9 +165,6 @@ func jobOf(cron *batchv1.CronJob) *batchv1.Job {
 	job.Namespace, job.Name = cron.Namespace, cron.Name
 	cron.UID = types.UID("CronJob " + cron.Name)
 	job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(cron, batchv1.SchemeGroupVersion.WithKind("CronJob"))}
-	if ptr.Deref(cron.Spec.Suspend, false) {
-		job.Spec.Suspend = ptr.To(true)
-	}
 	return job
 }
 

@@ -29,6 +29,8 @@ type Fitting struct {
 	Zones     []string       `json:"zones,omitempty"`
 	Preempted []engine.Move  `json:"preempted,omitempty"`
 	Skipped   map[string]int `json:"skipped,omitempty"`   // of the manifests, by kind
+	Ignored   map[string]int `json:"ignored,omitempty"`   // of which it is not known whether they create pods
+	Rejected  []string       `json:"rejected,omitempty"`  // objects that make no pods, by what an API server says of them
 	UntilFull bool           `json:"untilFull,omitempty"` // replicas were added, and Pods are what fits
 	Growth    *Growth        `json:"growth,omitempty"`    // nil if no nodes were to be added
 	Took      time.Duration  `json:"tookNanoseconds"`     // of all runs
@@ -64,7 +66,9 @@ type Workload struct {
 	Kind      string         `json:"kind"`
 	Namespace string         `json:"namespace"`
 	Name      string         `json:"name"`
-	Replaced  int            `json:"replaced,omitempty"` // its pods in the cluster, which went before
+	Unknown   bool           `json:"unknown,omitempty"`  // its kind is not known: its pod template is tried, without an owner
+	Replaced  int            `json:"replaced,omitempty"` // its pods in the cluster, which go
+	Kept      int            `json:"kept,omitempty"`     // its pods in the cluster, which stay
 	Fit       int            `json:"fit"`                // how many of its pods have a node
 	Spread    []int          `json:"spread,omitempty"`   // how many of these are in each of the Zones
 	Why       map[string]int `json:"why,omitempty"`      // how many are pending, by the scheduler's message
@@ -78,8 +82,10 @@ type Workload struct {
 
 	object   snapshot.Object
 	replicas int                    // until it is full: how many it has
+	wanted   int                    // pods of an Unknown kind
 	bare     []types.NamespacedName // the pods of a Pod
 	ran      []*v1.Pod              // its pods before
+	rejected error                  // why an API server rejects it
 }
 
 // Places are how many of its pods are in which zone, such as "2 in a", and how many are in none if
@@ -138,7 +144,7 @@ func (f *fitting) sumOf(w *Workload, zones map[string]string) {
 	w.Why = map[string]int{}
 	w.Feasible = map[string]int{}
 	w.Pods = map[string]string{}
-	w.Replaced = 0
+	w.Replaced, w.Kept = 0, 0
 	for _, pod := range w.ran {
 		if !f.WasPreempted(pod) && !f.Has(pod) {
 			w.Replaced++
@@ -147,6 +153,9 @@ func (f *fitting) sumOf(w *Workload, zones map[string]string) {
 	for _, name := range f.podsOf(w) {
 		o := f.Outcome(name)
 		w.Pods[name.Name] = o.Node
+		if w.had(name) {
+			w.Kept++
+		}
 		named := w.podSpec().NodeName
 		if o.State == engine.Gone && named != "" {
 			o.Message = "spec.nodeName is " + named + ", which is not there: it is deleted"
@@ -164,10 +173,27 @@ func (f *fitting) sumOf(w *Workload, zones map[string]string) {
 			w.Spread[at]++
 		}
 	}
+	if w.rejected != nil {
+		w.Why[engine.Rejection(w.rejected.Error())] += max(1, w.asked())
+		return
+	}
 	missing := f.wants(w) - len(w.Pods)
 	if missing > 0 {
 		w.Why[f.missing(w)] += missing
 	}
+}
+
+// had says whether one of its pods was there before.
+func (w *Workload) had(name types.NamespacedName) bool {
+	return slices.ContainsFunc(w.ran, func(pod *v1.Pod) bool { return cluster.NameOf(pod) == name && w.Kind != "StatefulSet" })
+}
+
+// asked is how many pods the manifest asks for, as far as it says so.
+func (w *Workload) asked() int {
+	if w.Unknown {
+		return w.wanted
+	}
+	return wantedBy(w.object)
 }
 
 // Tried is how many of its pods were tried.
@@ -187,7 +213,7 @@ func (f *fitting) makes(w *Workload, pod *v1.Pod) bool {
 
 // podsOf are the pods of a workload. Where some are new, they are only those of the same revision as these.
 func (f *fitting) podsOf(w *Workload) (names []types.NamespacedName) {
-	if w.Kind == "Pod" {
+	if _, isPod := w.object.(*v1.Pod); isPod {
 		return w.bare
 	}
 	type revision struct{ owner, of string }
@@ -213,8 +239,12 @@ func (f *fitting) podsOf(w *Workload) (names []types.NamespacedName) {
 }
 
 // wants is how many pods a workload wants by now.
-func (f *fitting) wants(w *Workload) int {
-	switch o := cluster.Current(f.Cluster, w.object).(type) {
+func (f *fitting) wants(w *Workload) int { return wantedBy(f.Current(w.object)) }
+
+func wantedBy(o cluster.Object) int {
+	switch o := o.(type) {
+	case *v1.Pod:
+		return 1
 	case *appsv1.Deployment:
 		return int(ptr.Deref(o.Spec.Replicas, 1))
 	case *appsv1.ReplicaSet:
@@ -234,7 +264,7 @@ func (f *fitting) wants(w *Workload) int {
 
 // missing is why a workload has fewer pods than it wants.
 func (f *fitting) missing(w *Workload) string {
-	o := cluster.Current(f.Cluster, w.object)
+	o := f.Current(w.object)
 	d, ok := o.(*appsv1.Deployment)
 	if !ok {
 		return cmp.Or(f.Missing(o.GetUID(), w.Kind, w.Namespace), "its controller does not create it")
@@ -252,7 +282,7 @@ func (f *fitting) missing(w *Workload) string {
 
 // Fits reports whether no pod would stay pending or, until it is full, whether a replica of each workload fits.
 func (f *Fitting) Fits() bool {
-	return f.Pending == 0 || f.UntilFull && !slices.ContainsFunc(f.Workloads, func(w *Workload) bool { return w.Fit == 0 })
+	return f.Pending == 0 && len(f.Rejected) == 0 || f.UntilFull && !slices.ContainsFunc(f.Workloads, func(w *Workload) bool { return w.Fit == 0 })
 }
 
 // Verdict is the result in a line.
@@ -282,6 +312,9 @@ func (f *Fitting) Verdict() string {
 			text += " without another node"
 		}
 	}
+	if len(f.Rejected) > 0 {
+		text += ", and " + report.Plural(len(f.Rejected), "object") + " would be rejected"
+	}
 	if len(f.Preempted) > 0 {
 		text += ", and " + report.Plural(len(f.Preempted), "pod") + " would be preempted"
 	}
@@ -301,7 +334,13 @@ func (f *Fitting) Report(nodes bool) report.Report {
 		}
 		preempted = append(preempted, report.Item{Text: fmt.Sprintf("%s on %s would be preempted by %s: %s", move.Pod, move.From, move.PreemptedBy, then)})
 	}
+	for _, message := range f.Rejected {
+		workloads = append(workloads, report.Item{Text: "Rejected: " + message})
+	}
 	last := f.Basis.String() + " It took " + report.Brief(f.Took) + "."
+	if len(f.Ignored) > 0 {
+		last = "Not tried, and perhaps it makes pods: " + report.Counted(f.Ignored) + ". " + last
+	}
 	if len(f.Skipped) > 0 {
 		last = "Skipped, since it creates no pods now and no pod depends on it: " + report.Counted(f.Skipped) + ". " + last
 	}
@@ -318,7 +357,13 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 	if len(places) > 0 {
 		item.Text += ": " + strings.Join(places, ", ")
 	}
-	if w.Replaced > 0 {
+	switch {
+	case f.UntilFull:
+	case w.Replaced > 0 && w.Kept > 0:
+		item.Text += fmt.Sprintf(" (%d running, unchanged; %d deleted)", w.Kept, w.Replaced)
+	case w.Kept > 0:
+		item.Text += fmt.Sprintf(" (%d running, unchanged)", w.Kept)
+	case w.Replaced > 0:
 		item.Text += fmt.Sprintf(" (replacing %d running)", w.Replaced)
 	}
 	if f.UntilFull {
@@ -328,6 +373,9 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 			item.Lines = append(item.Lines, report.Plural(w.Why[why], "pod")+" would stay pending: "+why)
 		}
 	}
+	if w.Unknown {
+		item.Lines = append(item.Lines, "What a "+w.Kind+" does is not known: pods of its template are tried, without an owner")
+	}
 	named := w.podSpec().NodeName
 	if named != "" {
 		item.Lines = append(item.Lines, "No scheduler places them: spec.nodeName is "+named+", and its kubelet admits or rejects them")
@@ -335,7 +383,7 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 	if nodes {
 		for _, name := range slices.Sorted(maps.Keys(w.Pods)) {
 			place := engine.Place(w.Pods[name], w.Feasible[name])
-			if named != "" {
+			if named != "" || w.had(types.NamespacedName{Namespace: w.Namespace, Name: name}) {
 				place = w.Pods[name]
 			}
 			item.Lines = append(item.Lines, name+": "+cmp.Or(place, "-"))

@@ -1,4 +1,4 @@
-package edited
+package page
 
 import (
 	"bytes"
@@ -8,18 +8,18 @@ import (
 	"sigs.k8s.io/yaml/goyaml.v3"
 )
 
-// Annotated is a text whose first pod has annotations to read and to set.
-type Annotated struct {
+// annotated is a text whose first pod has annotations to read and to set.
+type annotated struct {
 	documents []*yaml.Node
 	pod       *yaml.Node // the mapping
 }
 
 var errNoPod = errors.New("the text has no pod")
 
-// ReadAnnotated parses a text. It reads and sets values wherever YAML may have them: in any quotes
+// readAnnotated parses a text. It reads and sets values wherever YAML may have them: in any quotes
 // or none, over several lines, between braces, before a comment.
-func ReadAnnotated(text string) (*Annotated, error) {
-	a := &Annotated{}
+func readAnnotated(text string) (*annotated, error) {
+	a := &annotated{}
 	for decoder := yaml.NewDecoder(bytes.NewBufferString(text)); ; {
 		document := &yaml.Node{}
 		err := decoder.Decode(document)
@@ -45,7 +45,7 @@ func ReadAnnotated(text string) (*Annotated, error) {
 }
 
 // Scheduler is the pod's schedulerName, which may be empty.
-func (a *Annotated) Scheduler() string {
+func (a *annotated) Scheduler() string {
 	name := find(a.pod, "spec", "schedulerName")
 	if name == nil {
 		return ""
@@ -54,7 +54,7 @@ func (a *Annotated) Scheduler() string {
 }
 
 // Get is the value of an annotation of the pod, or nil.
-func (a *Annotated) Get(key string) *string {
+func (a *annotated) Get(key string) *string {
 	value := find(a.pod, "metadata", "annotations", key)
 	if value == nil {
 		return nil
@@ -63,7 +63,7 @@ func (a *Annotated) Get(key string) *string {
 }
 
 // Misplaced reports whether a key is in another place than the annotations, where no scheduler reads it.
-func (a *Annotated) Misplaced(key string) bool {
+func (a *annotated) Misplaced(key string) bool {
 	return a.Get(key) == nil && count(a.pod, key) > 0
 }
 
@@ -78,7 +78,7 @@ func count(n *yaml.Node, key string) (found int) {
 }
 
 // Set sets an annotation of the pod, or removes it with an empty value. A misplaced one moves.
-func (a *Annotated) Set(key, value string) {
+func (a *annotated) Set(key, value string) {
 	if value == "" || a.Misplaced(key) {
 		remove(a.pod, key)
 	}
@@ -97,7 +97,7 @@ func (a *Annotated) Set(key, value string) {
 }
 
 // String is the text. It keeps comments, and indents by two.
-func (a *Annotated) String() string {
+func (a *annotated) String() string {
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
 	encoder.SetIndent(2)

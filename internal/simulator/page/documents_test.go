@@ -1,4 +1,4 @@
-package edited
+package page
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ import (
 )
 
 // listed writes problems as they are expected: a line for each.
-func listed(problems []Problem) string {
+func listed(problems []problem) string {
 	var all []string
 	for _, p := range problems {
 		all = append(all, strings.Join(strings.Fields(fmt.Sprintf("%d %s | %s", p.Line, p.Field, p.Message)), " "))
@@ -60,7 +60,7 @@ func TestProblemsOfAnObjectHaveTheirLines(t *testing.T) {
 		{"no YAML objects", "hello\n", "1 | not an object: it has no fields"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, problems := Read(tt.text)
+			_, problems := readDocuments(tt.text)
 			if listed(problems) != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", listed(problems), tt.want)
 			}
@@ -69,7 +69,7 @@ func TestProblemsOfAnObjectHaveTheirLines(t *testing.T) {
 }
 
 func TestTextsAreReadObjectByObject(t *testing.T) {
-	docs, problems := Read("# nothing\n---\n" + pod + "---\nkind: Pod\n---\na: b\n---\n\tx: y\n")
+	docs, problems := readDocuments("# nothing\n---\n" + pod + "---\nkind: Pod\n---\na: b\n---\n\tx: y\n")
 	if len(docs) != 1 || docs[0].GetName() != "a" || docs[0].Line("") != 3 {
 		t.Errorf("read %v", docs)
 	}
@@ -77,7 +77,7 @@ func TestTextsAreReadObjectByObject(t *testing.T) {
 	if listed(problems) != want {
 		t.Errorf("got\n%s\nwant\n%s", listed(problems), want)
 	}
-	_, problems = Read("# only a comment\n")
+	_, problems = readDocuments("# only a comment\n")
 	if listed(problems) != "1 | the text has no objects" {
 		t.Errorf("nothing at all: %v", problems)
 	}
@@ -149,11 +149,11 @@ func TestErrorsOfTheAPIServerAreShortAndHaveTheirLines(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			docs, problems := Read(tt.text)
+			docs, problems := readDocuments(tt.text)
 			if len(docs) != 1 {
 				t.Fatal(listed(problems))
 			}
-			got := listed(docs[0].Problems(tt.err))
+			got := listed(docs[0].problems(tt.err))
 			if got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
@@ -162,32 +162,35 @@ func TestErrorsOfTheAPIServerAreShortAndHaveTheirLines(t *testing.T) {
 }
 
 func TestRejectedEditIsReportedAtTheEditedFields(t *testing.T) {
-	difference := "pod updates may not change fields other than `spec.containers[*].image`\n  core.PodSpec{\n- \tNodeName: \"\"\n+ \tNodeName: \"x\""
-	err := refused("Pod", field.Forbidden(field.NewPath("spec"), difference))
-	before, _ := Read(pod)
-	after, _ := Read(with("image: web\n", "    stdin: true\n  nodeName: x\n"))
+	before, _ := readDocuments(pod)
+	edit := func(text string, err *field.Error) string {
+		after, _ := readDocuments(text)
+		diff, wrong := difference(before[0], after[0])
+		if wrong != nil {
+			t.Fatal(wrong)
+		}
+		return listed(after[0].editProblems(refused("Pod", err), diff))
+	}
+	reason := "pod updates may not change fields other than `spec.containers[*].image`\n  core.PodSpec{\n- \tNodeName: \"\"\n+ \tNodeName: \"x\""
 	message := "Forbidden: pod updates may not change fields other than `spec.containers[*].image`; to change it, delete and recreate the Pod"
-	want := "9 spec.containers[0].stdin | " + message + "\n10 spec.nodeName | " + message
-	got := listed(EditProblems(before[0], after[0], err))
-	if got != want {
+	got := edit(with("image: web\n", "    stdin: true\n  nodeName: x\n"), field.Forbidden(field.NewPath("spec"), reason))
+	if want := "6 spec.containers | " + message + "\n10 spec.nodeName | " + message; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	err = refused("Pod", field.Forbidden(field.NewPath("spec", "podsource"), "is immutable after creation"))
-	moved, _ := Read(with("image: web\n", "  nodeName: x\n"))
-	got = listed(EditProblems(before[0], moved[0], err))
+	got = edit(with("image: web\n", "  nodeName: x\n"), field.Forbidden(field.NewPath("spec", "podsource"), "is immutable after creation"))
 	if got != "9 spec.nodeName | Forbidden: is immutable after creation; to change it, delete and recreate the Pod" {
 		t.Errorf("under a name of the API server's own: got %s", got)
 	}
 }
 
 func TestEditOfTheNameIsRejected(t *testing.T) {
-	before, _ := Read(pod)
+	before, _ := readDocuments(pod)
 	for text, want := range map[string]string{
 		strings.Replace(pod, "name: a", "name: b", 1):         "4 metadata.name | must stay a: use New for another object",
 		strings.Replace(pod, "metadata:\n  name: a\n", "", 1): "1 metadata.name | must stay a: use New for another object",
 	} {
-		after, _ := Read(text)
-		got := listed(OtherObject(before, after))
+		after, _ := readDocuments(text)
+		got := listed(otherObject(before, after))
 		if got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}

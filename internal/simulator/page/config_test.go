@@ -1,4 +1,4 @@
-package edited
+package page
 
 import (
 	"os"
@@ -22,7 +22,7 @@ profiles:
 	guest = `  pluginConfig:
     - name: WasmRegexScheduling
       args:
-        guestURL: file://../../../../testdata/guests/empty_filter.wasm
+        guestURL: file://../../../testdata/guests/empty_filter.wasm
 `
 	extender = `extenders:
 - urlPrefix: http://extender:8000/
@@ -37,8 +37,8 @@ func TestProblemsOfAConfigurationHaveTheirLines(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{
 			"two guests that are not there", top + plugins + "        - name: Other\n" + replace(guest, "empty_filter", "nope") + strings.NewReplacer("  pluginConfig:\n", "", "WasmRegexScheduling", "Other", "empty_filter", "neither").Replace(guest),
-			"13 " + args + ".guestURL | plugin WasmRegexScheduling: guest file://../../../../testdata/guests/nope.wasm: stat ../../../../testdata/guests/nope.wasm: no such file or directory\n" +
-				"16 profiles[0].pluginConfig[1].args.guestURL | plugin Other: guest file://../../../../testdata/guests/neither.wasm: stat ../../../../testdata/guests/neither.wasm: no such file or directory",
+			"13 " + args + ".guestURL | plugin WasmRegexScheduling: guest file://../../../testdata/guests/nope.wasm: stat ../../../testdata/guests/nope.wasm: no such file or directory\n" +
+				"16 profiles[0].pluginConfig[1].args.guestURL | plugin Other: guest file://../../../testdata/guests/neither.wasm: stat ../../../testdata/guests/neither.wasm: no such file or directory",
 		},
 		{
 			"two profiles with a mistake each", top + plugins + "- schedulerName: b\n" + plugins,
@@ -47,7 +47,7 @@ func TestProblemsOfAConfigurationHaveTheirLines(t *testing.T) {
 		},
 		{
 			"a guestURL without a scheme", top + plugins + replace(guest, "file://", ""),
-			"12 " + args + ".guestURL | plugin WasmRegexScheduling: guest ../../../../testdata/guests/empty_filter.wasm: the URL must begin with https://, http://, oci:// or file://",
+			"12 " + args + ".guestURL | plugin WasmRegexScheduling: guest ../../../testdata/guests/empty_filter.wasm: the URL must begin with https://, http://, oci:// or file://",
 		},
 		{"a guestURL in wrong capitals", top + plugins + replace(guest, "guestURL", "guestUrl"), "12 " + args + `.guestUrl | plugin WasmRegexScheduling: args: unknown field "guestUrl"`},
 		{"a severity out of range", top + plugins + guest + "        logSeverity: 7\n", "13 " + args + ".logSeverity | plugin WasmRegexScheduling: args: logSeverity is 7, but goes from 0 (info) to 3 (fatal)"},
@@ -60,7 +60,7 @@ func TestProblemsOfAConfigurationHaveTheirLines(t *testing.T) {
 				"    - name: NodeResourcesFit\n      args: {scoringStrategy: {type: Least}}\n    - name: NodeAffinity\n      args: {addedAffinty: {}}\nparallelism: 0\n",
 			"5 profiles[0].plugin | unknown field: do you mean \"plugins\"?\n" +
 				"10 profiles[0].plugins.multiPoint.enabled[1].name | plugin Other: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL\n" +
-				"14 " + args + ".guestURL | plugin WasmRegexScheduling: guest file://../../../../testdata/guests/nope.wasm: stat ../../../../testdata/guests/nope.wasm: no such file or directory\n" +
+				"14 " + args + ".guestURL | plugin WasmRegexScheduling: guest file://../../../testdata/guests/nope.wasm: stat ../../../testdata/guests/nope.wasm: no such file or directory\n" +
 				`16 profiles[0].pluginConfig[1].args.scoringStrategy.type | Unsupported value: "Least": supported values: "LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"` + "\n" +
 				"18 profiles[0].pluginConfig[2].args.addedAffinty | unknown field: do you mean \"addedAffinity\"?\n" +
 				"19 parallelism | Invalid value: 0: should be an integer value greater than zero",
@@ -80,7 +80,7 @@ func TestProblemsOfAConfigurationHaveTheirLines(t *testing.T) {
 			if err == nil {
 				err = scheduler.Run(t.Context(), scheduler.Options{Kubeconfig: os.DevNull, Config: config})
 			}
-			got := listed(ConfigProblems(tt.text, err))
+			got := listed(configProblems(tt.text, err))
 			if got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}

@@ -1,4 +1,4 @@
-package edited
+package page
 
 import "testing"
 
@@ -16,7 +16,7 @@ func TestAnnotatedReadsAndSetsWhateverYAMLHas(t *testing.T) {
 		{"another object first", "kind: Node\nmetadata:\n  annotations:\n    " + key + ": x\n---\n" + head, "", "kind: Node\nmetadata:\n  annotations:\n    " + key + ": x\n---\n" + head + "  annotations:\n    " + key + ": 'it''s'\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a, err := ReadAnnotated(tt.text)
+			a, err := readAnnotated(tt.text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -41,7 +41,7 @@ func TestAnnotatedReadsAndSetsWhateverYAMLHas(t *testing.T) {
 
 func TestAnnotatedNeedsAPod(t *testing.T) {
 	for _, text := range []string{"", "kind: Node\n", "a: [", "- kind: Pod\n"} {
-		_, err := ReadAnnotated(text)
+		_, err := readAnnotated(text)
 		if err == nil {
 			t.Errorf("%q has a pod", text)
 		}
