@@ -93,7 +93,7 @@ func (r *removal) run(cmd *cobra.Command, names []string, remove func(context.Co
 			return result, err
 		}
 		bare := o.Bare()
-		if cmd.Name() == "drain" && !o.Force && len(bare) > 0 {
+		if slices.Contains([]string{"drain", "upgrade"}, cmd.Name()) && !o.Force && len(bare) > 0 {
 			return result, fmt.Errorf("no controller recreates these pods: %s; --force shows where they would go if one did", report.Few(bare))
 		}
 		removed, err := remove(cmd.Context(), *o)
@@ -107,6 +107,8 @@ func (r *removal) run(cmd *cobra.Command, names []string, remove func(context.Co
 		result.data = removed
 		result.report = removed.Report(again)
 		switch {
+		case removed.Upgrade && len(removed.Stay) > 0:
+			result.lost = removed.Verdict()
 		case removed.Lost() > 0:
 			result.lost = fmt.Sprintf("%d of %d pods have no other node", removed.Lost(), len(removed.Moves))
 		case len(removed.Go) == 0 && o.Pods == nil:

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -39,21 +40,27 @@ preempted, and 2 if there is no result. With --until-full it is 1 if no replica 
   # Count how many more nodes the manifests need
   simulator fit -f manifests/ --cluster cluster.yaml --grow-with node.yaml`,
 		Args: cobra.NoArgs,
-	}, func(cmd *cobra.Command, _ []string) error { return f.run(cmd) })
+	}, func(cmd *cobra.Command, _ []string) error { return f.answer(cmd, fit.Fit) })
+	f.addFlags(cmd)
 	flags := cmd.Flags()
-	f.add(flags)
-	f.addRuns(flags)
-	flags.StringSliceVarP(&f.files, "filename", "f", nil, "manifests: a file, a directory, or - for standard input; can be repeated")
 	flags.BoolVar(&f.untilFull, "until-full", false,
 		fmt.Sprintf("count how many more replicas of each workload fit, added in turn, at most %d, without preemption", fit.MostReplicas))
 	flags.StringVar(&f.growWith, "grow-with", "",
 		fmt.Sprintf("file with a Node: count how many more nodes like it are needed until everything fits, at most %d", fit.MostNodes))
-	flags.BoolVar(&f.ignoreUnknown, "ignore-unknown", false, "answer without objects of which it is not known whether they make pods: of kinds that are not Kubernetes' own, without a pod template")
-	flags.BoolVar(&f.nodes, "nodes", false, "list each pod with its node")
 	return cmd
 }
 
-func (f *fitCommand) run(cmd *cobra.Command) error {
+// addFlags adds the flags of commands that apply manifests.
+func (f *fitCommand) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	f.add(flags)
+	f.addRuns(flags)
+	flags.StringSliceVarP(&f.files, "filename", "f", nil, "manifests: a file, a directory, or - for standard input; can be repeated")
+	flags.BoolVar(&f.ignoreUnknown, "ignore-unknown", false, "answer without objects of which it is not known whether they make pods: of kinds that are not Kubernetes' own, without a pod template")
+	flags.BoolVar(&f.nodes, "nodes", false, "list each pod with its node")
+}
+
+func (f *fitCommand) answer(cmd *cobra.Command, ask func(context.Context, fit.Options) (*fit.Fitting, error)) error {
 	if len(f.files) == 0 {
 		return fmt.Errorf("-f is missing: the manifests; try simulator %s --help", cmd.Name())
 	}
@@ -78,7 +85,7 @@ func (f *fitCommand) run(cmd *cobra.Command) error {
 		o.Options = with.Options
 		o.Name = with.name
 		o.Progress = with.progress
-		fitting, err := fit.Fit(cmd.Context(), o)
+		fitting, err := ask(cmd.Context(), o)
 		if err != nil {
 			return result, err
 		}

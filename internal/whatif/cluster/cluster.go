@@ -280,6 +280,13 @@ func (c *Cluster) handle(call func()) {
 	}
 }
 
+// Version is another one after each write.
+func (c *Cluster) Version() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.version
+}
+
 // Err is the first panic of a handler, or nil.
 func (c *Cluster) Err() error {
 	c.mu.Lock()

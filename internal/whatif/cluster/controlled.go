@@ -128,7 +128,7 @@ func (c *Cluster) terminate(o Object) {
 	going := o.DeepCopyObject().(Object)
 	at := metav1.NewTime(c.now())
 	going.SetDeletionTimestamp(&at)
-	if pod, ok := going.(*v1.Pod); ok {
+	if pod, ok := going.(*v1.Pod); ok && !c.silent(o) {
 		pod.Status.Phase = v1.PodFailed
 	}
 	c.put(going)

@@ -25,6 +25,36 @@ func (c *Cluster) Cordon(name string, unschedulable bool) error {
 	return c.Update(node)
 }
 
+// FailNode has a node be as one whose kubelet is silent: it and its pods are not ready, and a pod that is deleted stays.
+func (c *Cluster) FailNode(name string) {
+	node := Get[*v1.Node](c, "", name).DeepCopy()
+	node.Status.Conditions = slices.DeleteFunc(node.Status.Conditions, func(c v1.NodeCondition) bool { return c.Type == v1.NodeReady })
+	now := metav1.NewTime(c.now())
+	node.Status.Conditions = append(node.Status.Conditions, v1.NodeCondition{
+		Type: v1.NodeReady, Status: v1.ConditionUnknown, Reason: "NodeStatusUnknown", LastTransitionTime: now,
+	})
+	c.put(node)
+	for _, pod := range All[*v1.Pod](c) {
+		if pod.Spec.NodeName != name || !podutil.IsPodReady(pod) {
+			continue
+		}
+		pod = pod.DeepCopy()
+		_, ready := podutil.GetPodCondition(&pod.Status, v1.PodReady)
+		ready.Status, ready.LastTransitionTime = v1.ConditionFalse, now
+		c.put(pod)
+	}
+}
+
+// silent says whether the kubelet of a pod's node is.
+func (c *Cluster) silent(o Object) bool {
+	pod, ok := o.(*v1.Pod)
+	if !ok || pod.Spec.NodeName == "" {
+		return false
+	}
+	node := Get[*v1.Node](c, "", pod.Spec.NodeName)
+	return node != nil && slices.ContainsFunc(node.Status.Conditions, func(c v1.NodeCondition) bool { return c.Type == v1.NodeReady && c.Status == v1.ConditionUnknown })
+}
+
 // Bind gives a pod a node, and has it run there, as a kubelet would.
 func (c *Cluster) Bind(namespace, name, node string) error {
 	pod := Get[*v1.Pod](c, namespace, name)
@@ -55,13 +85,13 @@ func (c *Cluster) start(pod *v1.Pod) {
 }
 
 // Delete deletes an object at once, with what goes with it. One with finalizers goes when controllers
-// have taken these away.
+// have taken these away, and a pod of a node whose kubelet is silent stays.
 func (c *Cluster) Delete(o Object) {
 	now := c.of(o).get(o.GetNamespace(), o.GetName())
 	if now == nil {
 		return
 	}
-	if len(now.GetFinalizers()) > 0 {
+	if len(now.GetFinalizers()) > 0 || c.silent(now) {
 		c.terminate(now)
 		return
 	}

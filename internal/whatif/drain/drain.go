@@ -31,6 +31,8 @@ type Options struct {
 	Runs     int             // how often it is tried, with another seed each time. Less than 1 is 1
 	Progress engine.Progress // may be nil
 	Prices   *Prices         // of the nodes that Shrink finds; may be nil
+	Surge    int             // for Upgrade, how many nodes come first
+	Node     *v1.Node        // for Upgrade, what new nodes are like; nil: like the ones that they replace
 }
 
 // Result is the result of a drain, or of a shrink.
@@ -40,12 +42,16 @@ type Result struct {
 	Stay   []Stay        `json:"stay,omitempty"`
 	Trials int           `json:"trials,omitempty"`
 	Basis  report.Basis  `json:"basis"`
+	// Timeline is what happens when, of an upgrade or a failure.
+	Timeline []engine.Event `json:"timeline,omitempty"`
 	// Saves is what the nodes that go cost an hour, but for Unpriced ones.
 	Saves    float64  `json:"savesPerHour,omitempty"`
 	Unpriced []string `json:"withoutPrice,omitempty"`
 	Currency string   `json:"-"` // of Saves
 	Priced   bool     `json:"-"` // there are prices
 	Shrink   bool     `json:"-"` // nodes that can go were searched for
+	Upgrade  bool     `json:"-"` // nodes were to be replaced
+	Fail     bool     `json:"-"` // nodes were to fail
 	Tried    int      `json:"-"` // nodes that were to go; 0: pods were chosen
 }
 
@@ -142,8 +148,7 @@ type trial struct {
 	moves []engine.Move
 }
 
-// try drains nodes: it evicts what may go, and has the scheduler place what is recreated,
-// until no more pods may go.
+// try drains nodes as kubectl drain does: all are cordoned, and then one after the other is emptied.
 func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
 	before := d.Pods()
 	t := &trial{kept: map[string]string{}}
@@ -152,17 +157,33 @@ func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
 			return nil, err
 		}
 	}
-	for {
-		out, err := d.evict(ctx, t, d.on(nodes, before))
-		if err != nil {
+	if err := d.Run(ctx); err != nil {
+		return nil, err
+	}
+	all := slices.DeleteFunc(slices.Clone(before.Placed), func(pod *v1.Pod) bool { return !d.evicts(pod, nodes) })
+	for _, node := range nodes {
+		on := slices.DeleteFunc(slices.Clone(all), func(pod *v1.Pod) bool { return pod.Spec.NodeName != node })
+		if err := d.empty(ctx, t, on); err != nil {
 			return nil, err
+		}
+	}
+	if err := d.empty(ctx, t, all); err != nil {
+		return nil, err
+	}
+	t.describe(d, before, nodes)
+	return t, nil
+}
+
+// empty evicts pods until no more may go. One that comes back is not evicted again.
+func (d *draining) empty(ctx context.Context, t *trial, pods []*v1.Pod) error {
+	for {
+		left := slices.DeleteFunc(slices.Clone(pods), func(pod *v1.Pod) bool { return !d.Has(pod) })
+		out, err := d.evict(ctx, t, left)
+		if err != nil || out == 0 {
+			return err
 		}
 		if err := d.Run(ctx); err != nil {
-			return nil, err
-		}
-		if out == 0 {
-			t.describe(d, before, nodes)
-			return t, nil
+			return err
 		}
 	}
 }
@@ -202,17 +223,6 @@ func refusal(err error) (string, error) {
 	return "", err
 }
 
-// on are the pods that are to leave their nodes, by name. One that was evicted before is not evicted
-// again: it comes back if it tolerates the cordon.
-func (d *draining) on(nodes []string, before *engine.Pods) (pods []*v1.Pod) {
-	for _, pod := range d.Pods().Placed {
-		if d.evicts(pod, nodes) && before.Has(pod) {
-			pods = append(pods, pod)
-		}
-	}
-	return pods
-}
-
 // evicts reports whether a pod is to leave its node.
 func (d *draining) evicts(pod *v1.Pod, nodes []string) bool {
 	kind := d.WorkloadOf(pod).Kind
@@ -239,13 +249,16 @@ func (t *trial) describe(d *draining, before *engine.Pods, nodes []string) {
 		}
 		t.moves = append(t.moves, move)
 	}
+	slices.SortFunc(t.moves, byRank(t.kept))
+}
+
+// byRank is the order of moves: first pods without another node, then pods that were kept.
+func byRank(kept map[string]string) func(a, b engine.Move) int {
 	rank := func(m engine.Move) int {
 		if m.To != "" {
 			return 2
 		}
-		return min(1, len(t.kept[m.Pod]))
+		return min(1, len(kept[m.Pod]))
 	}
-	slices.SortFunc(t.moves, func(a, b engine.Move) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Pod, b.Pod))
-	})
+	return func(a, b engine.Move) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Pod, b.Pod)) }
 }

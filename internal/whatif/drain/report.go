@@ -22,6 +22,7 @@ func (r *Result) Report(again string) report.Report {
 	}
 	return report.Report{Answer: r.Verdict() + ".", Sections: []report.Section{
 		{Text: append(text, r.Summary())},
+		engine.Section(r.Timeline),
 		r.Workloads(),
 		r.Pods(),
 		r.Blocked(),
@@ -45,6 +46,8 @@ func (r *Result) cost() string {
 func (r *Result) Verdict() string {
 	what := "Evicting these pods"
 	switch {
+	case r.Upgrade || r.Fail:
+		return r.told()
 	case r.Shrink && len(r.Go) == 0:
 		return fmt.Sprintf("You can remove none of %s: each has a pod without another node", report.Plural(r.Tried, "node"))
 	case r.Shrink:

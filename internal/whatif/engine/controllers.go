@@ -123,6 +123,7 @@ func (c *controlled) step(until time.Time) bool {
 // settle runs controllers and scheduler by turns, until none of them has anything to do before a horizon.
 func (c *controlled) settle(ctx context.Context, horizon time.Duration) error {
 	until := c.engine.clock.Now().Add(horizon)
+	version, last := c.engine.Version(), c.engine.clock.FakeClock.Now()
 	for _, q := range c.queues {
 		q.wake()
 	}
@@ -134,7 +135,11 @@ func (c *controlled) settle(ctx context.Context, horizon time.Duration) error {
 		if err != nil {
 			return err
 		}
+		if c.engine.Version() != version {
+			version, last = c.engine.Version(), c.engine.clock.FakeClock.Now()
+		}
 		if !worked && !c.step(until) {
+			c.engine.clock.SetTime(last) // after which controllers have only looked
 			return nil
 		}
 	}

@@ -243,9 +243,11 @@ const unanswered = time.Second
 
 // Run has the controllers work and the scheduler schedule until nothing more comes of it within the [Horizon], or until ctx is done. If a plugin or an
 // extender does not answer then, it is left behind: the engine cannot be used any more.
-func (e *Engine) Run(ctx context.Context) error {
+func (e *Engine) Run(ctx context.Context) error { return e.runUntil(ctx, Horizon) }
+
+func (e *Engine) runUntil(ctx context.Context, horizon time.Duration) error {
 	done := make(chan error, 1)
-	go func() { done <- e.controllers.settle(ctx, Horizon) }()
+	go func() { done <- e.controllers.settle(ctx, horizon) }()
 	select {
 	case err := <-done:
 		return err
@@ -337,6 +339,9 @@ func (e *Engine) later() bool {
 	})
 }
 
+// backoff is how long kube-scheduler waits at most before it tries a pod again, by default.
+const backoff = 10 * time.Second
+
 // activate has pods tried again.
 func (e *Engine) activate(pods []*v1.Pod, which func(*v1.Pod) bool) (any bool) {
 	for _, pod := range pods {
@@ -346,7 +351,7 @@ func (e *Engine) activate(pods []*v1.Pod, which func(*v1.Pod) bool) (any bool) {
 		}
 	}
 	if any {
-		e.clock.Step(time.Minute)
+		e.clock.Step(backoff)
 	}
 	return any
 }

@@ -65,13 +65,16 @@ func (e *Engine) successors(before *Pods) map[types.UID]*v1.Pod {
 		namespace string
 		of        cluster.Workload
 	}
-	created, all := map[place][]*v1.Pod{}, map[types.UID]*v1.Pod{}
+	created, all, terminating := map[place][]*v1.Pod{}, map[types.UID]*v1.Pod{}, map[types.UID]*v1.Pod{}
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
-		if before.uids.Has(pod.UID) {
-			all[pod.UID] = pod
-		} else {
+		switch {
+		case !before.uids.Has(pod.UID):
 			at := place{pod.Namespace, e.WorkloadOf(pod)}
 			created[at] = append(created[at], pod)
+		case pod.DeletionTimestamp != nil:
+			terminating[pod.UID] = pod
+		default:
+			all[pod.UID] = pod
 		}
 	}
 	for _, pods := range created {
@@ -89,6 +92,9 @@ func (e *Engine) successors(before *Pods) map[types.UID]*v1.Pod {
 			next = slices.IndexFunc(created[at], func(other *v1.Pod) bool { return other.Name == pod.Name })
 		}
 		if next < 0 || len(created[at]) == 0 {
+			if terminating[pod.UID] != nil {
+				all[pod.UID] = terminating[pod.UID]
+			}
 			continue
 		}
 		all[pod.UID] = created[at][next]

@@ -51,6 +51,8 @@ type Options struct {
 	Name          string          // of the configuration, for the report
 	Runs          int             // how often it is tried, with another seed each time. Less than 1 is 1
 	Progress      engine.Progress // may be nil
+
+	rollout bool
 }
 
 // Fit tries manifests in a copy of a cluster. Of several runs, it returns that with the worst result.
@@ -109,6 +111,13 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	if err := f.enter(ctx); err != nil {
 		return nil, err
 	}
+	if o.rollout {
+		f.found.Rollout = true
+		f.timeline, err = f.Record()
+		if err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case o.UntilFull:
 		err = f.fill(ctx)
@@ -141,8 +150,9 @@ type fitting struct {
 	manifests *Manifests
 	found     Fitting
 	progress  engine.Progress
-	before    *engine.Pods // before anything is tried
-	captured  bool         // the cluster is a snapshot, which has not all of an object
+	before    *engine.Pods     // before anything is tried
+	timeline  *engine.Timeline // nil if it is not asked for
+	captured  bool             // the cluster is a snapshot, which has not all of an object
 }
 
 // enter schedules the pending pods of the cluster, and makes what the pods of the manifests depend on.
@@ -234,6 +244,12 @@ func (f *fitting) schedule(ctx context.Context) error {
 		return err
 	}
 	f.sum()
+	if f.timeline != nil {
+		f.found.Timeline = f.timeline.Events
+		for _, w := range f.found.Workloads {
+			f.stop(w)
+		}
+	}
 	return nil
 }
 

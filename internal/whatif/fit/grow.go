@@ -78,38 +78,14 @@ func (f *fitting) grow(ctx context.Context, like *v1.Node) error {
 	return nil
 }
 
-// add adds nodes to the cluster. They can be scheduled to when the pods of DaemonSets have their places there.
+// add adds nodes to the cluster.
 func (f *fitting) add(ctx context.Context, like *v1.Node, nodes int) error {
-	var added []string
-	for number := 1; nodes > 0; number++ {
-		node := like.DeepCopy()
-		node.Name = like.Name + "-" + strconv.Itoa(number)
-		if cluster.Get[*v1.Node](f.Cluster, "", node.Name) != nil {
-			continue
-		}
-		node.UID = ""
-		node.ResourceVersion = ""
-		node.Spec.ProviderID = ""
-		node.Spec.PodCIDR = ""
-		node.Spec.PodCIDRs = nil
-		if node.Labels == nil {
-			node.Labels = map[string]string{}
-		}
-		node.Labels[v1.LabelHostname] = node.Name
-		node.Spec.Unschedulable = true
-		if _, err := f.Create(ctx, node); err != nil {
-			return fmt.Errorf("a node like %s: %w", like.Name, err)
-		}
-		added = append(added, node.Name)
-		nodes--
-	}
-	if err := f.Run(ctx); err != nil {
-		return err
-	}
-	for _, name := range added {
-		if err := f.Cordon(name, like.Spec.Unschedulable); err != nil {
-			return err
+	var names []string
+	for number := 1; len(names) < nodes; number++ {
+		name := like.Name + "-" + strconv.Itoa(number)
+		if cluster.Get[*v1.Node](f.Cluster, "", name) == nil {
+			names = append(names, name)
 		}
 	}
-	return nil
+	return f.AddNodes(ctx, like, names...)
 }

@@ -28,8 +28,10 @@ type Fitting struct {
 	Workloads []*Workload    `json:"workloads"` // what makes pods
 	Zones     []string       `json:"zones,omitempty"`
 	Preempted []engine.Move  `json:"preempted,omitempty"`
-	Skipped   map[string]int `json:"skipped,omitempty"`   // of the manifests, by kind
-	Ignored   map[string]int `json:"ignored,omitempty"`   // of which it is not known whether they create pods
+	Skipped   map[string]int `json:"skipped,omitempty"` // of the manifests, by kind
+	Ignored   map[string]int `json:"ignored,omitempty"` // of which it is not known whether they create pods
+	Rollout   bool           `json:"rollout,omitempty"` // whether rollouts end was asked
+	Timeline  []engine.Event `json:"timeline,omitempty"`
 	Rejected  []string       `json:"rejected,omitempty"`  // objects that make no pods, by what an API server says of them
 	UntilFull bool           `json:"untilFull,omitempty"` // replicas were added, and Pods are what fits
 	Growth    *Growth        `json:"growth,omitempty"`    // nil if no nodes were to be added
@@ -68,6 +70,7 @@ type Workload struct {
 	Name      string         `json:"name"`
 	Unknown   bool           `json:"unknown,omitempty"`  // its kind is not known: its pod template is tried, without an owner
 	Replaced  int            `json:"replaced,omitempty"` // its pods in the cluster, which go
+	Stuck     string         `json:"stuck,omitempty"`    // why its rollout does not end
 	Kept      int            `json:"kept,omitempty"`     // its pods in the cluster, which stay
 	Fit       int            `json:"fit"`                // how many of its pods have a node
 	Spread    []int          `json:"spread,omitempty"`   // how many of these are in each of the Zones
@@ -282,6 +285,9 @@ func (f *fitting) missing(w *Workload) string {
 
 // Fits reports whether no pod would stay pending or, until it is full, whether a replica of each workload fits.
 func (f *Fitting) Fits() bool {
+	if slices.ContainsFunc(f.Workloads, func(w *Workload) bool { return w.Stuck != "" }) {
+		return false
+	}
 	return f.Pending == 0 && len(f.Rejected) == 0 || f.UntilFull && !slices.ContainsFunc(f.Workloads, func(w *Workload) bool { return w.Fit == 0 })
 }
 
@@ -289,6 +295,8 @@ func (f *Fitting) Fits() bool {
 func (f *Fitting) Verdict() string {
 	var text string
 	switch {
+	case f.Rollout:
+		text = f.told()
 	case f.UntilFull:
 		var all []string
 		for _, w := range f.Workloads {
@@ -344,7 +352,7 @@ func (f *Fitting) Report(nodes bool) report.Report {
 	if len(f.Skipped) > 0 {
 		last = "Skipped, since it creates no pods now and no pod depends on it: " + report.Counted(f.Skipped) + ". " + last
 	}
-	return report.Report{Answer: f.Verdict() + ".", Sections: []report.Section{{List: workloads}, {List: preempted}, {Text: []string{last}}}}
+	return report.Report{Answer: f.Verdict() + ".", Sections: []report.Section{{List: workloads}, engine.Section(f.Timeline), {List: preempted}, {Text: []string{last}}}}
 }
 
 // item says how many of its pods fit, and why no more do.
@@ -372,6 +380,9 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 		for _, why := range slices.Sorted(maps.Keys(w.Why)) {
 			item.Lines = append(item.Lines, report.Plural(w.Why[why], "pod")+" would stay pending: "+why)
 		}
+	}
+	if w.Stuck != "" {
+		item.Lines = append(item.Lines, "The rollout does not end: "+w.Stuck)
 	}
 	if w.Unknown {
 		item.Lines = append(item.Lines, "What a "+w.Kind+" does is not known: pods of its template are tried, without an owner")

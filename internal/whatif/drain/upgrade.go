@@ -1,0 +1,150 @@
+package drain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
+)
+
+// Upgrade replaces nodes one after the other: each is cordoned, emptied as by kubectl drain, and removed, and its successor
+// comes. With Surge, so many nodes more come first. It ends at the first node that a pod cannot leave.
+func Upgrade(ctx context.Context, o Options) (*Result, error) {
+	pending := func(r *Result) int { return len(o.Nodes) - len(r.Go) }
+	r, err := o.run(ctx, "nodes that are not replaced", pending, func(d *draining) error { return d.upgrade(ctx, o.Nodes) })
+	if err != nil {
+		return nil, err
+	}
+	r.Upgrade = true
+	return r, nil
+}
+
+func (d *draining) upgrade(ctx context.Context, nodes []string) error {
+	timeline, err := d.Record()
+	if err != nil {
+		return err
+	}
+	before := d.Pods()
+	for i := range d.options.Surge {
+		if err := d.comes(ctx, timeline, nodes[0], fmt.Sprint("surge-", i+1)); err != nil {
+			return err
+		}
+	}
+	kept := &trial{kept: map[string]string{}}
+	for i, name := range nodes {
+		d.progress("replaces nodes", i, len(nodes))
+		old := cluster.Get[*v1.Node](d.Cluster, "", name)
+		timeline.Node(name, "is cordoned")
+		t, err := d.try(ctx, []string{name})
+		if err != nil {
+			return err
+		}
+		stuck := t.stuck()
+		if len(stuck) > 0 {
+			d.found.Stay = stuck
+			kept.kept = t.kept
+			timeline.Node(name, "cannot be emptied: pod "+stuck[0].Pod)
+			break
+		}
+		d.Delete(cluster.Get[*v1.Node](d.Cluster, "", name))
+		timeline.Node(name, "is removed")
+		if err := d.comesAs(ctx, timeline, old, name+"-new"); err != nil {
+			return err
+		}
+		d.found.Go = append(d.found.Go, name)
+	}
+	kept.describe(d, before, nodes[:min(len(nodes), len(d.found.Go)+1)])
+	d.found.Moves = slices.DeleteFunc(kept.moves, func(m engine.Move) bool {
+		return m.PreemptedBy == "" && (strings.HasPrefix(m.Workload, "DaemonSet ") || strings.HasPrefix(m.Workload, cluster.OfStatic+" "))
+	})
+	d.found.Timeline = timeline.Events
+	return nil
+}
+
+// comes adds a node like one that there is.
+func (d *draining) comes(ctx context.Context, timeline *engine.Timeline, like, name string) error {
+	return d.comesAs(ctx, timeline, cluster.Get[*v1.Node](d.Cluster, "", like), name)
+}
+
+// comesAs adds a node like another, or like that of the options. Pods of DaemonSets have their places before others come.
+func (d *draining) comesAs(ctx context.Context, timeline *engine.Timeline, like *v1.Node, name string) error {
+	if d.options.Node != nil {
+		like = d.options.Node
+	}
+	for n := 2; cluster.Get[*v1.Node](d.Cluster, "", name) != nil; n++ {
+		name += "-" + strconv.Itoa(n)
+	}
+	if err := d.AddNodes(ctx, like, name); err != nil {
+		return err
+	}
+	timeline.Node(name, "is ready")
+	return d.Run(ctx)
+}
+
+// Fail has nodes fail at once: they are not ready, their pods are evicted when they do not tolerate that any more, and stay
+// terminating, since no kubelet ends them. A pod of a StatefulSet has no successor as long as that is so.
+func Fail(ctx context.Context, o Options) (*Result, error) {
+	r, err := o.run(ctx, "pods without a node", (*Result).Lost, func(d *draining) error { return d.fail(ctx, o.Nodes) })
+	if err != nil {
+		return nil, err
+	}
+	r.Fail = true
+	return r, nil
+}
+
+func (d *draining) fail(ctx context.Context, nodes []string) error {
+	timeline, err := d.Record()
+	if err != nil {
+		return err
+	}
+	before := d.Pods()
+	if err := d.FailNodes(ctx, nodes, func(name string) { timeline.Node(name, "is not ready") }); err != nil {
+		return err
+	}
+	d.found.Go = nodes
+	on := slices.DeleteFunc(slices.Clone(before.Placed), func(pod *v1.Pod) bool { return !d.evicts(pod, nodes) && !d.WasPreempted(pod) })
+	d.found.Moves = d.Moves(before, on)
+	for i, was := range on {
+		move := &d.found.Moves[i]
+		if move.To == move.From && d.Has(was) {
+			move.To, move.Feasible = "", 0
+			move.Reason = d.lost(was)
+		}
+	}
+	slices.SortFunc(d.found.Moves, byRank(nil))
+	d.found.Timeline = timeline.Events
+	return nil
+}
+
+// lost is why a pod of a failed node is not elsewhere.
+func (d *draining) lost(pod *v1.Pod) string {
+	now := cluster.Get[*v1.Pod](d.Cluster, pod.Namespace, pod.Name)
+	switch {
+	case now.DeletionTimestamp == nil:
+		return "it tolerates that its node is not ready"
+	case !engine.Recreatable(pod):
+		return "it is deleted, and nothing recreates it"
+	}
+	return "it stays terminating, and its " + d.WorkloadOf(pod).Kind + " does not recreate it before it is gone: delete the node, or taint it node.kubernetes.io/out-of-service"
+}
+
+// told is the sentence of an upgrade, or of a failure.
+func (r *Result) told() string {
+	lost := r.Lost()
+	switch {
+	case r.Upgrade && len(r.Stay) > 0:
+		return fmt.Sprintf("The upgrade would replace %d of %s and stop at %s", len(r.Go), report.Plural(r.Tried, "node"), r.Stay[0].Node)
+	case r.Upgrade:
+		return fmt.Sprintf("The upgrade would replace all of %s, and every pod has a node", report.Plural(r.Tried, "node"))
+	case lost > 0:
+		return fmt.Sprintf("If %s failed, %d of %s would not be back", report.Few(r.Go), lost, report.Plural(len(r.Moves), "pod"))
+	}
+	return fmt.Sprintf("If %s failed, all of %s would be back on other nodes", report.Few(r.Go), report.Plural(len(r.Moves), "pod"))
+}
