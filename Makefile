@@ -183,12 +183,20 @@ test-minors: helm ## on the other minors of Kubernetes, scheduler, host, native 
 		$(if $(filter 1.37,$(MINORS_SERVED)),"a cluster of 1.37: make bin/simulator-1.37 && SIMULATOR_OF_NEXT_MINOR=$(CURDIR)/bin/simulator-1.37 \
 			$(TEST) $(LDFLAGS) -run 'Scheduler|Rights|ChartIsInstalled|Default' ./deploy")
 
+# What they differ in is printed, and written to bin/hunt, each as a scenario that is as small as it gets.
+hunt = HUNT=$(1) SEED=$(2) FOUND=$(CURDIR)/bin/hunt $(TEST) $(call minor,$(KUBERNETES)) -timeout 3h -count=1 -v -run TestHunt ./internal/simulator/referee
+
+.PHONY: hunt
+hunt: ## predictions against a live cluster in N=200 generated cases, from SEED=1 on; KUBERNETES=…
+	$(call hunt,$(or $(N),200),$(or $(SEED),1))
+
 # What takes long and seldom finds something.
 .PHONY: test-nightly
 test-nightly: export NIGHTLY := 1
-test-nightly: chromium ## each benchmark once, a page of 1,000 nodes and 5,000 pods, the soak of v2, READMEs that build Kubernetes
+test-nightly: chromium ## each benchmark once, a page of 1,000 nodes and 5,000 pods, the soak of v2, READMEs that build Kubernetes, a hunt
 	@tools/test.sh "benchmarks, large page, examples: $(TEST) $(LDFLAGS) -run 'EveryVariant|ThousandNodes|EachExample' ./bench ./internal/simulator/page/browsertest ./examples" \
-		"soak: $(TEST) $(LDFLAGS) -run '^TestSoak' ./static -soak.cycles 1000000"
+		"soak: $(TEST) $(LDFLAGS) -run '^TestSoak' ./static -soak.cycles 1000000" \
+		"hunt: $(call hunt,200,$(shell date +%Y%j)000)"
 
 # A version that is not released yet has the build tag of the last minor.
 .PHONY: test-next
@@ -297,7 +305,7 @@ bench-extender: BENCH = Cycle/case=(prefix|none)//plugin=extender
 bench-extender: bench ## the extender with full nodes, and with names
 
 .PHONY: bench-whatif
-bench-whatif: bin/bench.test ## what-ifs on examples/cluster, beside the time of SchedulePod; CLUSTERS=1000/3000,5000/50000
+bench-whatif: bin/bench.test ## what-ifs on examples/cluster; CLUSTERS=1000/3000,5000/50000
 	cd bench && ../bin/bench.test -test.run '^$$' -test.bench WhatIf -test.benchtime 1x -test.timeout 0 -clusters $(or $(CLUSTERS),1000/3000)
 
 bin/bench.test: FORCE

@@ -38,9 +38,9 @@ var kinds = map[string]kind{
 	"mismatches": {
 		pod:    podWith("^free-1$"),
 		change: func(p *v1.Pod) { p.Annotations[key] = "^free-2$" },
-		advice: `Verdict:  it is on free-1, whose name does not match: the annotation was changed later, or the scheduler default-scheduler does not read it
+		advice: `Verdict:  it is on free-1; the name does not match
 To fix it:
-  - recreate the pod, so that it is scheduled again
+  - recreate the pod, so that it is scheduled again: the annotation was changed later, or the scheduler default-scheduler does not read it
 `,
 	},
 	"no-match": {
@@ -102,8 +102,6 @@ To fix it:
 	"terminating": {
 		pod: podWith("^none", func(p *v1.Pod) { p.Finalizers = []string{"example.com/keep"} }),
 		advice: `Verdict:  it is being deleted, so no scheduler tries it any more; its finalizers keep it: example.com/keep
-To fix it:
-  - find out why what set the finalizers has not removed them
 `,
 	},
 	"made-with-node": {

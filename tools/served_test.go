@@ -10,52 +10,26 @@ import (
 
 func TestModuleIsServedWhenWhatItImportsCanBeListed(t *testing.T) {
 	const imports = "package p\n\nimport _ \"example.com/needed\"\n"
-	tests := []struct {
-		name           string
-		module, source string
-		printed, said  string
-	}{
-		{
-			name:    "a module that needs nothing",
-			source:  "package p\n",
-			printed: "DIR\n",
+	for name, test := range map[string]struct{ module, source, printed, said string }{
+		"a module that needs nothing": {"", "package p\n", "DIR\n", ""},
+		"what it imports cannot be downloaded": {
+			"require example.com/needed v1.0.0\n", imports, "", "*** NOT CHECKED: DIR/: cannot be had here: ",
 		},
-		{
-			name:   "what it imports cannot be downloaded",
-			module: "require example.com/needed v1.0.0\n",
-			source: imports,
-			said:   "*** NOT CHECKED: DIR/: cannot be had here: ",
+		"go.mod lacks a line, which is no question of what is served": {
+			"require example.com/other v1.0.0\n", "package p\n\nimport _ \"example.com/other\"\n", "DIR\n", "",
 		},
-		{
-			name:    "go.mod lacks a line, which is no question of what is served",
-			module:  "require example.com/other v1.0.0\n",
-			source:  "package p\n\nimport _ \"example.com/other\"\n",
-			printed: "DIR\n",
-		},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
+	} {
+		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			writeModule(t, dir, "m", test.module+
 				"replace example.com/other => ./other\nreplace example.com/third => ./third\n", test.source)
 			writeModule(t, dir+"/other", "other", "require example.com/third v1.0.0\n",
 				"package other\n\nimport _ \"example.com/third\"\n")
 			writeModule(t, dir+"/third", "third", "", "package third\n")
-			command := exec.Command("./served.sh", dir)
-			command.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off")
-			var said strings.Builder
-			command.Stderr = &said
-
-			printed, err := command.Output()
-			if err != nil {
-				t.Fatalf("error %v: %s", err, said.String())
-			}
-			if want := strings.ReplaceAll(test.printed, "DIR", dir); string(printed) != want {
-				t.Errorf("printed %q, want %q; said: %s", printed, want, said.String())
-			}
-			want := strings.ReplaceAll(test.said, "DIR", dir)
-			if !strings.HasPrefix(said.String(), want) {
-				t.Errorf("said %q, want %q", said.String(), want)
+			printed, said, err := offline("./served.sh", dir)
+			fill := strings.NewReplacer("DIR", dir)
+			if err != nil || printed != fill.Replace(test.printed) || !strings.HasPrefix(said, fill.Replace(test.said)) {
+				t.Errorf("error %v, printed %q, said %q", err, printed, said)
 			}
 		})
 	}
@@ -64,23 +38,27 @@ func TestModuleIsServedWhenWhatItImportsCanBeListed(t *testing.T) {
 func TestMinorOfKubernetesIsServedWhenItsModuleFileIs(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "1.99.mod")
 	write(t, file, []byte("module example.com/m\n\ngo 1.26\n\nrequire k8s.io/kubernetes v1.99.0\n"))
-	command := exec.Command("./served.sh", file)
-	command.Env = append(os.Environ(), "GOPROXY=off")
-	var said strings.Builder
-	command.Stderr = &said
-	printed, err := command.Output()
+	printed, said, err := offline("./served.sh", file)
 	want := "*** NOT CHECKED: " + file + ": cannot be had here: "
-	if err != nil || len(printed) > 0 || !strings.HasPrefix(said.String(), want) {
-		t.Errorf("error %v, printed %q, said %q", err, printed, said.String())
+	if err != nil || len(printed) > 0 || !strings.HasPrefix(said, want) {
+		t.Errorf("error %v, printed %q, said %q", err, printed, said)
 	}
+}
+
+// offline runs a script where no module can be downloaded.
+func offline(script string, args ...string) (printed, said string, err error) {
+	command := exec.Command(script, args...)
+	command.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off")
+	var stderr strings.Builder
+	command.Stderr = &stderr
+	stdout, err := command.Output()
+	return string(stdout), stderr.String(), err
 }
 
 // writeModule makes example.com/NAME, a module with one package.
 func writeModule(t *testing.T, dir, name, module, source string) {
 	t.Helper()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(dir, 0o755))
 	write(t, filepath.Join(dir, "go.mod"), []byte("module example.com/"+name+"\n\ngo 1.26\n\n"+module))
 	write(t, filepath.Join(dir, "p.go"), []byte(source))
 }
@@ -90,13 +68,9 @@ func TestVersionThatIsNotServedIsSkippedLoudly(t *testing.T) {
 		"v1.999.0-rc.0": "*** NOT CHECKED: Kubernetes v1.999.0-rc.0: cannot be had here: ",
 		"1.38":          "next: '1.38' is no version of Kubernetes; write make test-next NEXT=v1.38.0-rc.0\n",
 	} {
-		command := exec.Command("./next.sh", version, "1.37")
-		command.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off")
-		var said strings.Builder
-		command.Stderr = &said
-		printed, err := command.Output()
-		if (err == nil) != (version[0] == 'v') || len(printed) > 0 || !strings.HasPrefix(said.String(), want) {
-			t.Errorf("%s: %v, printed %q, said %q", version, err, printed, said.String())
+		printed, said, err := offline("./next.sh", version, "1.37")
+		if (err == nil) != (version[0] == 'v') || len(printed) > 0 || !strings.HasPrefix(said, want) {
+			t.Errorf("%s: %v, printed %q, said %q", version, err, printed, said)
 		}
 	}
 }

@@ -2,6 +2,8 @@ package wasmhost
 
 import (
 	"fmt"
+	"io"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -55,9 +57,7 @@ func TestWhatAGuestHandsOverIsBounded(t *testing.T) {
 }
 
 func TestWhatAGuestNamesAtTheStartIsBounded(t *testing.T) {
-	h := New(Options{})
-	t.Cleanup(func() { h.Close() })
-	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "generous.wasm", GuestConfig: "c1,2000:\x00\x00\x00\x00\x01\x00\x00\x00"})
+	err := startError(t, Args{GuestURL: fileURLOf("generous"), GuestConfig: "c1,2000:\x00\x00\x00\x00\x01\x00\x00\x00"})
 	want := "wasm: enqueue error: result.cluster_events: 2000 bytes, and at most 1024 are taken (in "
 	if !strings.Contains(message(err), want) {
 		t.Errorf("got %v, want %s", err, want)
@@ -99,7 +99,8 @@ func TestWhatAGuestLogsIsOneLine(t *testing.T) {
 			t.Errorf("%s: logged %q", function, log)
 		}
 		pl = generous(t, aHandle(), function, 1, 16<<20, "a\x00")
-		if log := logged(t, func() { preFilter(t.Context(), pl, framework.NewCycleState(), pod("web")) }); len(log) > 64<<10 || !strings.Contains(log, "aa") && !strings.Contains(log, `a="a"`) {
+		log = logged(t, func() { preFilter(t.Context(), pl, framework.NewCycleState(), pod("web")) })
+		if len(log) > 64<<10 || !strings.Contains(log, "aa") && !strings.Contains(log, `a="a"`) {
 			t.Errorf("%s: logged %d bytes: %.100q", function, len(log), log)
 		}
 	}
@@ -146,5 +147,25 @@ func TestPodsStatusHasRoomForAllReasons(t *testing.T) {
 	reason := pl.Filter(t.Context(), state, p, h.Nodes[4999]).Message()
 	if reason != "node(s) for which there is no room in the pod's status: the guest gives too many different reasons" {
 		t.Errorf("the last reason is %q", reason)
+	}
+}
+
+func TestGuestThatLogsTooMuchLosesLinesThatAreCounted(t *testing.T) {
+	pl := openWith(t, "echo_klog", Args{GuestConfig: strings.Repeat("a", 4000)}, nil)
+	log := logged(t, func() {
+		for range 200 { // each logs three lines
+			schedule(t.Context(), pl, pod("web"), "0")
+		}
+		if err := pl.(io.Closer).Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	lines := strings.Count(log, "aaaa ") + strings.Count(log, "aaaa\n") + strings.Count(log, "aaaa\"")
+	if len(log) > maxLogged+10_000 || lines < 250 {
+		t.Errorf("%d bytes in %d lines", len(log), lines)
+	}
+	said := regexp.MustCompile(`Dropped log lines .* lines=(\d+) `).FindStringSubmatch(log)
+	if said == nil || said[1] != "343" {
+		t.Errorf("of 600 lines %d are there; it says %q", lines, said)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
@@ -40,28 +41,24 @@ func TestClonedStateIsACycleOfItsOwn(t *testing.T) {
 		return here
 	}
 	extensions := pl.(fwk.PreFilterPlugin).PreFilterExtensions()
-	change := func(state fwk.CycleState, hook func(string) *fwk.Status, other string) {
-		status := hook(other)
+	add := func(state fwk.CycleState, other string) {
+		status := extensions.AddPod(t.Context(), state, p, podInfo(pod(other)), node("n"))
 		if !status.IsSuccess() {
 			t.Error(status)
 		}
 	}
-	add := func(state fwk.CycleState) func(string) *fwk.Status {
-		return func(other string) *fwk.Status {
-			return extensions.AddPod(t.Context(), state, p, podInfo(pod(other)), node("n"))
-		}
-	}
-	remove := func(state fwk.CycleState) func(string) *fwk.Status {
-		return func(other string) *fwk.Status {
-			return extensions.RemovePod(t.Context(), state, p, podInfo(pod(other)), node("n"))
+	remove := func(state fwk.CycleState, other string) {
+		status := extensions.RemovePod(t.Context(), state, p, podInfo(pod(other)), node("n"))
+		if !status.IsSuccess() {
+			t.Error(status)
 		}
 	}
 	one, two := base.Clone(), base.Clone()
-	change(one, remove(one), "x")
-	change(two, add(two), "y")
-	change(one, add(one), "z")
+	remove(one, "x")
+	add(two, "y")
+	add(one, "z")
 	three := one.Clone()
-	change(three, remove(three), "w")
+	remove(three, "w")
 	for name, tt := range map[string]struct {
 		state fwk.CycleState
 		want  string
@@ -126,13 +123,22 @@ func TestEveryCallIsOfItsOwnCycle(t *testing.T) {
 	}
 }
 
-func TestCycleThatPreFilterSkipsIsKeptForTheHooksThatFollow(t *testing.T) {
-	pl, state := open(t, "skip_score"), framework.NewCycleState()
-	_, status := preFilter(t.Context(), pl, state, pod("web"))
-	if !status.IsSkip() {
-		t.Error(status)
+func TestPostFilterDoesNotSpeakOfAnotherCycle(t *testing.T) {
+	pl, before := open(t, "postfilter"), framework.NewCycleState()
+	first, second := pod("secret"), pod("public")
+	_, status := preFilter(t.Context(), pl, before, first)
+	if !status.IsSuccess() {
+		t.Fatal(status)
 	}
-	if _, err := state.Read(inside(pl).key); err != nil {
-		t.Error(err)
+	for name, p := range map[string]*v1.Pod{"another pod": second, "the same pod, tried again": first} {
+		// An earlier plugin's PreFilter has rejected it.
+		_, status := pl.(fwk.PostFilterPlugin).PostFilter(t.Context(), framework.NewCycleState(), p, nil)
+		if status.Code() != fwk.Unschedulable || status.Message() != "" {
+			t.Errorf("%s: %v %q", name, status.Code(), status.Message())
+		}
+	}
+	_, status = pl.(fwk.PostFilterPlugin).PostFilter(t.Context(), before, first, nil)
+	if status.Message() != "I remember: secret" {
+		t.Errorf("in its own cycle: %v %q", status.Code(), status.Message())
 	}
 }

@@ -1,11 +1,13 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
 	"reflect"
 	"slices"
+	"sort"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -39,6 +41,7 @@ var Kinds = []Kind{
 	kindOf("CSI storage capacity", &storagev1.CSIStorageCapacity{}),
 	kindOf("persistent volume claim", &v1.PersistentVolumeClaim{}),
 	kindOf("persistent volume", &v1.PersistentVolume{}),
+	kindOf("volume attachment", &storagev1.VolumeAttachment{}),
 	kindOf("device class", &resourcev1.DeviceClass{}),
 	kindOf("resource slice", &resourcev1.ResourceSlice{}),
 	kindOf("resource claim template", &resourcev1.ResourceClaimTemplate{}),
@@ -61,7 +64,7 @@ var Kinds = []Kind{
 // ofNoNamespace are the kinds whose objects belong to the whole cluster.
 var ofNoNamespace = []string{
 	"Namespace", "PriorityClass", "RuntimeClass", "StorageClass", "CSIDriver", "CSINode",
-	"PersistentVolume", "DeviceClass", "ResourceSlice", "Node",
+	"PersistentVolume", "VolumeAttachment", "DeviceClass", "ResourceSlice", "Node",
 }
 
 // Kind is a kind of object that a [Snapshot] holds.
@@ -134,6 +137,17 @@ func (s *Snapshot) DeepCopy() *Snapshot {
 		k.of(to).Set(all)
 	}
 	return to
+}
+
+// Sort sorts the objects of each kind by their names: the order of a file's items means nothing.
+func (s *Snapshot) Sort() {
+	for _, k := range Kinds {
+		all := k.of(s)
+		at := func(i int) Object { return all.Index(i).Addr().Interface().(Object) }
+		sort.SliceStable(all.Interface(), func(i, j int) bool {
+			return cmp.Or(cmp.Compare(at(i).GetNamespace(), at(j).GetNamespace()), cmp.Compare(at(i).GetName(), at(j).GetName())) < 0
+		})
+	}
 }
 
 // Drop takes those out of a snapshot of which a function is true.

@@ -3,7 +3,7 @@
 // read, and their objects are made in another cluster, by what that one calls them.
 //
 // It knows objects and API servers, and no simulator: what happens to the scheduler
-// and its configuration is for who imports.
+// and its configuration is for the caller.
 package snapshot
 
 import (
@@ -29,6 +29,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
@@ -55,6 +56,7 @@ type Snapshot struct {
 	CSIDrivers             []storagev1.CSIDriver              `json:"csiDrivers,omitempty"`
 	CSINodes               []storagev1.CSINode                `json:"csiNodes,omitempty"`
 	CSIStorageCapacities   []storagev1.CSIStorageCapacity     `json:"csiStorageCapacities,omitempty"`
+	VolumeAttachments      []storagev1.VolumeAttachment       `json:"volumeAttachments,omitempty"`
 	PodDisruptionBudgets   []policyv1.PodDisruptionBudget     `json:"podDisruptionBudgets,omitempty"`
 	DeviceClasses          []resourcev1.DeviceClass           `json:"deviceClasses,omitempty"`
 	ResourceSlices         []resourcev1.ResourceSlice         `json:"resourceSlices,omitempty"`
@@ -168,7 +170,7 @@ func (s *Snapshot) Objects() (n int) {
 }
 
 // List reads all that a cluster has and does not bring itself. A list that is empty
-// stays a list for those who read kube-scheduler-simulator's fields.
+// stays a list for readers of kube-scheduler-simulator's fields.
 func List(ctx context.Context, from kubernetes.Interface) (*Snapshot, error) {
 	out := &Snapshot{}
 	for _, kind := range Kinds {
@@ -182,11 +184,38 @@ func List(ctx context.Context, from kubernetes.Interface) (*Snapshot, error) {
 	return out, nil
 }
 
-// dropSystems takes out what every cluster brings itself.
+// dropSystems takes out what every cluster brings itself, and what follows from its pods: an attachment counts towards a
+// node's limit by the pod that uses its volume, and goes with it.
 func (s *Snapshot) dropSystems() {
 	s.Namespaces = slices.DeleteFunc(s.Namespaces, func(n v1.Namespace) bool { return IsSystemNamespace(n.Name) })
 	s.PriorityClasses = slices.DeleteFunc(s.PriorityClasses, func(c schedulingv1.PriorityClass) bool { return isSystemPriority(c.Name) })
 	s.Services = slices.DeleteFunc(s.Services, func(o v1.Service) bool { return o.Name == "kubernetes" })
+	if len(s.VolumeAttachments) == 0 {
+		return
+	}
+	used := s.usedVolumes()
+	s.VolumeAttachments = slices.DeleteFunc(s.VolumeAttachments, func(a storagev1.VolumeAttachment) bool {
+		return used[a.Spec.NodeName+" "+ptr.Deref(a.Spec.Source.PersistentVolumeName, "")]
+	})
+}
+
+// usedVolumes are nodes with volumes that their pods use.
+func (s *Snapshot) usedVolumes() map[string]bool {
+	volumes, used := map[string]string{}, map[string]bool{}
+	for i := range s.PVCs {
+		volumes[qualified(&s.PVCs[i])] = s.PVCs[i].Spec.VolumeName
+	}
+	for i := range s.Pods {
+		pod := &s.Pods[i]
+		for _, volume := range pod.Spec.Volumes {
+			claim := pod.Name + "-" + volume.Name // of an ephemeral volume
+			if volume.PersistentVolumeClaim != nil {
+				claim = volume.PersistentVolumeClaim.ClaimName
+			}
+			used[pod.Spec.NodeName+" "+volumes[pod.Namespace+"/"+claim]] = true
+		}
+	}
+	return used
 }
 
 // IsSystemNamespace reports whether a namespace is one that every cluster has.

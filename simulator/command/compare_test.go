@@ -82,6 +82,20 @@ func TestCompareExitStatusReportsLostPods(t *testing.T) {
 	}
 }
 
+// TestCompareHasNoResultIfAnExtenderDoesNotAnswer: nothing listens on port 9 of this machine.
+func TestCompareHasNoResultIfAnExtenderDoesNotAnswer(t *testing.T) {
+	dir := t.TempDir()
+	cluster := writeFile(t, dir, "cluster.yaml", comparedCluster)
+	const config = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nextenders: [{urlPrefix: \"http://127.0.0.1:9\", filterVerb: filter, ignorable: %t}]\n"
+	for _, ignorable := range []bool{false, true} {
+		b := writeFile(t, dir, "b.yaml", fmt.Sprintf(config, ignorable))
+		status, _, errOut := compareHere(t, "--cluster", cluster, "--a", "none", "--b", b)
+		if status != statusNone || !strings.Contains(errOut, b+": extender http://127.0.0.1:9 did not answer: ") {
+			t.Errorf("status %d: %s", status, errOut)
+		}
+	}
+}
+
 func TestCompareReportsMistakesBeforeItStartsAnything(t *testing.T) {
 	dir := t.TempDir()
 	cluster := writeFile(t, dir, "cluster.yaml", comparedCluster)
@@ -120,10 +134,10 @@ func TestCompareReportsMistakesBeforeItStartsAnything(t *testing.T) {
 		"--scenario " + steps + ": line 2: ":                                                                   {"--a", "none", "--b", "v2", "--scenario", steps},
 		"delete[0]: an object needs apiVersion, kind and":                                                      {"--a", "none", "--b", "v2", "--scenario", nameless},
 		"unknown flag: --runs": {"--runs", "2"},
-		`--fail-on: invalid value "worse": use lost, moved, spread, none`: {"--fail-on", "lost,worse"},
-		"--fail-on none cannot be combined":                               {"--fail-on", "none", "--fail-on", "lost"},
-		"there are 2 --b-simulator for 1 --b":                             {"--a", "none", "--b", "v2", "--b-simulator", "x", "--b-simulator", "y"},
-		"--b: there is no preset eks:RequestedToCapacityRatio: use aks, ": {"--a", "eks", "--b", "eks:RequestedToCapacityRatio"},
+		`--fail-on: invalid value "worse": use lost, moved, spread, none`:                       {"--fail-on", "lost,worse"},
+		"--fail-on none cannot be combined":                                                     {"--fail-on", "none", "--fail-on", "lost"},
+		"there are 2 --b-simulator for 1 --b":                                                   {"--a", "none", "--b", "v2", "--b-simulator", "x", "--b-simulator", "y"},
+		"--b eks:RequestedToCapacityRatio: there is no such file, and no such plugin variant: ": {"--a", "eks", "--b", "eks:RequestedToCapacityRatio"},
 	})
 }
 

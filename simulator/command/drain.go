@@ -140,6 +140,7 @@ func (r *removal) choose(names []string) (err error) {
 			o.Nodes = append(o.Nodes, node.Name)
 		}
 	}
+	slices.Sort(o.Nodes)
 	unknown := slices.DeleteFunc(names, func(name string) bool { return slices.Contains(o.Nodes, name) })
 	if len(unknown) > 0 {
 		return fmt.Errorf("the cluster has no node %s", report.Few(unknown))

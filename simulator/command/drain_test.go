@@ -30,7 +30,7 @@ pods:
 func TestDrainExitStatusReportsUnschedulablePods(t *testing.T) {
 	cluster := writeFile(t, t.TempDir(), "cluster.yaml", drainable)
 	status, out, errOut := here(t, "drain", "--selector", "pool=old", "--cluster", cluster)
-	const tried = "\nTried in memory on a copy of cluster.yaml, under none, with seed 1. Webhooks, quotas and autoscalers are not modelled.\n"
+	const tried = "\nTried in memory on a copy of cluster.yaml, under none, with seed 1. Webhooks and autoscalers are not modelled.\n"
 	const sum = "Draining node-1 would move 1 pod, and there is a node for it.\n\n1 pod: 1 to another node, 0 unschedulable.\n\n"
 	if want := sum + "WORKLOAD                 PODS   UNSCHEDULABLE   REASON\nReplicaSet default/web   1      0               \n\n" +
 		"POD             FROM     TO       REASON\ndefault/web-1   node-1   node-2   \n" + tried; status != 0 || out != want {
@@ -122,7 +122,7 @@ func TestWhatIfsEndAfterASignal(t *testing.T) {
 	for _, command := range []string{"compare --a none --b v2 --pods all", "fit -f " + pods, "shrink"} {
 		var out bytes.Buffer
 		status := run(ctx, append(strings.Fields(command), "--cluster", cluster), &out, &out)
-		if status != statusNone || !strings.HasSuffix(out.String(), "simulator: interrupted\n") {
+		if status != statusInterrupted || !strings.HasSuffix(out.String(), "simulator: interrupted\n") {
 			t.Errorf("%s ended with %d: %s", command, status, &out)
 		}
 	}

@@ -16,6 +16,7 @@ type fitCommand struct {
 	files            []string
 	growWith         string
 	untilFull, nodes bool
+	ignoreUnknown    bool
 }
 
 func newFit(plugins frameworkruntime.Registry) *cobra.Command {
@@ -47,6 +48,7 @@ preempted, and 2 if there is no result. With --until-full it is 1 if no replica 
 		fmt.Sprintf("count how many more replicas of each workload fit, added in turn, at most %d, without preemption", fit.MostReplicas))
 	flags.StringVar(&f.growWith, "grow-with", "",
 		fmt.Sprintf("file with a Node: count how many more nodes like it are needed until everything fits, at most %d", fit.MostNodes))
+	flags.BoolVar(&f.ignoreUnknown, "ignore-unknown", false, "answer without objects of which it is not known whether they make pods: of kinds that are not Kubernetes' own, without a pod template")
 	flags.BoolVar(&f.nodes, "nodes", false, "list each pod with its node")
 	return cmd
 }
@@ -65,7 +67,7 @@ func (f *fitCommand) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	o := fit.Options{Manifests: manifests, UntilFull: f.untilFull, Runs: f.runs}
+	o := fit.Options{Manifests: manifests, UntilFull: f.untilFull, Runs: f.runs, IgnoreUnknown: f.ignoreUnknown}
 	if f.growWith != "" {
 		o.GrowWith, err = fit.ReadNode(f.growWith, cmd.InOrStdin())
 		if err != nil {

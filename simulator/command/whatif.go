@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -29,12 +31,17 @@ import (
 const (
 	statusLost = 1 // something lacks a node: a lostError
 	statusNone = 2 // there is no result
+	// A shell says so of what Ctrl-C has ended.
+	statusInterrupted = 130
 )
 
 // lostError says what lacks a node, or what else a result has that is a failure.
 type lostError string
 
 func (e lostError) Error() string { return string(e) }
+
+// interruptedError is why a command that was interrupted has no result.
+type interruptedError struct{ error }
 
 // noResultError is any other error of a what-if.
 type noResultError struct{ error }
@@ -46,8 +53,11 @@ func whatIfCommand(cmd *cobra.Command, run func(cmd *cobra.Command, args []strin
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		err := run(cmd, args)
 		var lost lostError
-		if err == nil || errors.As(err, &lost) {
+		switch {
+		case err == nil || errors.As(err, &lost):
 			return err
+		case cmd.Context().Err() != nil:
+			return interruptedError{err}
 		}
 		return noResultError{err}
 	}
@@ -114,23 +124,18 @@ var configHelp = "a file with a KubeSchedulerConfiguration, or a plugin variant:
 	"; or what a managed cluster has: " + strings.Join(simulator.Presets, ", ")
 
 // readScheduler reads the value of a flag: a plugin variant, a preset, or a file.
-func readScheduler(flag, value string) (compare.Scheduler, error) {
-	s := compare.Scheduler{Name: value, Label: flag + " " + value}
-	var err error
-	if simulator.IsVariant(value) {
+func readScheduler(flag, value string) (s compare.Scheduler, err error) {
+	s = compare.Scheduler{Name: value, Label: flag + " " + value}
+	if slices.Contains(simulator.Variants, value) || slices.Contains(simulator.Presets, value) {
 		s.Config, err = simulator.SchedulerConfig(value)
 		return s, err
 	}
-	if simulator.IsPreset(value) {
-		if s.Config, err = simulator.Preset(value); err != nil {
-			err = fmt.Errorf("%s: %w", flag, err)
-		}
-		return s, err
-	}
-	if s.Config, err = os.ReadFile(value); errors.Is(err, os.ErrNotExist) {
+	s.Config, err = os.ReadFile(value)
+	if errors.Is(err, os.ErrNotExist) {
 		return s, fmt.Errorf("%s %s: there is no such file, and no such plugin variant: use %s; presets are %s",
 			flag, value, strings.Join(simulator.Variants, ", "), strings.Join(simulator.Presets, ", "))
-	} else if err != nil {
+	}
+	if err != nil {
 		return s, fmt.Errorf("%s: %w", flag, err)
 	}
 	return s, nil
@@ -244,10 +249,35 @@ func (t *trial) result(cmd *cobra.Command, do func(with tried) (found, error)) (
 	options.Seed = t.seed
 	progress := progressOf(cmd)
 	defer progress.end()
-	result, err := do(tried{options, scheduler.Name, progress.step})
+	result, err := doUntil(cmd.Context(), func() (found, error) { return do(tried{options, scheduler.Name, progress.step}) })
 	mistakes := kubescheduler.Mistakes(nil)
 	if errors.As(err, &mistakes) {
 		err = fmt.Errorf("%s: %w", scheduler.Label, kubescheduler.WithLines(err))
 	}
 	return result, err
+}
+
+// patience is how long an interrupted trial may take to end. Then it is left behind.
+const patience = 500 * time.Millisecond
+
+// doUntil does something until it is done, or until moments after ctx is.
+func doUntil(ctx context.Context, do func() (found, error)) (result found, err error) {
+	done := make(chan struct{})
+	var of found
+	var failed error
+	go func() {
+		defer close(done)
+		of, failed = do()
+	}()
+	select {
+	case <-done:
+		return of, failed
+	case <-ctx.Done():
+	}
+	select {
+	case <-done:
+		return of, failed
+	case <-time.After(patience):
+		return result, context.Cause(ctx)
+	}
 }

@@ -1,6 +1,8 @@
 package kubelets
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -8,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // A node that is deleted and made again at once meets the status that was just
@@ -53,7 +57,7 @@ func TestRoomThatIsTakenAwayComesBack(t *testing.T) {
 	for _, patch := range []string{
 		`{"status":{"allocatable":null,"capacity":null}}`,
 		`{"status":{"allocatable":null}}`,
-		`{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`,
+		`{"status":{"conditions":null}}`,
 	} {
 		usableNode(t, "emptied")
 		_, err := client.CoreV1().Nodes().Patch(t.Context(), "emptied", types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
@@ -62,4 +66,39 @@ func TestRoomThatIsTakenAwayComesBack(t *testing.T) {
 		}
 	}
 	usableNode(t, "emptied")
+}
+func TestPodsOfASilentKubeletStayUntilItReportsAgain(t *testing.T) {
+	newNode(t, "silent")
+	usableNode(t, "silent")
+	patchReady := func(status corev1.ConditionStatus) {
+		t.Helper()
+		patch := fmt.Sprintf(`{"status":{"allocatable":null,"conditions":[{"type":"Ready","status":%q}]}}`, status)
+		if _, err := client.CoreV1().Nodes().Patch(t.Context(), "silent", types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	patchReady(corev1.ConditionUnknown)
+	eventually.Succeeds(t, "the kubelets have seen that", func(ctx context.Context) error {
+		node, err := client.CoreV1().Nodes().Get(ctx, "silent", metav1.GetOptions{})
+		if err == nil && len(node.Status.Allocatable) == 0 {
+			err = errors.New("they have not filled in what was taken away with it")
+		}
+		return err
+	})
+	makePod(t, "silent", "deaf")
+	deletePod(t, "deaf", nil)
+	newNode(t, "vocal") // whose kubelet has work after that
+	makePod(t, "vocal", "obedient")
+	deletePod(t, "obedient", nil)
+	noPod(t, "obedient")
+	pod, err := client.CoreV1().Pods("default").Get(t.Context(), "deaf", metav1.GetOptions{})
+	if err != nil || pod.Status.Phase != corev1.PodPending || pod.DeletionTimestamp == nil {
+		t.Fatalf("%v: %+v", err, pod)
+	}
+	node, err := client.CoreV1().Nodes().Get(t.Context(), "silent", metav1.GetOptions{})
+	if err != nil || readyStatus(node) != corev1.ConditionUnknown {
+		t.Fatalf("%v: %+v", err, node)
+	}
+	patchReady(corev1.ConditionTrue)
+	noPod(t, "deaf")
 }

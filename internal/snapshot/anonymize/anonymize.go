@@ -100,7 +100,7 @@ var opaque = []reflect.Type{
 // recognize.
 var asIs = map[string]bool{
 	"APIVersion": true, "Kind": true, "APIGroup": true, "Key": true, "TopologyKey": true, "TopologyKeys": true,
-	"MatchLabelKeys": true, "MismatchLabelKeys": true, "SchedulerName": true, "Driver": true, "Provisioner": true,
+	"MatchLabelKeys": true, "MismatchLabelKeys": true, "SchedulerName": true, "Driver": true, "Attacher": true, "Provisioner": true,
 	"Finalizers": true, "DeclaredFeatures": true, "ClusterIP": true, "HostIP": true, "DeviceID": true,
 	"Request": true, "Requests": true, "Device": true, "Expression": true, "Annotations": true,
 }

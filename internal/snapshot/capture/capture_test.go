@@ -63,7 +63,7 @@ func TestSnapshotHasWhatSchedulingDependsOnAndNothingElse(t *testing.T) {
 		t.Errorf("the pod lacks something: %+v", web)
 	}
 	node := read.Nodes[slices.IndexFunc(read.Nodes, func(n node) bool { return n.Name == "kubecon-1" })]
-	if len(node.Spec.Taints) != 1 || node.Status.Allocatable.Pods().Value() != 110 || len(node.Status.Images) != 1 {
+	if len(node.Spec.Taints) != 1 || node.Status.Allocatable.Pods().Value() != 110 || len(node.Status.Images) != 2 {
 		t.Errorf("the node lacks something: %+v", node)
 	}
 }
@@ -109,7 +109,7 @@ func TestWhatAClusterRefusesIsSaid(t *testing.T) {
 	for _, note := range s.Source.Notes {
 		about = append(about, note.About)
 	}
-	want := []string{"storageclasses", "csidrivers", "csinodes", "csistoragecapacities"}
+	want := []string{"storageclasses", "csidrivers", "csinodes", "csistoragecapacities", "volumeattachments"}
 	if !slices.Equal(about, want) || len(s.Pods) != 3 {
 		t.Errorf("got notes on %v, want on %v, and %d pods", about, want, len(s.Pods))
 	}

@@ -23,6 +23,7 @@ import (
 var (
 	keptOfAll = in("metadata", "name namespace uid labels annotations creationTimestamp deletionTimestamp ownerReferences finalizers")
 	kept      = map[string]string{
+		"Namespace":          "status.phase", // in one that is being deleted, pods are rejected
 		"PriorityClass":      "value globalDefault preemptionPolicy",
 		"RuntimeClass":       "handler overhead scheduling",
 		"StorageClass":       "provisioner reclaimPolicy volumeBindingMode allowedTopologies allowVolumeExpansion",
@@ -33,7 +34,8 @@ var (
 			in("status", "phase accessModes capacity"),
 		// Of where a volume is that by which limits and restrictions are counted.
 		"PersistentVolume": in("spec", `capacity accessModes claimRef persistentVolumeReclaimPolicy storageClassName volumeMode
-			nodeAffinity gcePersistentDisk awsElasticBlockStore azureDisk csi.driver csi.volumeHandle`) + in("status", "phase"),
+			nodeAffinity volumeAttributesClassName gcePersistentDisk awsElasticBlockStore azureDisk csi.driver csi.volumeHandle`) + in("status", "phase"),
+		"VolumeAttachment":      in("spec", "attacher nodeName source.persistentVolumeName"),
 		"DeviceClass":           "spec",
 		"ResourceSlice":         "spec",
 		"ResourceClaimTemplate": "spec.spec",
@@ -49,7 +51,7 @@ var (
 		"LimitRange":            "spec",
 		"ResourceQuota":         "spec",
 		"PodGroup":              in("spec", "schedulingPolicy disruptionMode priorityClassName"),
-		"Pod": in("spec", keptOfPod) + in("status", "resourceClaimStatuses phase startTime") +
+		"Pod": in("spec", keptOfPod) + in("status", "resourceClaimStatuses extendedResourceClaimStatus resources allocatedResources phase startTime") +
 			in("status.conditions", "type status reason") + in("status.containerStatuses", keptOfStatus) + in("status.initContainerStatuses", keptOfStatus),
 	}
 	keptOfTemplate = parse(in("metadata", "name labels annotations") + in("spec", keptOfPod))
@@ -62,7 +64,7 @@ var (
 	keptOfVolume = "name persistentVolumeClaim ephemeral.volumeClaimTemplate.spec gcePersistentDisk awsElasticBlockStore azureDisk " +
 		in("rbd", "monitors image fsType pool keyring readOnly") +
 		in("iscsi", "targetPortal iqn lun iscsiInterface fsType readOnly portals initiatorName")
-	keptOfClaim         = "accessModes selector resources volumeName storageClassName volumeMode"
+	keptOfClaim         = "accessModes selector resources volumeName storageClassName volumeAttributesClassName volumeMode"
 	keptOfClaimTemplate = parse(in("metadata", "name labels") + in("spec", keptOfClaim))
 )
 
@@ -120,7 +122,6 @@ func prune(v reflect.Value, kept fields) {
 
 // slim leaves of each object what scheduling depends on.
 func slim(s *snapshot.Snapshot, annotations []string) {
-	images := imagesOf(s.Pods)
 	for _, kind := range snapshot.Kinds {
 		fields := parse(keptOfAll + kept[kind.Kind])
 		for o := range kind.All(s) {
@@ -129,20 +130,26 @@ func slim(s *snapshot.Snapshot, annotations []string) {
 			o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f != resourcev1.Finalizer }))
 			template := snapshot.PodTemplate(o)
 			if template != nil {
-				prune(reflect.ValueOf(template), keptOfTemplate)
-				slimAnnotations(template.Annotations, annotations)
-				slimPod(&template.Spec)
+				SlimTemplate(template, annotations)
 			}
-			slimValues(o, images)
+			slimValues(o)
 		}
 	}
 	s.Services = slices.DeleteFunc(s.Services, func(o v1.Service) bool { return len(o.Spec.Selector) == 0 })
+}
+
+// SlimTemplate leaves of a template what a snapshot has of it.
+func SlimTemplate(template *v1.PodTemplateSpec, annotations []string) {
+	prune(reflect.ValueOf(template), keptOfTemplate)
+	slimAnnotations(template.Annotations, annotations)
+	slimPod(&template.Spec)
 }
 
 // books are the annotations by which Kubernetes itself decides.
 var books = []string{
 	"pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/", "storageclass.kubernetes.io/",
 	"storage.alpha.kubernetes.io/migrated-plugins", "deployment.kubernetes.io/", "resource.kubernetes.io/pod-claim-name",
+	v1.MirrorPodAnnotationKey,
 }
 
 func slimAnnotations(all map[string]string, keys []string) {
@@ -153,7 +160,7 @@ func slimAnnotations(all map[string]string, keys []string) {
 
 // slimValues drops from the fields that are kept what is private, and
 // fills in what has to be there.
-func slimValues(o snapshot.Object, images map[string]bool) {
+func slimValues(o snapshot.Object) {
 	switch o := o.(type) {
 	case *v1.Namespace: // the contexts that pod security asks of pods are not in a snapshot
 		for label := range o.Labels {
@@ -161,12 +168,6 @@ func slimValues(o snapshot.Object, images map[string]bool) {
 				delete(o.Labels, label)
 			}
 		}
-	case *v1.Node:
-		for i := range o.Status.Images {
-			image := &o.Status.Images[i]
-			image.Names = slices.DeleteFunc(image.Names, func(name string) bool { return !images[name] })
-		}
-		o.Status.Images = slices.DeleteFunc(o.Status.Images, func(i v1.ContainerImage) bool { return len(i.Names) == 0 })
 	case *v1.Pod:
 		slimPod(&o.Spec)
 	case *storagev1.CSINode:
@@ -208,32 +209,12 @@ func slimPod(spec *v1.PodSpec) {
 	spec.Volumes = slices.DeleteFunc(spec.Volumes, func(v v1.Volume) bool { return v.VolumeSource == (v1.VolumeSource{}) })
 }
 
-// imagesOf are the images that pods ask for, as nodes name them.
-func imagesOf(pods []v1.Pod) map[string]bool {
-	images := map[string]bool{}
-	for i := range pods {
-		for _, containers := range [][]v1.Container{pods[i].Spec.InitContainers, pods[i].Spec.Containers} {
-			for c := range containers {
-				images[normalImage(containers[c].Image)] = true
-			}
-		}
-	}
-	return images
-}
-
-func normalImage(name string) string {
-	if strings.LastIndex(name, ":") <= strings.LastIndex(name, "/") {
-		name += ":latest"
-	}
-	return name
-}
-
 // owners are pods, and the kinds that are needed only where they own something: old
 // replica sets are many. Each comes after what it may own.
 var owners = []string{"Pod", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Deployment"}
 
-// withoutIdleOwners drops what owns nothing in the snapshot, and references
-// to owners that are not in it.
+// withoutIdleOwners drops what owns nothing in the snapshot, and references to owners that are not in it, unless one is
+// the controller: a Job or a custom resource recreates a pod, though the snapshot does not have it.
 func withoutIdleOwners(s *snapshot.Snapshot) {
 	owning, kept := map[types.UID]bool{}, map[types.UID]bool{}
 	for _, name := range owners {
@@ -250,7 +231,9 @@ func withoutIdleOwners(s *snapshot.Snapshot) {
 	}
 	for _, name := range owners {
 		for o := range snapshot.KindNamed(name).All(s) {
-			o.SetOwnerReferences(slices.DeleteFunc(o.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return !kept[owner.UID] }))
+			o.SetOwnerReferences(slices.DeleteFunc(o.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
+				return !kept[owner.UID] && !ptr.Deref(owner.Controller, false)
+			}))
 		}
 	}
 }

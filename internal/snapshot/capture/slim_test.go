@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 
@@ -25,6 +26,7 @@ func TestSnapshotKeepsWhatDecidesWhereAPodMayRun(t *testing.T) {
 			InitContainers: []v1.Container{{Name: "i", RestartPolicyRules: slices.Clone(rules)}},
 			Containers:     []v1.Container{{Name: "c", RestartPolicyRules: rules[:1]}},
 		},
+		Status: v1.PodStatus{AllocatedResources: cpu("3"), Resources: &v1.ResourceRequirements{Requests: cpu("2")}},
 	}}}
 	slim(s, nil)
 	pod := s.Pods[0]
@@ -32,8 +34,32 @@ func TestSnapshotKeepsWhatDecidesWhereAPodMayRun(t *testing.T) {
 	if len(init) != 1 || init[0].Action != rules[1].Action || len(pod.Spec.Containers[0].RestartPolicyRules) > 0 {
 		t.Errorf("the rules are %+v", pod.Spec)
 	}
+	if pod.Status.AllocatedResources.Cpu().Value() != 3 || pod.Status.Resources.Requests.Cpu().Value() != 2 {
+		t.Errorf("of a resize of the whole pod it keeps %+v", pod.Status)
+	}
 	if pod.DeletionTimestamp == nil { // or a comparison would count it
 		t.Error("nothing says that it is being deleted")
+	}
+}
+
+// TestSnapshotKeepsControllersThatItDoesNotHave: a pod of a Job is evicted as one that is recreated, and a static pod is
+// not evicted.
+func TestSnapshotKeepsControllersThatItDoesNotHave(t *testing.T) {
+	owned := func(name, kind string, controller bool) v1.Pod {
+		by := metav1.OwnerReference{Kind: kind, Name: "o", UID: "o", Controller: &controller}
+		return v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{by}}}
+	}
+	s := &snapshot.Snapshot{Pods: []v1.Pod{owned("of-a-job", "Job", true), owned("of-a-resource", "Widget", true), owned("mirror", "Node", true), owned("of-no-controller", "Widget", false)}}
+	s.Pods[2].Annotations = map[string]string{v1.MirrorPodAnnotationKey: "x", "other": "y"}
+	slim(s, nil)
+	withoutIdleOwners(s)
+	for i, want := range []int{1, 1, 1, 0} {
+		if len(s.Pods[i].OwnerReferences) != want {
+			t.Errorf("pod %s has the owners %v", s.Pods[i].Name, s.Pods[i].OwnerReferences)
+		}
+	}
+	if s.Pods[2].Annotations[v1.MirrorPodAnnotationKey] != "x" || len(s.Pods[2].Annotations) != 1 {
+		t.Errorf("the static pod has the annotations %v", s.Pods[2].Annotations)
 	}
 }
 
@@ -47,6 +73,10 @@ func TestFieldsThatAreKeptExist(t *testing.T) {
 	}
 	exist(t, "template", reflect.TypeFor[v1.PodTemplateSpec](), keptOfTemplate)
 	exist(t, "claim template", reflect.TypeFor[v1.PersistentVolumeClaim](), keptOfClaimTemplate)
+}
+
+func cpu(much string) v1.ResourceList {
+	return v1.ResourceList{v1.ResourceCPU: resource.MustParse(much)}
 }
 
 func exist(t *testing.T, path string, in reflect.Type, all fields) {

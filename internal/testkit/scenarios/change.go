@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -24,7 +23,7 @@ import (
 )
 
 // Change makes the change, but for evictions.
-func (s *Scenario) Change(t *testing.T, config *rest.Config) {
+func (s *Scenario) Change(t T, config *rest.Config) {
 	t.Helper()
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
@@ -32,15 +31,18 @@ func (s *Scenario) Change(t *testing.T, config *rest.Config) {
 	}
 	for _, what := range s.Delete {
 		kind, namespace, name := about(what)
-		if err := of(client, kindOf(kind), namespace).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		if err := of(client, kindOf(t, kind), namespace).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
 			t.Fatalf("delete %s: %v", what, err)
 		}
+		s.Each()
 	}
 	for _, node := range s.Drain {
 		patch(t, client, fmt.Appendf(nil, `{"kind":"Node","metadata":{"name":%q},"spec":{"unschedulable":true}}`, node))
+		s.Each()
 	}
 	for _, change := range s.Patch {
 		patch(t, client, change)
+		s.Each()
 	}
 	made := s.Made(t)
 	for _, kind := range snapshot.Kinds {
@@ -54,12 +56,13 @@ func (s *Scenario) Change(t *testing.T, config *rest.Config) {
 			if _, err := of(client, kind, o.GetNamespace()).Create(t.Context(), u, metav1.CreateOptions{}); err != nil {
 				t.Fatalf("create %s %s: %v", kind.Title, o.GetName(), err)
 			}
+			s.Each()
 		}
 	}
 }
 
 // patch sends a merge patch. One with a status is of the status.
-func patch(t *testing.T, client dynamic.Interface, change []byte) {
+func patch(t T, client dynamic.Interface, change []byte) {
 	t.Helper()
 	var object struct {
 		Kind     string
@@ -69,7 +72,7 @@ func patch(t *testing.T, client dynamic.Interface, change []byte) {
 	if err := json.Unmarshal(change, &object); err != nil {
 		t.Fatal(err)
 	}
-	kind, namespace := kindOf(object.Kind), object.Metadata.Namespace
+	kind, namespace := kindOf(t, object.Kind), object.Metadata.Namespace
 	if namespace == "" {
 		namespace = metav1.NamespaceDefault
 	}
@@ -83,10 +86,11 @@ func patch(t *testing.T, client dynamic.Interface, change []byte) {
 	}
 }
 
-func kindOf(word string) snapshot.Kind {
+func kindOf(t T, word string) snapshot.Kind {
+	t.Helper()
 	at := slices.IndexFunc(snapshot.Kinds, func(k snapshot.Kind) bool { return strings.EqualFold(k.Kind, word) })
 	if at < 0 {
-		panic("no kind " + word)
+		t.Fatalf("no kind %q", word)
 	}
 	return snapshot.Kinds[at]
 }

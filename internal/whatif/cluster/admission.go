@@ -5,12 +5,14 @@ import (
 	"fmt"
 
 	v1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
+	"k8s.io/apiserver/pkg/admission/plugin/namespace/lifecycle"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -51,6 +53,7 @@ var admitting = []struct {
 	name     string
 	register func(*admission.Plugins)
 }{
+	{lifecycle.PluginName, lifecycle.Register},
 	{limitranger.PluginName, limitranger.Register},
 	{priority.PluginName, priority.Register},
 	{defaulttolerationseconds.PluginName, defaulttolerationseconds.Register},
@@ -89,7 +92,7 @@ var strategies = map[string]rest.RESTCreateStrategy{
 	"Pod": pod.Strategy, "Node": node.Strategy, "PersistentVolume": persistentvolume.Strategy,
 	"PersistentVolumeClaim": persistentvolumeclaim.Strategy, "ReplicationController": replicationcontroller.Strategy,
 	"Deployment": deployment.Strategy, "ReplicaSet": replicaset.Strategy, "StatefulSet": statefulset.Strategy,
-	"DaemonSet": daemonset.Strategy, "PodDisruptionBudget": poddisruptionbudget.Strategy,
+	"DaemonSet": daemonset.Strategy, "Job": job.Strategy, "PodDisruptionBudget": poddisruptionbudget.Strategy,
 	"PriorityClass": priorityclass.Strategy, "StorageClass": storageclass.Strategy,
 }
 
@@ -105,6 +108,10 @@ func (c *Cluster) Create(ctx context.Context, o Object) (Object, error) {
 		return nil, err
 	}
 	c.deliver()
+	pod, ok := created.(*v1.Pod)
+	if ok && pod.Spec.NodeName != "" {
+		c.admitByKubelet(pod)
+	}
 	return created, nil
 }
 
@@ -116,18 +123,40 @@ func (c *Cluster) create(ctx context.Context, k *kind, o Object) (Object, error)
 	if k.get(o.GetNamespace(), o.GetName()) != nil {
 		return nil, apierrors.NewAlreadyExists(k.resource.GroupResource(), o.GetName())
 	}
-	o, err := c.prepare(ctx, k, o)
+	if pod, ok := o.(*v1.Pod); ok {
+		c.inject(pod)
+	}
+	prepared, err := c.prepare(ctx, k, o)
 	if err != nil {
+		c.refuse(o, err)
 		return nil, err
 	}
-	o.SetUID("")
-	if c.controlled {
-		c.identify(o)
-	}
+	o = prepared
+	c.identify(o)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.apply(event{k, nil, o})
 	return o, nil
+}
+
+// refuse takes note of why a controller could not create a pod.
+func (c *Cluster) refuse(o Object, err error) {
+	ref := metav1.GetControllerOf(o)
+	if ref == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.refused[ref.UID] == "" {
+		c.refused[ref.UID] = err.Error()
+	}
+}
+
+// Refused is why the last object was refused that the controller of an owner would have created, or empty.
+func (c *Cluster) Refused(owner types.UID) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refused[owner]
 }
 
 // Replace takes an object in the place of the one of its name, prepared as a new one is.
@@ -143,6 +172,7 @@ func (c *Cluster) Replace(ctx context.Context, o Object) (err error) {
 		return err
 	}
 	o.SetUID(uid)
+	delete(c.counted, o.GetNamespace()) // where it is counted twice
 	c.put(o)
 	return nil
 }
@@ -152,9 +182,6 @@ func (c *Cluster) Replace(ctx context.Context, o Object) (err error) {
 func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error) {
 	legacyscheme.Scheme.Default(o)
 	strategy := strategies[k.kind.Kind]
-	if c.controlled && k.kind.Kind == "Job" {
-		strategy = job.Strategy
-	}
 	if strategy == nil && k.kind.Kind != "PodGroup" { // which some minors have
 		return o, nil
 	}
@@ -176,6 +203,7 @@ func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error
 		Namespace: o.GetNamespace(), Name: o.GetName(),
 	})
 	if err := rest.BeforeCreate(strategy, ctx, internal); err != nil {
+		delete(c.counted, o.GetNamespace()) // where it is counted already
 		return nil, err
 	}
 	if o, err = toVersion(internal, k); err != nil {
@@ -217,7 +245,7 @@ func (c *Cluster) admit(ctx context.Context, k *kind, o Object, internal runtime
 			}
 		}
 	}
-	return nil
+	return c.limit(attributes)
 }
 
 // Update takes an object in the place of the one of its name. It fails if that has changed
@@ -233,12 +261,14 @@ func (c *Cluster) Update(o Object) error {
 		return apierrors.NewConflict(k.resource.GroupResource(), o.GetName(), fmt.Errorf("it has changed since version %s", version))
 	}
 	o.SetUID(old.GetUID())
-	if c.controlled {
-		c.carryOver(old, o)
-		if o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 {
-			c.drop(old)
-			return nil
-		}
+	c.carryOver(old, o)
+	o.SetResourceVersion(old.GetResourceVersion())
+	if apiequality.Semantic.DeepEqual(old, o) {
+		return nil // as an API server: no event, for which a controller would come again
+	}
+	if o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 {
+		c.drop(old)
+		return nil
 	}
 	c.write(event{k, old, o})
 	return nil

@@ -20,13 +20,13 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/admission"
+	quota "k8s.io/apiserver/pkg/quota/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -54,12 +54,12 @@ type Cluster struct {
 	byName    map[schema.GroupVersionResource]*kind
 	kinds     map[reflect.Type]*kind
 	admission []admission.Interface
-	budgets   map[types.NamespacedName]bool // that have to be counted
+	quotas    quota.Registry
+	counted   map[string]bool // namespaces whose quotas are counted
 	started   bool
 	atStart   []func() // what [Cluster.Start] calls
 
-	controlled bool       // Kubernetes' controllers run over it
-	creating   sync.Mutex // is held until a new object has its name
+	creating sync.Mutex // is held until a new object has its name
 
 	mu         sync.Mutex
 	version    int
@@ -68,7 +68,9 @@ type Cluster struct {
 	held       bool           // events are delivered later
 	names      map[string]int // how many objects were created by a generateName, and how many UIDs were given by a name
 	undo       []event
-	recording  int // transactions that are open
+	refused    map[types.UID]string               // by the owner of a pod
+	injected   map[types.NamespacedName]injection // by the workload
+	recording  int                                // transactions that are open
 	unmodelled map[string]bool
 	loading    bool // nothing follows from a write
 	failed     error
@@ -92,12 +94,11 @@ type event struct {
 func New(now func() time.Time) (*Cluster, error) {
 	c := &Cluster{
 		now: now, byName: map[schema.GroupVersionResource]*kind{}, kinds: map[reflect.Type]*kind{},
-		budgets: map[types.NamespacedName]bool{}, unmodelled: map[string]bool{}, names: map[string]int{},
+		counted: map[string]bool{}, unmodelled: map[string]bool{}, names: map[string]int{}, refused: map[types.UID]string{}, injected: map[types.NamespacedName]injection{},
 	}
 	for _, k := range snapshot.Kinds {
 		c.serve(k.Example(), k.Namespaced())
 	}
-	c.serve(&storagev1.VolumeAttachment{}, false)
 	c.serve(&appsv1.ControllerRevision{}, true)
 	for gvk, of := range scheme.Scheme.AllKnownTypes() {
 		if gvk.Kind == "DeviceTaintRule" { // of which each minor has other versions
@@ -116,6 +117,7 @@ func New(now func() time.Time) (*Cluster, error) {
 		return nil, err
 	}
 	c.Informers = c.newFactory()
+	c.quotas = c.newQuotas()
 	c.admission, err = newAdmission(c)
 	return c, err
 }
@@ -159,6 +161,9 @@ func (k *kind) get(namespace, name string) Object {
 	return object
 }
 
+// Current is the object of the kind and the name of another one, or nil.
+func (c *Cluster) Current(o Object) Object { return c.of(o).get(o.GetNamespace(), o.GetName()) }
+
 func (k *kind) notFound(name string) error {
 	return apierrors.NewNotFound(k.resource.GroupResource(), name)
 }
@@ -168,8 +173,8 @@ func All[T Object](c *Cluster) []T {
 	return typed[T](c.kinds[reflect.TypeFor[T]()].informer.sorted())
 }
 
-// in are the objects of a kind in a namespace, in no order.
-func in[T Object](c *Cluster, namespace string) []T {
+// In are the objects of a kind in a namespace, in no order.
+func In[T Object](c *Cluster, namespace string) []T {
 	all, _ := c.kinds[reflect.TypeFor[T]()].informer.table.ByIndex(cache.NamespaceIndex, namespace) // which there is
 	return typed[T](all)
 }
@@ -347,7 +352,7 @@ func (c *Cluster) writeBack(e event) {
 	c.events = c.events[:len(c.events)-1]
 	c.mu.Unlock()
 	c.tell(e)
-	c.recount(e)
+	c.recountQuotas(e)
 }
 
 // stamp fills in what an API server does of an object's metadata, and a kubelet of its node: what is
@@ -359,10 +364,7 @@ func (c *Cluster) stamp(o Object) {
 	o.SetManagedFields(nil)
 	created := o.GetCreationTimestamp()
 	if created.IsZero() {
-		o.SetCreationTimestamp(metav1.NewTime(c.now()))
-		if c.controlled { // the workers of a controller create objects in any order
-			o.SetCreationTimestamp(metav1.NewTime(c.now().Truncate(time.Second)))
-		}
+		o.SetCreationTimestamp(metav1.NewTime(c.now().Truncate(time.Second))) // the workers of a controller create objects in any order
 	}
 	node, ok := o.(*v1.Node)
 	if ok && node.Status.Allocatable == nil {

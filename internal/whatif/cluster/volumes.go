@@ -75,6 +75,9 @@ func (c *Cluster) bindAtOnce(claim *v1.PersistentVolumeClaim) {
 	if volume != nil && (!waits(class) || volume.Spec.ClaimRef != nil) {
 		c.bindVolume(claim, volume)
 	} else if class != nil && !waits(class) && class.Provisioner != noProvisioner {
+		if len(class.AllowedTopologies) == 0 {
+			c.Unmodelled("choose a zone for volumes of StorageClass " + class.Name + " (their driver does, before the pod is scheduled)")
+		}
 		c.bindVolume(claim, provision.Volume(claim, class, class.Provisioner))
 	}
 }

@@ -22,6 +22,7 @@ const (
 	Stayed        = "Stayed"        // it had a node, and still has
 	Preempted     = "Preempted"     // it was deleted to make room
 	Gone          = "Gone"          // it is not there
+	Rejected      = "Rejected"      // its kubelet rejected it
 	// NotAsked: no profile has the pod's schedulerName, or it is not to be scheduled yet.
 	NotAsked = "NotAsked"
 )
@@ -38,6 +39,12 @@ type Outcome struct {
 	Feasible    int
 	PreemptedBy types.NamespacedName // if its State is Preempted
 	Preempted   []types.NamespacedName
+}
+
+// preemption says which pod made room for which other.
+type preemption struct {
+	of types.UID
+	by types.NamespacedName
 }
 
 func (e *Engine) outcome(pod types.NamespacedName) *Outcome {
@@ -59,13 +66,11 @@ func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 	pod := cluster.Get[*v1.Pod](e.Cluster, name.Namespace, name.Name)
 	switch by, evicted := e.evicted[name]; {
 	case pod == nil && evicted:
-		o.State, o.Node, o.PreemptedBy = Preempted, "", by
+		o.State, o.Node, o.PreemptedBy = Preempted, "", by.by
 	case pod == nil:
 		o.State, o.Node = Gone, ""
-		at := slices.IndexFunc(e.ordered, func(pod *v1.Pod) bool { return cluster.NameOf(pod) == name })
-		if at >= 0 {
-			o.State, o.Message = NotAsked, "its StatefulSet does not make it before "+e.behind(e.ordered[at])+" is ready"
-		}
+	case pod.Status.Phase == v1.PodFailed && pod.DeletionTimestamp == nil:
+		o.State, o.Message = Rejected, "the kubelet of "+pod.Spec.NodeName+" rejects it: "+pod.Status.Reason+": "+pod.Status.Message
 	case pod.Spec.NodeName != "":
 		o.Node, o.Message = pod.Spec.NodeName, ""
 		if o.State != Scheduled {
@@ -83,12 +88,6 @@ func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 		}
 	}
 	return o
-}
-
-// Forget forgets what is known of a pod: it will be recreated.
-func (e *Engine) Forget(name types.NamespacedName) {
-	delete(e.outcomes, name)
-	delete(e.evicted, name)
 }
 
 func (e *Engine) notAsked(pod *v1.Pod) string {
@@ -112,7 +111,7 @@ func (e *Engine) notAsked(pod *v1.Pod) string {
 	return "the scheduler has not tried it"
 }
 
-// recorded takes the events of a scheduler: of them only one says what nothing else does.
+// recorded takes the events of a scheduler: of them only two say what nothing else does.
 type recorded struct{ *Engine }
 
 func (e *Engine) recordEvents(string) minor.EventRecorder { return recorded{e} }
@@ -123,6 +122,9 @@ func (r recorded) WithLogger(klog.Logger) events.EventRecorderLogger { return r 
 // Eventf implements events.EventRecorder.
 func (r recorded) Eventf(regarding, related runtime.Object, _, reason, _, _ string, _ ...any) {
 	victim, _ := regarding.(*v1.Pod)
+	if reason == "BindingConditionsPending" && victim != nil {
+		r.awaitsDevice(victim.UID)
+	}
 	by, _ := related.(interface {
 		GetNamespace() string
 		GetName() string
@@ -133,7 +135,7 @@ func (r recorded) Eventf(regarding, related runtime.Object, _, reason, _, _ stri
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	name := types.NamespacedName{Namespace: by.GetNamespace(), Name: by.GetName()}
-	r.evicted[cluster.NameOf(victim)] = name
+	r.evicted[cluster.NameOf(victim)] = preemption{victim.UID, name}
 	o := r.outcome(name)
 	o.Preempted = append(slices.Clone(o.Preempted), cluster.NameOf(victim))
 	r.progress++

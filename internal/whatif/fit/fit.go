@@ -8,20 +8,24 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/kubernetes/pkg/apis/scheduling"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/capture"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // MostReplicas and MostNodes are how many replicas of a workload and how many further nodes
@@ -29,6 +33,8 @@ import (
 const (
 	MostReplicas = 10_000
 	MostNodes    = 5_000
+	// MostPods is what Kubernetes says that a cluster may have.
+	MostPods = 150_000
 )
 
 // Options say what is tried where.
@@ -40,9 +46,11 @@ type Options struct {
 	UntilFull bool
 	// GrowWith, if it is not nil, is a node, more of which are added until everything fits.
 	GrowWith *v1.Node
-	Name     string          // of the configuration, for the report
-	Runs     int             // how often it is tried, with another seed each time. Less than 1 is 1
-	Progress engine.Progress // may be nil
+	// IgnoreUnknown answers without objects of which it is not known whether they create pods.
+	IgnoreUnknown bool
+	Name          string          // of the configuration, for the report
+	Runs          int             // how often it is tried, with another seed each time. Less than 1 is 1
+	Progress      engine.Progress // may be nil
 }
 
 // Fit tries manifests in a copy of a cluster. Of several runs, it returns that with the worst result.
@@ -53,6 +61,16 @@ func Fit(ctx context.Context, o Options) (*Fitting, error) {
 	}
 	if o.UntilFull && o.GrowWith != nil {
 		return nil, errors.New("nodes are added until everything fits, or replicas until nothing does: choose one of the two")
+	}
+	if len(o.Manifests.unknown) > 0 && !o.IgnoreUnknown {
+		return nil, fmt.Errorf("whether %s makes pods is not known, and it has no pod template to try: --ignore-unknown answers without it", report.Counted(o.Manifests.unknown))
+	}
+	wanted := 0
+	for _, w := range o.Manifests.workloads {
+		wanted += w.asked()
+		if wanted > MostPods {
+			return nil, fmt.Errorf("%s wants %d replicas: a cluster of Kubernetes has at most %d pods", w, w.asked(), MostPods)
+		}
 	}
 	try := func(e engine.Options, progress engine.Progress) (*Fitting, error) { return o.once(ctx, e, progress) }
 	count := func(f *Fitting) int {
@@ -76,6 +94,8 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	if o.UntilFull {
 		m.disablePreemption()
 	}
+	e.Workloads = engine.Workloads
+	captured := e.Cluster.Source != nil && !e.Cluster.Source.Taken.IsZero()
 	e.PodGroups = e.PodGroups || len(m.objects.PodGroups) > 0
 	copied, err := engine.New(ctx, e)
 	if err != nil {
@@ -83,8 +103,8 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	}
 	defer copied.Close()
 	f := &fitting{
-		Engine: copied, manifests: m, progress: progress,
-		found: Fitting{Workloads: m.workloads, Skipped: m.skipped, UntilFull: o.UntilFull},
+		Engine: copied, manifests: m, progress: progress, captured: captured,
+		found: Fitting{Workloads: m.workloads, Skipped: m.skipped, Ignored: m.unknown, UntilFull: o.UntilFull},
 	}
 	if err := f.enter(ctx); err != nil {
 		return nil, err
@@ -110,7 +130,7 @@ func (m *Manifests) disablePreemption() {
 	class.Name = "preempts-no-pods"
 	m.objects.PriorityClasses = append(m.objects.PriorityClasses, class)
 	for _, w := range m.workloads {
-		spec := &w.template.Spec
+		spec := w.podSpec()
 		spec.PriorityClassName, spec.Priority, spec.PreemptionPolicy = class.Name, nil, nil
 	}
 }
@@ -121,8 +141,8 @@ type fitting struct {
 	manifests *Manifests
 	found     Fitting
 	progress  engine.Progress
-	residents map[types.NamespacedName]*v1.Pod // with their nodes, before anything is tried
-	preempted map[types.NamespacedName]types.NamespacedName
+	before    *engine.Pods // before anything is tried
+	captured  bool         // the cluster is a snapshot, which has not all of an object
 }
 
 // enter schedules the pending pods of the cluster, and makes what the pods of the manifests depend on.
@@ -131,20 +151,28 @@ func (f *fitting) enter(ctx context.Context) error {
 	if err := f.Run(ctx); err != nil {
 		return err
 	}
-	f.residents = f.Residents()
-	f.manifests.objects.Complete()
+	f.before = f.Pods()
+	f.manifests.objects.NameClaims()
+	f.manifests.objects.AddMissing()
 	for _, kind := range snapshot.Kinds {
 		for o := range kind.All(&f.manifests.objects) {
 			_, err := f.Create(ctx, o)
 			if apierrors.IsAlreadyExists(err) {
 				err = f.replace(ctx, o)
 			}
-			if err != nil {
+			if rejected(err) {
+				f.found.Rejected = append(f.found.Rejected, err.Error())
+			} else if err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// rejected reports whether an API server rejects an object: others are still answered.
+func rejected(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsNotFound(err)
 }
 
 // replace has an object be as the manifests have it, but for claims, volumes and
@@ -157,24 +185,46 @@ func (f *fitting) replace(ctx context.Context, o cluster.Object) error {
 	return f.Replace(ctx, o)
 }
 
-// tryAll tries all pods of the manifests. Pods that these preempt are recreated, if a controller
-// would do that.
+// tryAll applies all workloads of the manifests. What is there and is not changed stays as it is, and what is changed is
+// rolled out by its controller.
 func (f *fitting) tryAll(ctx context.Context) error {
-	for name, pod := range f.residents {
-		is := f.WorkloadOf(pod)
-		at := slices.IndexFunc(f.found.Workloads, func(w *Workload) bool { return w.replaces(pod, is) })
-		if at >= 0 {
-			f.found.Workloads[at].Replaced++
-			f.Delete(pod)
-			delete(f.residents, name)
-		}
-	}
 	for _, w := range f.found.Workloads {
-		if err := f.more(ctx, w, w.replicas); err != nil {
-			return err
+		w.ran = slices.DeleteFunc(slices.Clone(f.before.Placed), func(pod *v1.Pod) bool { return !f.makes(w, pod) })
+		err := f.apply(ctx, w)
+		if rejected(err) {
+			w.rejected = err
+		} else if err != nil {
+			return fmt.Errorf("%s: %w", w, err)
 		}
 	}
 	return f.schedule(ctx)
+}
+
+// apply applies a workload. A pod that differs is replaced.
+func (f *fitting) apply(ctx context.Context, w *Workload) error {
+	pod, isPod := w.object.(*v1.Pod)
+	if !isPod {
+		o := w.object.DeepCopyObject().(cluster.Object)
+		if f.captured { // or all that a snapshot does not keep would be changed
+			capture.SlimTemplate(snapshot.PodTemplate(o), regex.Default.Keys())
+		}
+		return f.ApplyWorkload(ctx, o)
+	}
+	for w.replicas < w.asked() {
+		there, _ := f.Current(pod).(*v1.Pod)
+		if there != nil && !w.Unknown && equality.Semantic.DeepDerivative(pod.Spec, there.Spec) {
+			w.bare = append(w.bare, cluster.NameOf(pod))
+			return nil
+		}
+		if there != nil {
+			f.Delete(there)
+		}
+		w.replicas++
+		if err := f.addPod(ctx, w, pod.DeepCopy()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // schedule schedules, and sums up the result.
@@ -183,53 +233,7 @@ func (f *fitting) schedule(ctx context.Context) error {
 	if err := f.Run(ctx); err != nil {
 		return err
 	}
-	preempted, err := f.Restore(ctx, f.residents)
-	if err != nil {
-		return err
-	}
-	maps.Copy(preempted, f.preempted) // who preempted them first
-	f.preempted = preempted
 	f.sum()
-	return nil
-}
-
-// replaces reports whether a pod of the cluster belongs to a workload that the manifests have, too.
-func (w *Workload) replaces(pod *v1.Pod, of cluster.Workload) bool {
-	its := of == cluster.Workload{Kind: w.Kind, Name: w.Name} || w.Kind == "Pod" && w.Name == pod.Name
-	return its && w.Namespace == pod.Namespace
-}
-
-// more makes so many more pods of a workload, or one for each node of a DaemonSet.
-func (f *fitting) more(ctx context.Context, w *Workload, replicas int) error {
-	if set, ok := w.object.(*appsv1.DaemonSet); ok {
-		for _, node := range f.nodes() {
-			if cluster.Daemon(set, node) != nil {
-				w.nodes = append(w.nodes, node)
-			}
-		}
-		replicas = len(w.nodes)
-	}
-	for made := 0; made < replicas && (len(w.nodes) == 0 || w.next < len(w.nodes)); w.next++ {
-		pod, claims := w.pod(w.next)
-		there := cluster.Get[*v1.Pod](f.Cluster, pod.Namespace, pod.Name)
-		if there != nil && len(w.nodes) == 0 {
-			continue
-		}
-		if there != nil {
-			f.Delete(there) // of a node of the manifests
-		}
-		for i := range claims {
-			_, err := f.Create(ctx, &claims[i])
-			if err != nil && !apierrors.IsAlreadyExists(err) {
-				return err
-			}
-		}
-		if err := f.CreateInOrder(ctx, pod); err != nil {
-			return fmt.Errorf("%s: %w", w, err)
-		}
-		w.pods = append(w.pods, cluster.NameOf(pod))
-		made++
-	}
 	return nil
 }
 
@@ -243,11 +247,17 @@ func (f *fitting) nodes() []*v1.Node {
 // fill adds replicas of one workload after the other, more at a time as long as all find a
 // node. A workload of which one finds none gets no more.
 func (f *fitting) fill(ctx context.Context) error {
+	for _, w := range f.found.Workloads {
+		for f.Current(w.object) != nil { // what runs stays
+			w.Name += "-more"
+			w.object.SetName(w.Name)
+		}
+	}
 	left := slices.Clone(f.found.Workloads)
 	for batch := 16; len(left) > 0; batch = min(2*batch, 512) {
 		for range max(1, batch/len(left)) {
 			for _, w := range left {
-				if err := f.more(ctx, w, 1); err != nil {
+				if err := f.addOne(ctx, w); err != nil {
 					return err
 				}
 			}
@@ -257,12 +267,62 @@ func (f *fitting) fill(ctx context.Context) error {
 		}
 		f.sum()
 		f.progress("adds replicas", f.found.Tried-f.found.Pending, 0)
-		left = slices.DeleteFunc(left, func(w *Workload) bool { return len(w.Why) > 0 || len(w.pods) >= MostReplicas })
+		left = slices.DeleteFunc(left, func(w *Workload) bool {
+			return len(w.Why) > 0 || len(w.Pods) < w.replicas || w.replicas >= MostReplicas
+		})
 	}
 	for _, w := range f.found.Workloads {
 		w.full()
 	}
 	return nil
+}
+
+// addOne adds a replica.
+func (f *fitting) addOne(ctx context.Context, w *Workload) (err error) {
+	w.replicas++
+	pod, isPod := w.object.(*v1.Pod)
+	switch {
+	case isPod:
+		err = f.addPod(ctx, w, pod.DeepCopy())
+	case w.replicas == 1:
+		setReplicas(w.object, 1)
+		w.object, err = f.Create(ctx, w.object)
+	default:
+		o := f.Current(w.object).DeepCopyObject().(cluster.Object)
+		setReplicas(o, int32(w.replicas))
+		err = f.Update(o)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", w, err)
+	}
+	return f.Work(ctx) // so that its pod comes before that of the next workload
+}
+
+func (f *fitting) addPod(ctx context.Context, w *Workload, pod *v1.Pod) error {
+	if w.replicas > 1 || pod.Name == "" || w.Unknown {
+		pod.Name = fmt.Sprintf("%s-%d", strings.TrimSuffix(w.Name, "-"), w.replicas-1)
+	}
+	created, err := f.Create(ctx, pod)
+	if err == nil {
+		w.bare = append(w.bare, cluster.NameOf(created))
+	}
+	return err
+}
+
+// setReplicas has an object want so many pods.
+func setReplicas(o cluster.Object, n int32) {
+	switch o := o.(type) {
+	case *appsv1.Deployment:
+		o.Spec.Replicas = &n
+	case *appsv1.ReplicaSet:
+		o.Spec.Replicas = &n
+	case *v1.ReplicationController:
+		o.Spec.Replicas = &n
+	case *appsv1.StatefulSet:
+		o.Spec.Replicas = &n
+	case *batchv1.Job:
+		o.Spec.Parallelism, o.Spec.Completions = &n, &n
+	}
 }
 
 // full takes note of why there are no more of its pods.

@@ -2,11 +2,17 @@ package fit
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
@@ -90,13 +96,14 @@ func TestFitReportsWhatFitsAndWhatIsPending(t *testing.T) {
 		manifest("StatefulSet", "late", fmt.Sprintf(claim, "with-the-pod")+asks("500m", "")),
 		manifest("DaemonSet", "agent", asks("500m", "")),
 		manifest("DaemonSet", "here", asks("100m", "nodeSelector: {topology.kubernetes.io/zone: a}, ")),
-		manifest("Job", "large", asks("3", "restartPolicy: Never, ")),
+		manifest("Job", "large", noSelector(asks("3", "restartPolicy: Never, "))),
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	has(t, f, "1 pod would stay pending.", "StatefulSet default/db: 1 of 1 fit: 1 in ", "StatefulSet default/late: 1 of 1 fit", "DaemonSet default/agent: 2 of 2 fit: 1 in a, 1 in b",
-		"  agent-node-2: node-2", "DaemonSet default/here: 1 of 1 fit: 1 in a", "Job default/large: 0 of 1 fit", "  1 pod would stay pending: 0/2 nodes are available: 2 Insufficient cpu", "  large-0: -")
+		"  agent-node-2-1: node-2", "DaemonSet default/here: 1 of 1 fit: 1 in a", "Job default/large: 0 of 1 fit", "  1 pod would stay pending: 0/2 nodes are available: 2 Insufficient cpu", "  large-1: -")
+	has(t, f, "Tried in memory, with seed 1. Requested, and not modelled: choose a zone for volumes of StorageClass at-once (")
 	if f.Fits() || f.Tried != 6 || f.Pending != 1 {
 		t.Errorf("%+v", f)
 	}
@@ -137,7 +144,7 @@ func TestUntilFullCountsReplicas(t *testing.T) {
 	}{
 		"by CPU, beside the pods that run": {manifest("Deployment", "web", asks("300m", "")), "[cpu]", 12},
 		"by the number of pods":            {manifest("Pod", "small", "containers: [{name: c, image: c}]"), "[pods]", 18},
-		"and preempts no pods":             {manifest("Job", "j", asks("1500m", "restartPolicy: Never, priorityClassName: high, ")), "[cpu]", 2},
+		"and preempts no pods":             {manifest("Job", "j", noSelector(asks("1500m", "restartPolicy: Never, priorityClassName: high, "))), "[cpu]", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, err := fitted(t, true, tt.manifest)
@@ -155,15 +162,15 @@ func TestUntilFullCountsReplicas(t *testing.T) {
 
 func TestUntilFullAddsWorkloadsInTurn(t *testing.T) {
 	f, err := fitted(t, true, manifest("Deployment", "small", asks("300m", "")), manifest("Deployment", "large", asks("1", "")),
-		manifest("Job", "misplaced", asks("1m", "restartPolicy: Never, nodeSelector: {no: such}, ")))
+		manifest("Job", "misplaced", noSelector(asks("1m", "restartPolicy: Never, nodeSelector: {no: such}, "))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	small, large, none := f.Workloads[0], f.Workloads[1], f.Workloads[2]
-	if small.Fit != 3 || large.Fit != 3 || none.Fit != 0 || f.Fits() {
+	large, small, none := f.Workloads[0], f.Workloads[1], f.Workloads[2]
+	if small.Fit != 6 || large.Fit != 2 || none.Fit != 0 || f.Fits() {
 		t.Errorf("%d, %d and %d: %s", small.Fit, large.Fit, none.Fit, f.Verdict())
 	}
-	has(t, f, "3 more replicas of Deployment default/small, 3 more replicas of Deployment default/large, 0 more replicas of Job default/misplaced would fit.")
+	has(t, f, "2 more replicas of Deployment default/large, 6 more replicas of Deployment default/small, 0 more replicas of Job default/misplaced would fit.")
 }
 
 // TestRunsShowTheWorst: the two nodes are alike, so that in some runs a pod that needs a
@@ -199,6 +206,24 @@ func TestRunsShowTheWorst(t *testing.T) {
 	}
 }
 
+// TestKubeletAdmitsPodsThatNameTheirNode: the node has 4 CPUs, of which 2 are free.
+func TestKubeletAdmitsPodsThatNameTheirNode(t *testing.T) {
+	on := func(node, cpu string) string {
+		return "nodeName: " + node + ", containers: [{name: c, image: c, resources: {requests: {cpu: " + cpu + "}}}]"
+	}
+	f, err := fitted(t, false, manifest("Pod", "first", on("node-1", "2")), manifest("Pod", "later", on("node-1", "1")), manifest("Pod", "lost", on("node-9", "1")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, f, "2 pods would stay pending.", "  first: node-1", "  No scheduler places them: spec.nodeName is node-1",
+		"  1 pod would stay pending: the kubelet of node-1 rejects it: OutOfcpu: Insufficient cpu, requested: 1000, used: 4000, capacity: 4000",
+		"  1 pod would stay pending: spec.nodeName is node-9, which is not there: it is deleted")
+	full, err := fitted(t, true, manifest("Pod", "small", on("node-1", "500m")))
+	if err != nil || full.Workloads[0].Fit != 4 {
+		t.Errorf("%v %+v", err, full)
+	}
+}
+
 func TestPlaceNamesOneNodeWhereThereWasNoChoice(t *testing.T) {
 	f, err := fitted(t, false, manifest("Pod", "any", "containers: [{name: c, image: c}]"), manifest("Pod", "there", "nodeSelector: {topology.kubernetes.io/zone: b}, containers: [{name: c, image: c}]"))
 	if err != nil {
@@ -211,19 +236,8 @@ func TestPlaceNamesOneNodeWhereThereWasNoChoice(t *testing.T) {
 	}
 }
 
-func TestQuotasAreNotModelled(t *testing.T) {
-	quota := "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: quota, namespace: default}\nspec: {hard: {pods: \"1\"}}\n"
-	f, err := fitted(t, false, manifest("Deployment", "web", "replicas: 2, "+specOf("")), quota)
-	if err != nil {
-		t.Fatal(err)
-	}
-	has(t, f, "2 pods would fit.", "Tried in memory, with seed 1. Requested, and not modelled: reject pods over v1 resourcequotas. Webhooks,")
-}
-
 func TestFitRefusesWhatCannotBeTried(t *testing.T) {
 	for want, manifests := range map[string]string{
-		`Deployment.apps "web" is invalid: spec.template.metadata.labels`: manifest("Deployment", "web", strings.Replace(specOf(""), "{app: a}", "{app: b}", 1)),
-		`no PriorityClass with name none was found`:                       manifest("Deployment", "web", specOf("priorityClassName: none, ")),
 		"nothing was tried": manifest("Deployment", "web", "replicas: 0, "+specOf("")),
 	} {
 		f, err := fitted(t, false, manifests)
@@ -231,7 +245,12 @@ func TestFitRefusesWhatCannotBeTried(t *testing.T) {
 			t.Errorf("got %v %+v, want %s", err, f, want)
 		}
 	}
-	f, err := fitted(t, true, manifest("Deployment", "a", specOf("")), manifest("DaemonSet", "agent", specOf("")))
+	f, err := fitted(t, false, manifest("Deployment", "odd", specOf("priorityClassName: none, ")), manifest("Deployment", "a", specOf("")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, f, "1 pod would stay pending.", `  1 pod would stay pending: the API server rejects it: no PriorityClass with name none was found`, "Deployment default/a: 1 of 1 fit")
+	f, err = fitted(t, true, manifest("Deployment", "a", specOf("")), manifest("DaemonSet", "agent", specOf("")))
 	if err == nil || !strings.Contains(err.Error(), "cannot be said of a DaemonSet") {
 		t.Errorf("%v %+v", err, f)
 	}
@@ -248,5 +267,113 @@ func TestPlacesAreZonesWithPods(t *testing.T) {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// TestFitKeepsWhatDoesNotChange: 2 pods of web run, and 4 CPUs are free.
+func TestFitKeepsWhatDoesNotChange(t *testing.T) {
+	spec := func(replicas, image string) string {
+		return replicas + strings.NewReplacer("app: a", "app: web", "image: c", "image: "+image).Replace(asks("2", ""))
+	}
+	for name, tt := range map[string]struct {
+		replicas, image string
+		captured        bool
+		want            string
+	}{
+		"all of it":                       {"replicas: 2, ", "c", false, "2 of 2 fit: 1 in a, 1 in b (2 running, unchanged)"},
+		"fewer replicas":                  {"replicas: 1, ", "c", false, "1 of 1 fit: 1 in b (1 running, unchanged; 1 deleted)"},
+		"more replicas":                   {"replicas: 4, ", "c", false, "4 of 4 fit: 2 in a, 2 in b (2 running, unchanged)"},
+		"as many as there are":            {"", "c", false, "2 of 2 fit: 1 in a, 1 in b (2 running, unchanged)"},
+		"a changed template":              {"replicas: 2, ", "d", false, "2 of 2 fit: 1 in a, 1 in b (replacing 2 running)"},
+		"another field":                   {"replicas: 2, ", "c, env: [{name: A}]", false, "2 of 2 fit: 1 in a, 1 in b (replacing 2 running)"},
+		"a field that no snapshot keeps":  {"replicas: 2, ", "c, env: [{name: A}]", true, "2 of 2 fit: 1 in a, 1 in b (2 running, unchanged)"},
+		"a changed one, with a new count": {"", "d", false, "2 of 2 fit: 1 in a, 1 in b (replacing 2 running)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := optionsFor(t, manifest("Deployment", "web", spec(tt.replicas, tt.image)))
+			live := optionsFor(t, manifest("Deployment", "web", spec("replicas: 2, ", "c"))).Manifests.workloads[0].object.(*appsv1.Deployment)
+			o.Cluster.Deployments = []appsv1.Deployment{*live}
+			if tt.captured {
+				o.Cluster.Source = &snapshot.Source{Taken: metav1.Now()}
+			}
+			f, err := Fit(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			has(t, f, "Deployment default/web: "+tt.want)
+			if strings.HasSuffix(tt.want, "running, unchanged)") {
+				has(t, f, "  web-1-a: node-1")
+			}
+		})
+	}
+}
+
+// TestQuotasLimitPods: 2 pods of web run, and a pod that goes makes room.
+func TestQuotasLimitPods(t *testing.T) {
+	quota := "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: quota, namespace: default}\nspec: {hard: {pods: 4, requests.cpu: 5500m}}\n"
+	f, err := fitted(t, false, manifest("Deployment", "new", "replicas: 5, "+asks("500m", "")), quota)
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, f, "3 pods would stay pending.", "Deployment default/new: 2 of 5 fit",
+		"  3 pods would stay pending: the API server rejects it: exceeded quota: quota, requested: pods=1, used: pods=4, limited: pods=4",
+		"Tried in memory, with seed 1. Webhooks and autoscalers are not modelled.")
+	f, err = fitted(t, false, manifest("Deployment", "web", "replicas: 3, "+asks("1900m", "")), quota)
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, f, "Deployment default/web: 2 of 3 fit", "  1 pod would stay pending: the API server rejects it: exceeded quota: quota, requested: requests.cpu=1900m, used: requests.cpu=3800m, limited: requests.cpu=5500m")
+}
+
+// TestFitAnswersForTheOthers: what an API server rejects is said by name.
+func TestFitAnswersForTheOthers(t *testing.T) {
+	o := optionsFor(t, manifest("Deployment", "web", strings.Replace(specOf(""), "{app: a}", "{app: b}", 1)), manifest("Deployment", "none", "replicas: 2, "+specOf("priorityClassName: none, ")),
+		manifest("Pod", "large", "containers: [{name: c, image: c, resources: {limits: {cpu: 1}}}]"), strings.Replace(manifest("Pod", "late", "containers: [{name: c, image: c}]"), "{name: ", "{namespace: going, name: ", 1),
+		"apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: huge}\nvalue: 2000000000\n", manifest("Pod", "good", "containers: [{name: c, image: c}]"))
+	now := metav1.Now()
+	o.Cluster.Namespaces = []v1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "going", DeletionTimestamp: &now}}}
+	o.Cluster.LimitRanges = []v1.LimitRange{{ObjectMeta: metav1.ObjectMeta{Name: "l", Namespace: "default"}, Spec: v1.LimitRangeSpec{Limits: []v1.LimitRangeItem{{
+		Type: v1.LimitTypeContainer, Min: v1.ResourceList{v1.ResourceCPU: resource.MustParse("10m")}, Max: v1.ResourceList{v1.ResourceCPU: resource.MustParse("500m")},
+	}}}}}
+	f, err := Fit(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rejected = " would stay pending: the API server rejects it: "
+	has(t, f, "5 pods would stay pending, and 1 object would be rejected.", `  1 pod`+rejected+`Deployment.apps "web" is invalid: spec.template.metadata.labels`,
+		"  1 pod"+rejected+"maximum cpu usage per Container is 500m, but limit is 1", "  2 pods"+rejected+"no PriorityClass with name none was found", "Deployment default/none: 0 of 2 fit", "Pod default/good: 1 of 1 fit",
+		"  1 pod"+rejected+"unable to create new content in namespace going because it is being terminated", `Rejected: PriorityClass.scheduling.k8s.io "huge" is invalid`)
+	if f.Fits() {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestOrderOfItemsMakesNoDifference: each node can be the one of the first pod, and one pod more than fits is wanted.
+func TestOrderOfItemsMakesNoDifference(t *testing.T) {
+	texts := []string{
+		manifest("Deployment", "b", "replicas: 2, "+asks("1500m", "")), manifest("Deployment", "a", "replicas: 2, "+asks("1", "")), manifest("Pod", "c", "containers: [{name: c, image: c}]"),
+	}
+	var verdicts [2]string
+	for i := range verdicts {
+		o := optionsFor(t, texts...)
+		if i > 0 {
+			slices.Reverse(texts)
+			o = optionsFor(t, texts...)
+			slices.Reverse(o.Cluster.Nodes)
+			slices.Reverse(o.Cluster.Pods)
+		}
+		f, err := Fit(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Took = 0
+		text, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		verdicts[i] = string(text)
+	}
+	if verdicts[0] != verdicts[1] {
+		t.Errorf("%s\n%s", verdicts[0], verdicts[1])
 	}
 }

@@ -7,36 +7,40 @@ import (
 	"io"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/resource"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // Manifests are what may come to a cluster.
 type Manifests struct {
-	objects   snapshot.Snapshot // what pods depend on, and what makes them
-	sets      []appsv1.ReplicaSet
+	objects   snapshot.Snapshot // what pods depend on
 	workloads []*Workload
+	kinds     map[string]int // how many objects were read
 	skipped   map[string]int // by kind
+	unknown   map[string]int // of which it is not known whether they create pods, by kind
+}
+
+func newManifests() *Manifests {
+	return &Manifests{kinds: map[string]int{}, skipped: map[string]int{}, unknown: map[string]int{}}
 }
 
 // Read reads files as kubectl does: those of directories too, and stdin for "-". An error
 // is about the first mistake, or says that nothing makes pods.
 func Read(paths []string, stdin io.Reader) (*Manifests, error) {
-	m := &Manifests{skipped: map[string]int{}}
-	all, err := m.read(paths, stdin)
-	if err != nil {
+	m := newManifests()
+	if err := m.read(paths, stdin); err != nil {
 		return nil, err
 	}
 	m.sort()
@@ -45,14 +49,14 @@ func Read(paths []string, stdin io.Reader) (*Manifests, error) {
 		if slices.Equal(paths, []string{"-"}) {
 			read = "the manifests"
 		}
-		return nil, fmt.Errorf("nothing in %s makes pods: there is %s", read, cmp.Or(report.Counted(all), "no object"))
+		return nil, fmt.Errorf("nothing in %s makes pods: there is %s", read, cmp.Or(report.Counted(m.kinds), "no object"))
 	}
 	return m, nil
 }
 
 // read reads objects, and counts them by kind.
-func (m *Manifests) read(paths []string, stdin io.Reader) (kinds map[string]int, err error) {
-	kinds = map[string]int{}
+func (m *Manifests) read(paths []string, stdin io.Reader) error {
+	seen := map[string]bool{}
 	files := resource.NewLocalBuilder().Unstructured().Flatten()
 	for _, path := range paths {
 		if path == "-" {
@@ -61,31 +65,36 @@ func (m *Manifests) read(paths []string, stdin io.Reader) (kinds map[string]int,
 			files.FilenameParam(false, &resource.FilenameOptions{Filenames: []string{path}})
 		}
 	}
-	err = files.Do().Visit(func(info *resource.Info, err error) error {
+	return files.Do().Visit(func(info *resource.Info, err error) error {
 		if err != nil {
 			return err
 		}
 		gvk := info.Object.GetObjectKind().GroupVersionKind()
-		kinds[gvk.Kind]++
+		m.kinds[gvk.Kind]++
+		name := cache.NewObjectName(info.Namespace, info.Name).String()
+		key := gvk.GroupKind().String() + " " + name
+		if info.Name != "" && seen[key] {
+			return fmt.Errorf("%s: %s %s is there twice", info.Source, gvk.Kind, name)
+		}
+		seen[key] = true
 		raw, _ := json.Marshal(info.Object) // which was JSON
 		known, err := m.objects.AddManifest(raw)
 		if err != nil {
 			return fmt.Errorf("%s: %w", info.Source, err)
 		}
 		if !known {
-			m.skipped[gvk.GroupVersion().String()+" "+gvk.Kind]++
+			m.addUnknown(info.Object.(*unstructured.Unstructured))
 		}
 		return nil
 	})
-	return kinds, err
 }
 
 // clone is for a run, which changes what it tries.
 func (m *Manifests) clone() *Manifests {
-	c := &Manifests{objects: *m.objects.DeepCopy(), skipped: m.skipped}
+	c := &Manifests{objects: *m.objects.DeepCopy(), skipped: m.skipped, unknown: m.unknown}
 	for _, w := range m.workloads {
 		copied := *w
-		copied.template, copied.Pods = w.template.DeepCopy(), map[string]string{}
+		copied.object = w.object.DeepCopyObject().(snapshot.Object)
 		c.workloads = append(c.workloads, &copied)
 	}
 	return c
@@ -96,93 +105,78 @@ var installs = regexp.MustCompile(`(pre|post)-(install|upgrade)`)
 
 // sort finds what makes pods, and skips what does so at another time.
 func (m *Manifests) sort() {
+	m.objects.Sort()
 	for _, kind := range snapshot.Kinds {
 		kind.Drop(&m.objects, func(o snapshot.Object) bool {
 			hook := o.GetAnnotations()["helm.sh/hook"]
-			out := hook != "" && !installs.MatchString(hook)
-			if out {
+			if hook != "" && !installs.MatchString(hook) {
 				m.skipped[kind.Kind+" of Helm's "+hook]++
+				return true
 			}
-			return out
+			idle := idleness(o)
+			if idle != "" {
+				m.skipped[idle+" "+kind.Kind]++
+				return true
+			}
+			w := newWorkload(kind, o)
+			if w != nil {
+				m.workloads = append(m.workloads, w)
+			}
+			return w != nil
 		})
-		for o := range kind.All(&m.objects) {
-			m.add(kind, o)
-		}
 	}
-	m.objects.ReplicaSets = append(m.objects.ReplicaSets, m.sets...)
-	m.objects.Pods, m.objects.Jobs, m.objects.CronJobs = nil, nil, nil // the pods of jobs would end at once
 }
 
-// add takes note of an object, if it makes pods. A Deployment's ReplicaSet has its name.
-func (m *Manifests) add(kind snapshot.Kind, o snapshot.Object) {
-	w := &Workload{
-		Kind: kind.Kind, Namespace: o.GetNamespace(), Name: cmp.Or(o.GetName(), o.GetGenerateName()), Pods: map[string]string{},
-		object: o, template: snapshot.PodTemplate(o),
-	}
-	owner := metav1.OwnerReference{
-		APIVersion: kind.Resource.GroupVersion().String(), Kind: kind.Kind, Name: w.Name, UID: types.UID(w.String()), Controller: ptr.To(true),
-	}
-	o.SetUID(owner.UID)
-	replicas := ptr.To[int32](1)
+// idleness is why an object makes no pods now, or empty.
+func idleness(o snapshot.Object) string {
+	idle := false
 	switch o := o.(type) {
-	case *v1.Pod:
-		w.template = &v1.PodTemplateSpec{ObjectMeta: o.ObjectMeta, Spec: o.Spec}
-	case *appsv1.DaemonSet:
 	case *appsv1.Deployment:
-		spec := appsv1.ReplicaSetSpec{Replicas: o.Spec.Replicas, Selector: o.Spec.Selector, Template: o.Spec.Template}
-		owner.Kind, owner.UID, replicas = "ReplicaSet", owner.UID+"'s", o.Spec.Replicas
-		m.sets = append(m.sets, appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name, UID: owner.UID}, Spec: spec})
-	case *appsv1.ReplicaSet:
-		replicas = o.Spec.Replicas
-	case *v1.ReplicationController:
-		replicas = o.Spec.Replicas
-	case *appsv1.StatefulSet:
-		replicas = o.Spec.Replicas
-	case *batchv1.Job:
-		replicas = atOnce(&o.Spec)
-	case *batchv1.CronJob:
-		w.template, replicas = &o.Spec.JobTemplate.Spec.Template, atOnce(&o.Spec.JobTemplate.Spec)
-	default:
-		return
-	}
-	if w.template == nil { // only a ReplicationController may lack it
-		return
-	}
-	w.replicas, w.owner = int(ptr.Deref(replicas, 1)), owner
-	m.workloads = append(m.workloads, w)
-}
-
-func atOnce(job *batchv1.JobSpec) *int32 {
-	parallel := ptr.Deref(job.Parallelism, 1)
-	return ptr.To(min(parallel, ptr.Deref(job.Completions, parallel)))
-}
-
-// pod is as the controller of a workload would make it, with the claims of its own.
-func (w *Workload) pod(at int) (*v1.Pod, []v1.PersistentVolumeClaim) {
-	template := w.template.DeepCopy()
-	pod := &v1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
-	if w.Kind != "Pod" || at > 0 || pod.Name == "" {
-		pod.Name = strings.TrimSuffix(w.Name, "-") + "-" + strconv.Itoa(at)
-	}
-	pod.Namespace, pod.UID, pod.OwnerReferences = w.Namespace, "", []metav1.OwnerReference{w.owner}
-	var claims []v1.PersistentVolumeClaim
-	switch o := w.object.(type) {
-	case *v1.Pod:
-		pod.OwnerReferences = nil
-	case *appsv1.DaemonSet:
-		pod = cluster.Daemon(o, w.nodes[at])
-		pod.OwnerReferences = []metav1.OwnerReference{w.owner}
-	case *appsv1.StatefulSet:
-		at += int(ptr.Deref(o.Spec.Ordinals, appsv1.StatefulSetOrdinals{}).Start)
-		pod.Name = w.Name + "-" + strconv.Itoa(at)
-		pod.Labels[appsv1.StatefulSetPodNameLabel], pod.Labels[appsv1.PodIndexLabel] = pod.Name, strconv.Itoa(at)
-		for _, claim := range o.Spec.VolumeClaimTemplates {
-			volume := v1.Volume{Name: claim.Name}
-			claim.Name, claim.Namespace = claim.Name+"-"+pod.Name, pod.Namespace
-			volume.PersistentVolumeClaim = &v1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name}
-			pod.Spec.Volumes = append(slices.DeleteFunc(pod.Spec.Volumes, func(v v1.Volume) bool { return v.Name == volume.Name }), volume)
-			claims = append(claims, claim)
+		if o.Spec.Paused {
+			return "paused"
 		}
+	case *batchv1.Job:
+		idle = ptr.Deref(o.Spec.Suspend, false)
+	case *batchv1.CronJob:
+		idle = ptr.Deref(o.Spec.Suspend, false) || ptr.Deref(o.Spec.JobTemplate.Spec.Suspend, false)
 	}
-	return pod, claims
+	if idle {
+		return "suspended"
+	}
+	return ""
+}
+
+// newWorkload is what an object is that makes pods, or nil. A CronJob makes a Job.
+func newWorkload(kind snapshot.Kind, o snapshot.Object) *Workload {
+	o = o.DeepCopyObject().(snapshot.Object)
+	w := &Workload{Kind: kind.Kind, Namespace: o.GetNamespace(), Name: cmp.Or(o.GetName(), o.GetGenerateName()), object: o}
+	if cron, ok := o.(*batchv1.CronJob); ok {
+		w.object = jobOf(cron)
+	}
+	if w.podSpec() == nil { // only a ReplicationController may lack it
+		return nil
+	}
+	return w
+}
+
+// jobOf is the Job that a CronJob would create.
+func jobOf(cron *batchv1.CronJob) *batchv1.Job {
+	job := &batchv1.Job{ObjectMeta: *cron.Spec.JobTemplate.ObjectMeta.DeepCopy(), Spec: *cron.Spec.JobTemplate.Spec.DeepCopy()}
+	job.Namespace, job.Name = cron.Namespace, cron.Name
+	cron.UID = types.UID("CronJob " + cron.Name)
+	job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(cron, batchv1.SchemeGroupVersion.WithKind("CronJob"))}
+	return job
+}
+
+// podSpec is the pods' spec, or nil.
+func (w *Workload) podSpec() *v1.PodSpec {
+	pod, ok := w.object.(*v1.Pod)
+	if ok {
+		return &pod.Spec
+	}
+	template := snapshot.PodTemplate(w.object)
+	if template == nil {
+		return nil
+	}
+	return &template.Spec
 }

@@ -43,7 +43,7 @@ func (b *Basis) String() string {
 	if len(b.NotModelled) > 0 {
 		text += ". Requested, and not modelled: " + strings.Join(b.NotModelled, ", ")
 	}
-	return text + ". Webhooks, quotas and autoscalers are not modelled."
+	return text + ". Webhooks and autoscalers are not modelled."
 }
 
 // often says in how many runs there were how many, such as "pods that would stay pending: 0 in 2 runs, 3 in 1 run".

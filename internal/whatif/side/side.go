@@ -65,13 +65,18 @@ type tried struct {
 // New makes a scheduler over a cluster. It returns the errors of [engine.New].
 func New(ctx context.Context, o Options) (*Side, error) {
 	s := &Side{
-		options: &o, records: recorder.New(func() {}).WithoutRaw().Keep(keptBytes), nodes: sets.New[string](),
+		options: &o, records: recorder.New(func() {}), nodes: sets.New[string](),
 		pods: map[types.NamespacedName]*Pod{}, tried: map[types.NamespacedName]*tried{},
 	}
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
 	}
+	s.records.MaxBytes = keptBytes
+	s.records.WithoutRaw = true
 	o.Recorder = s.records
+	if o.Scenario.makesNodes() {
+		o.Workloads = engine.Daemons
+	}
 	var err error
 	if s.Engine, err = engine.New(ctx, o.Options); err != nil {
 		return nil, err
@@ -141,7 +146,6 @@ func (s *Side) Run(ctx context.Context) (*Result, error) {
 func (s *Side) recreate(ctx context.Context) error {
 	for _, pod := range s.queue {
 		s.Delete(pod)
-		s.Forget(cluster.NameOf(pod))
 	}
 	for i, pod := range s.queue {
 		s.queue[i] = nil // it is not needed any more

@@ -60,7 +60,7 @@ func TestDrainIsTriedInACopyOfTheCluster(t *testing.T) {
 	p.says("#workloads", "Shop default/checkout-frontend-of-the-european-shop")
 	p.says("#workloads .failed", "1 cannot move: 0/3 nodes are available: ")
 	p.says("#moves", "from "+node+" to ip-10-0-28-")
-	p.says("main", "Tried in memory on a copy of this simulator's cluster, under the current configuration (default scheduler, no plugin of ours), with seed 1. Webhooks, quotas and autoscalers are not modelled.")
+	p.says("main", "Tried in memory on a copy of this simulator's cluster, under the current configuration (default scheduler, no plugin of ours), with seed 1. Webhooks and autoscalers are not modelled.")
 	p.onEveryScreen("the result", "h1, #workloads .name, #workloads .failed, #moves .name, #moves .because, main .hint")
 	is, err := sim.Client().CoreV1().Nodes().Get(t.Context(), node, metav1.GetOptions{})
 	if err != nil || is.Spec.Unschedulable {

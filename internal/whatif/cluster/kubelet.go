@@ -1,0 +1,43 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+
+	v1 "k8s.io/api/core/v1"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	kubescheduler "k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// admitByKubelet is for a new pod that names its node, which nothing schedules: its kubelet admits or rejects it, and
+// it is deleted if the node is not there.
+func (c *Cluster) admitByKubelet(pod *v1.Pod) {
+	node := Get[*v1.Node](c, "", pod.Spec.NodeName)
+	if node == nil {
+		c.drop(pod)
+		return
+	}
+	var there []*v1.Pod
+	for _, other := range All[*v1.Pod](c) {
+		if other.Spec.NodeName == node.Name && other.UID != pod.UID && !podutil.IsPodTerminal(other) {
+			there = append(there, other)
+		}
+	}
+	info := framework.NewNodeInfo(there...)
+	info.SetNode(node)
+	pod = pod.DeepCopy()
+	rejected := kubescheduler.AdmissionCheck(pod, info, false)
+	if len(rejected) == 0 {
+		c.start(pod)
+	} else {
+		pod.Status.Phase = v1.PodFailed
+		pod.Status.Reason = cmp.Or(rejected[0].Name, "OutOf")
+		pod.Status.Message = rejected[0].Reason
+		if short := rejected[0].InsufficientResource; short != nil {
+			pod.Status.Reason += string(short.ResourceName)
+			pod.Status.Message = fmt.Sprintf("%s, requested: %d, used: %d, capacity: %d", short.Reason, short.Requested, short.Used, short.Capacity)
+		}
+	}
+	c.put(pod)
+}

@@ -1,0 +1,93 @@
+package cluster
+
+import (
+	"reflect"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/admission/plugin/resourcequota"
+	quota "k8s.io/apiserver/pkg/quota/v1"
+	"k8s.io/apiserver/pkg/quota/v1/generic"
+	"k8s.io/component-helpers/resource"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	"k8s.io/kubernetes/pkg/quota/v1/evaluator/core"
+	"k8s.io/utils/clock"
+)
+
+// newQuotas is what counts objects: those with resources as Kubernetes does, and others by their number.
+func (c *Cluster) newQuotas() quota.Registry {
+	lister := generic.ListerFuncForResourceFunc(c.Informers.ForResource)
+	all := generic.NewRegistry([]quota.Evaluator{
+		core.NewPodEvaluator(lister, clock.RealClock{}), core.NewServiceEvaluator(lister), core.NewPersistentVolumeClaimEvaluator(lister),
+	})
+	for resource, k := range c.byName {
+		if k.namespaced && all.Get(resource.GroupResource()) == nil {
+			var alias v1.ResourceName // what old quotas call it
+			if k.kind.Kind == "ReplicationController" {
+				alias = v1.ResourceReplicationControllers
+			}
+			all.Add(generic.NewObjectCountEvaluator(resource.GroupResource(), generic.ListResourceUsingListerFunc(lister, resource), alias))
+		}
+	}
+	return all
+}
+
+// limit rejects a new object that is too much for the quotas of its namespace, or else counts it.
+func (c *Cluster) limit(of admission.Attributes) error {
+	namespace := of.GetNamespace()
+	c.countQuotas(namespace)
+	evaluator := c.quotas.Get(of.GetResource().GroupResource())
+	before := []v1.ResourceQuota{}
+	for _, q := range In[*v1.ResourceQuota](c, namespace) {
+		before = append(before, *q.DeepCopy())
+	}
+	if evaluator == nil || len(before) == 0 {
+		return nil
+	}
+	after, err := resourcequota.CheckRequest(before, of, evaluator, nil)
+	if err != nil {
+		return err
+	}
+	for i := range after {
+		if !quota.Equals(before[i].Status.Used, after[i].Status.Used) {
+			c.put(&after[i])
+		}
+	}
+	return nil
+}
+
+// countQuotas counts what a namespace has, as the controller of quotas does, unless nothing has made room since.
+func (c *Cluster) countQuotas(namespace string) {
+	if c.counted[namespace] {
+		return
+	}
+	for _, q := range In[*v1.ResourceQuota](c, namespace) {
+		counted := q.DeepCopy()
+		used, err := quota.CalculateUsage(namespace, q.Spec.Scopes, q.Spec.Hard, c.quotas, q.Spec.ScopeSelector)
+		if err != nil {
+			c.Unmodelled("count all that ResourceQuota " + namespace + "/" + q.Name + " limits: " + err.Error())
+		}
+		counted.Status = v1.ResourceQuotaStatus{Hard: q.Spec.Hard, Used: used}
+		c.put(counted)
+	}
+	c.counted[namespace] = true
+}
+
+// recountQuotas takes note of a write after which quotas have to be counted again. New objects are counted when they are
+// admitted.
+func (c *Cluster) recountQuotas(e event) {
+	namespace := e.object().GetNamespace()
+	again := e.new == nil || c.loading
+	switch o := e.new.(type) {
+	case *v1.ResourceQuota:
+		old, ok := e.old.(*v1.ResourceQuota)
+		again = !ok || !reflect.DeepEqual(old.Spec, o.Spec)
+	case *v1.Pod:
+		old, ok := e.old.(*v1.Pod)
+		again = again || ok && len(In[*v1.ResourceQuota](c, namespace)) > 0 && (podutil.IsPodTerminal(old) != podutil.IsPodTerminal(o) ||
+			!quota.Equals(resource.PodRequests(old, resource.PodResourcesOptions{}), resource.PodRequests(o, resource.PodResourcesOptions{})))
+	}
+	if again {
+		delete(c.counted, namespace)
+	}
+}
