@@ -261,7 +261,8 @@ func TestChartHasAnImageForEachMinor(t *testing.T) {
 		}
 	}
 	first := slices.Min(minors)
-	if chart, err := os.ReadFile("chart/Chart.yaml"); err != nil || !strings.Contains(string(chart), `kubeVersion: ">=`+first+`.0-0"`) {
+	chart, err := os.ReadFile("chart/Chart.yaml")
+	if err != nil || !strings.Contains(string(chart), `kubeVersion: ">=`+first+`.0-0"`) {
 		t.Errorf("%v: the chart's kubeVersion does not begin with %s:\n%s", err, first, chart)
 	}
 }
@@ -304,11 +305,12 @@ func TestChartIsInstalled(t *testing.T) {
 	must(t, eventually.Receives(t, "helm test", tested))
 
 	helmHere("upgrade", "r", "chart", "--set=plugin=native")
-	if text := chartConfig(t); !strings.Contains(text, "- name: RegexScheduling\n") {
+	text := chartConfig(t)
+	if !strings.Contains(text, "- name: RegexScheduling\n") {
 		t.Errorf("after the upgrade the configuration is\n%s", text)
 	}
 	helmHere("rollback", "r", "1")
-	text := chartConfig(t)
+	text = chartConfig(t)
 	if !strings.Contains(text, "guestSHA256") {
 		t.Errorf("after the rollback the configuration is\n%s", text)
 	}

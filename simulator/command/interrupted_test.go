@@ -47,7 +47,8 @@ func TestInterruptedImportIsFinishedBeforeAControllerActs(t *testing.T) {
 	go func() { r.done <- run(ctx, append(args, "--from", file), r.out, r.out) }()
 	r.await(t, `imported (2\d\d) of`)
 	kill()
-	if code := <-r.done; code != 1 {
+	code := <-r.done
+	if code != 1 {
 		t.Fatalf("it was over before it was interrupted: %d %s", code, r.out)
 	}
 
@@ -55,7 +56,7 @@ func TestInterruptedImportIsFinishedBeforeAControllerActs(t *testing.T) {
 	ctx, end := context.WithTimeout(t.Context(), eventually.Patience) // it would run for ever
 	defer end()
 	said := "simulator: data directory " + dir + ": an import or a reset was not finished, and controllers would act on the half that is there: "
-	code := run(ctx, args, again, again)
+	code = run(ctx, args, again, again)
 	if code != 1 || !strings.Contains(again.String(), said) {
 		t.Errorf("without the file it ended with %d: %s", code, again)
 	}

@@ -27,7 +27,8 @@ func TestEveryAddressIsGivenOnceUntilItsPodIsGone(t *testing.T) {
 		t.Errorf("given %s, want %s", given, want)
 	}
 	fifth := put(t, pods, "4", "")
-	if ip, err := a.take(four, fifth); err == nil || !strings.Contains(err.Error(), "10.9.0.0/30") {
+	ip, err := a.take(four, fifth)
+	if err == nil || !strings.Contains(err.Error(), "10.9.0.0/30") {
 		t.Errorf("a fifth of four: %q, %v", ip, err)
 	}
 	drop(t, pods, "2")
@@ -42,7 +43,7 @@ func TestEveryAddressIsGivenOnceUntilItsPodIsGone(t *testing.T) {
 		t.Errorf("a fifth of four: %q", ip)
 	}
 	drop(t, pods, "1")
-	ip := taken(t, a, fifth)
+	ip = taken(t, a, fifth)
 	if ip != given[1] {
 		t.Errorf("given %s, want that of the pod that is gone", ip)
 	}
