@@ -20,7 +20,12 @@ func TestEveryAddressIsGivenOnceUntilItsPodIsGone(t *testing.T) {
 	put(t, pods, "brings its own", "10.9.0.1")
 	var given []string
 	for _, name := range []string{"0", "1", "2"} {
-		given = append(given, taken(t, a, put(t, pods, name, "")))
+		pod := put(t, pods, name, "")
+		given = append(given, taken(t, a, pod))
+		again := taken(t, a, pod)
+		if again != given[len(given)-1] {
+			t.Errorf("a pod that does not say what it has was given %s, and then %s", given, again)
+		}
 	}
 	want := []string{"10.9.0.2", "10.9.0.3", "10.9.0.0"}
 	if !slices.Equal(given, want) {
