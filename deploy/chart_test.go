@@ -166,7 +166,7 @@ func TestChartsValues(t *testing.T) {
 	}
 }
 
-func TestChartsValuesOfPods(t *testing.T) {
+func TestChartsValuesOfPodsAndOfTheSchedulersConfiguration(t *testing.T) {
 	const values = `
 plugin: extender
 scheduler: &pods
@@ -179,9 +179,12 @@ scheduler: &pods
   priorityClassName: mine
 extender: *pods
 `
+	const profile = `scheduler.config.profiles[0]`
 	file := filepath.Join(t.TempDir(), "values.yaml")
 	must(t, os.WriteFile(file, []byte(values), 0o600))
-	deployments := ofKind[appsv1.Deployment](t, decode(t, mustHelm(t, "", "template", "r", "chart", "--kube-version=1.36", "--values="+file)), "Deployment")
+	rendered := decode(t, mustHelm(t, "", "template", "r", "chart", "--namespace=mine", "--kube-version=1.36", "--values="+file, "--set=scheduler.config.percentageOfNodesToScore=50",
+		"--set="+profile+".schedulerName=mine,"+profile+".plugins.multiPoint.enabled[0].name=RegexScheduling"))
+	deployments := ofKind[appsv1.Deployment](t, rendered, "Deployment")
 	if len(deployments) != 2 {
 		t.Fatalf("%d Deployments", len(deployments))
 	}
@@ -192,13 +195,7 @@ extender: *pods
 			t.Errorf("%s: %v", d.Name, d.Spec)
 		}
 	}
-}
-
-func TestChartsConfigurationOfTheScheduler(t *testing.T) {
-	const profile = `scheduler.config.profiles[0]`
-	out := mustHelm(t, "", "template", "r", "chart", "--namespace=mine", "--kube-version=1.36", "--set=plugin=extender,scheduler.config.percentageOfNodesToScore=50",
-		"--set="+profile+".schedulerName=mine,"+profile+".plugins.multiPoint.enabled[0].name=RegexScheduling")
-	for _, configMap := range ofKind[corev1.ConfigMap](t, decode(t, out), "ConfigMap") {
+	for _, configMap := range ofKind[corev1.ConfigMap](t, rendered, "ConfigMap") {
 		text := configMap.Data["config.yaml"]
 		if configMap.Name != "scheduler-config" {
 			if strings.Contains(text, "percentageOfNodesToScore") {
@@ -264,7 +261,8 @@ func TestChartHasAnImageForEachMinor(t *testing.T) {
 		}
 	}
 	first := slices.Min(minors)
-	if chart, err := os.ReadFile("chart/Chart.yaml"); err != nil || !strings.Contains(string(chart), `kubeVersion: ">=`+first+`.0-0"`) {
+	chart, err := os.ReadFile("chart/Chart.yaml")
+	if err != nil || !strings.Contains(string(chart), `kubeVersion: ">=`+first+`.0-0"`) {
 		t.Errorf("%v: the chart's kubeVersion does not begin with %s:\n%s", err, first, chart)
 	}
 }
@@ -307,11 +305,12 @@ func TestChartIsInstalled(t *testing.T) {
 	must(t, eventually.Receives(t, "helm test", tested))
 
 	helmHere("upgrade", "r", "chart", "--set=plugin=native")
-	if text := chartConfig(t); !strings.Contains(text, "- name: RegexScheduling\n") {
+	text := chartConfig(t)
+	if !strings.Contains(text, "- name: RegexScheduling\n") {
 		t.Errorf("after the upgrade the configuration is\n%s", text)
 	}
 	helmHere("rollback", "r", "1")
-	text := chartConfig(t)
+	text = chartConfig(t)
 	if !strings.Contains(text, "guestSHA256") {
 		t.Errorf("after the rollback the configuration is\n%s", text)
 	}

@@ -65,12 +65,8 @@ func TestExtendersConfigurations(t *testing.T) {
 		t.Run(folder, func(t *testing.T) {
 			rendered := mustRender(t, "extender/"+folder)
 			c := extenderOf(t, rendered)
-			if got := c.Filter; got != want.filter {
-				t.Errorf("filters with %s", got)
-			}
-			got := c.Prioritize
-			if got != want.prioritize {
-				t.Errorf("prioritizes with %s", got)
+			if c.Filter != want.filter || c.Prioritize != want.prioritize {
+				t.Errorf("filters with %s, prioritizes with %s", c.Filter, c.Prioritize)
 			}
 			spec := ofKind[appsv1.Deployment](t, rendered, "Deployment")[0].Spec.Template.Spec
 			stop := c.Timeouts.Unready.Seconds() + c.Timeouts.Drain.Seconds()

@@ -38,12 +38,6 @@ func installScheduler(t *testing.T, variant string) {
 	}
 }
 
-// asScheduler is a client with the rights of the scheduler's ServiceAccount.
-func asScheduler(t *testing.T) kubernetes.Interface {
-	t.Helper()
-	return clientOf(t, schedulerUser, schedulerGroups...)
-}
-
 func clientOf(t *testing.T, user string, groups ...string) kubernetes.Interface {
 	t.Helper()
 	c, err := kubernetes.NewForConfig(asUser(user, groups...))
@@ -80,19 +74,14 @@ func TestSchedulerMayDoNoMoreThanKubernetesOwn(t *testing.T) {
 		}
 	}
 	ours := ofKind[rbacv1.ClusterRole](t, mustRender(t, "scheduler/base"), "ClusterRole")[0].Rules
-	if covered, more := validation.Covers(theirs, ours); !covered {
+	covered, more := validation.Covers(theirs, ours)
+	if !covered {
 		t.Errorf("it may also %v", more)
 	}
-	covered, _ := validation.Covers(ours, theirs)
+	covered, _ = validation.Covers(ours, theirs)
 	if covered {
 		t.Error("it may do all that they may")
 	}
-}
-
-func TestSchedulerMayElectALeader(t *testing.T) {
-	installScheduler(t, "native")
-	wantMayLead(t, asScheduler(t), configOf(t, mustRender(t, "scheduler/native")), namespace, "custom-scheduler")
-	must(t, client.CoordinationV1().Leases(namespace).Delete(t.Context(), "custom-scheduler", metav1.DeleteOptions{}))
 }
 
 // wantMayLead has a client take the lease of a configuration of the scheduler, which is that one.
@@ -132,9 +121,12 @@ func lockOf(c kubernetes.Interface, space, name, identity string) *resourcelock.
 	}
 }
 
-func TestSchedulerMayAskWhoReadsItsMetrics(t *testing.T) {
+// Its ClusterRole is compared above; these are what its Roles allow, and what they could.
+func TestSchedulerMayLeadAndAskWhoReadsItsMetricsAndNothingElse(t *testing.T) {
 	installScheduler(t, "native")
-	scheduler := asScheduler(t)
+	scheduler := clientOf(t, schedulerUser, schedulerGroups...)
+	wantMayLead(t, scheduler, configOf(t, mustRender(t, "scheduler/native")), namespace, "custom-scheduler")
+	must(t, client.CoordinationV1().Leases(namespace).Delete(t.Context(), "custom-scheduler", metav1.DeleteOptions{}))
 	eventually.Succeeds(t, "review a token", func(ctx context.Context) error {
 		_, err := scheduler.AuthenticationV1().TokenReviews().Create(ctx,
 			&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: "x"}}, metav1.CreateOptions{})
@@ -144,12 +136,6 @@ func TestSchedulerMayAskWhoReadsItsMetrics(t *testing.T) {
 		Spec: authorizationv1.SubjectAccessReviewSpec{User: "someone", NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: "/metrics", Verb: "get"}},
 	}, metav1.CreateOptions{})
 	must(t, err)
-}
-
-// Its ClusterRole is compared above; these are what its Roles could allow.
-func TestSchedulerMayNotDoElse(t *testing.T) {
-	installScheduler(t, "native")
-	scheduler := asScheduler(t)
 	eventually.Succeeds(t, "list pods", func(ctx context.Context) error {
 		_, err := scheduler.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
 		return err

@@ -21,7 +21,8 @@ func TestKubeletTakesTheStaticPods(t *testing.T) {
 		pod := staticPod(t, name)
 		var internal api.Pod
 		must(t, legacyscheme.Scheme.Convert(pod.DeepCopy(), &internal, nil))
-		if refers, to, err := podutil.HasAPIObjectReference(&internal); refers || err != nil {
+		refers, to, err := podutil.HasAPIObjectReference(&internal)
+		if refers || err != nil {
 			t.Errorf("%s refers to %s: %v", name, to, err)
 		}
 		if !pod.Spec.HostNetwork || pod.Namespace != "kube-system" {

@@ -99,18 +99,7 @@ To fix it:
   - check that this scheduler runs, and look for the pod in its log
 `,
 	},
-	"terminating": {
-		pod: podWith("^none", func(p *v1.Pod) { p.Finalizers = []string{"example.com/keep"} }),
-		advice: `Verdict:  it is being deleted, so no scheduler tries it any more; its finalizers keep it: example.com/keep
-`,
-	},
-	"made-with-node": {
-		pod: podWith("^free-1$", on("free-2")),
-		advice: `Verdict:  it was created with spec.nodeName free-2, so no scheduler tried it; the name does not match
-To fix it:
-  - recreate the pod without spec.nodeName
-`,
-	},
+
 	"taint": {
 		pod: podWith("^taint-1$"),
 		advice: `Verdict:  it is pending though the pattern matches taint-1; the scheduler's message has the reason
@@ -228,9 +217,6 @@ func (c onCluster) add(name string, k kind) {
 			_, err = pods.Update(ctx, p, metav1.UpdateOptions{})
 			return err
 		})
-	}
-	if len(k.pod.Finalizers) > 0 {
-		c.must(pods.Delete(c.Context(), name, metav1.DeleteOptions{}))
 	}
 }
 

@@ -163,7 +163,8 @@ func (noNominator) NominatedPodsForNode(string) []framework.PodInfo { return nil
 // choose is how the scheduler finds a node, with all its plugins.
 func choose(ctx context.Context, fwk schedframework.Framework, state framework.CycleState, queued *hooks.Queued) (scheduler.ScheduleResult, error) {
 	pod := hooks.PodOf(queued)
-	if _, status, _ := fwk.RunPreFilterPlugins(ctx, state, pod); !status.IsSuccess() {
+	_, status, _ := fwk.RunPreFilterPlugins(ctx, state, pod)
+	if !status.IsSuccess() {
 		return scheduler.ScheduleResult{}, status.AsError()
 	}
 	nodes, err := fwk.SnapshotSharedLister().NodeInfos().List()
@@ -186,7 +187,7 @@ func choose(ctx context.Context, fwk schedframework.Framework, state framework.C
 			feasible = append(feasible, node)
 		}
 	}
-	status := fwk.RunPreScorePlugins(ctx, state, pod, feasible)
+	status = fwk.RunPreScorePlugins(ctx, state, pod, feasible)
 	scores, failed := fwk.RunScorePlugins(ctx, state, pod, feasible)
 	status = cmp.Or(status, failed)
 	if !status.IsSuccess() {

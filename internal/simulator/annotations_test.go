@@ -38,7 +38,8 @@ func TestAnnotationsAreTheOnesThatTheConfigurationReads(t *testing.T) {
 		})
 	}
 	excluding := guest(v1.DefaultSchedulerName, "http://a/regex_v2.wasm", `{"excludeAnnotation": "`+other+`"}`)
-	if keys, got := annotations([]byte("profiles:\n"+excluding), v1.DefaultSchedulerName); !slices.Equal(keys, []string{own}) || !slices.Equal(got, []string{other}) {
+	keys, got := annotations([]byte("profiles:\n"+excluding), v1.DefaultSchedulerName)
+	if !slices.Equal(keys, []string{own}) || !slices.Equal(got, []string{other}) {
 		t.Errorf("a key of what to exclude: got %v, %v", keys, got)
 	}
 	for _, c := range Configurations {

@@ -73,6 +73,12 @@ func TestV2DecidesAsTheNativePluginDoes(t *testing.T) {
 				`no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.`,
 		},
 		{
+			"few names, and a node that is too small", []v1.Node{oneCPU("other"), oneCPU("kubecon-1")},
+			[]v1.Pod{objects.On(podFor("there", "kubecon-", "first"), "kubecon-1"), podFor("p", "^kubecon-1$", "")},
+			`0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) [PLUGIN]. no new claims to deallocate, preemption: 0/2 nodes are available: ` +
+				`1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling., 1 node(s) didn't match the pod's node name regex "^kubecon-1$"`,
+		},
+		{
 			"no pod to preempt", []v1.Node{oneCPU("kubecon-1")}, []v1.Pod{objects.On(podFor("there", "kubecon-", ""), "kubecon-1"), podFor("p", "kubecon-", "")},
 			`0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.`,
 		},
@@ -90,8 +96,9 @@ func TestV2DecidesAsTheNativePluginDoes(t *testing.T) {
 		for _, variant := range []string{"native", "v2"} {
 			result := schedule(t, variant, &snapshot.Snapshot{PriorityClasses: first, Nodes: tt.nodes, Pods: tt.pods})
 			p := result.Pod(side.KeyOf("default/p"))
-			if p.Node != "" || p.Message != tt.want {
-				t.Errorf("%s, %s: got %q on %q, want %q", tt.name, variant, p.Message, p.Node, tt.want)
+			want := strings.Replace(tt.want, "PLUGIN", map[string]string{"native": "RegexScheduling", "v2": "WasmRegexScheduling"}[variant], 1)
+			if p.Node != "" || p.Message != want {
+				t.Errorf("%s, %s: got %q on %q, want %q", tt.name, variant, p.Message, p.Node, want)
 			}
 		}
 	}

@@ -39,10 +39,11 @@ func TestDocumentsCountAsElements(t *testing.T) {
 
 func TestWhatIsReadFromAFileIsBounded(t *testing.T) {
 	file := compressed(t, "nodes:\n- metadata: {name: a}\n"+strings.Repeat("\n", 1<<20))
-	if s, _, err := ReadWithin(t.Context(), 2<<20, File{Reader: strings.NewReader(file)}); err != nil || len(s.Nodes) != 1 {
+	s, _, err := ReadWithin(t.Context(), 2<<20, File{Reader: strings.NewReader(file)})
+	if err != nil || len(s.Nodes) != 1 {
 		t.Errorf("within the bound: %v", err)
 	}
-	_, _, err := ReadWithin(t.Context(), 1<<20, File{Reader: strings.NewReader(file)})
+	_, _, err = ReadWithin(t.Context(), 1<<20, File{Reader: strings.NewReader(file)})
 	large, ok := err.(TooLarge)
 	if !ok || large.Error() != "more than 1 MB is too much to be read: --max-size allows more" {
 		t.Errorf("got %v", err)

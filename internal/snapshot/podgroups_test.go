@@ -33,8 +33,9 @@ pods:
 		want = "pod default/a and 2 more: spec.schedulingGroup: skipped: the Kubernetes of this simulator has no such field"
 	}
 	_, notices, err = Read(strings.NewReader("apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\nmetadata: {name: train, namespace: default}"))
-	if want := "PodGroup default/train: skipped: that needs Kubernetes 1.37"; err != nil || len(notices) != 1 || notices[0].String() != want {
-		t.Errorf("a manifest is read with %v, %v, want %s", notices, err, want)
+	const ofManifest = "PodGroup default/train: skipped: that needs Kubernetes 1.37"
+	if err != nil || len(notices) != 1 || notices[0].String() != ofManifest {
+		t.Errorf("a manifest is read with %v, %v, want %s", notices, err, ofManifest)
 	}
 	for _, line := range []string{want, "field podGroups: skipped: that needs Kubernetes 1.37"} {
 		if !slices.Contains(lines, line) {

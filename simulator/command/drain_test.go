@@ -32,12 +32,13 @@ func TestDrainExitStatusReportsUnschedulablePods(t *testing.T) {
 	status, out, errOut := here(t, "drain", "--selector", "pool=old", "--cluster", cluster)
 	const tried = "\nTried in memory on a copy of cluster.yaml, under none, with seed 1. Webhooks and autoscalers are not modelled.\n"
 	const sum = "Draining node-1 would move 1 pod, and there is a node for it.\n\n1 pod: 1 to another node, 0 unschedulable.\n\n"
-	if want := sum + "WORKLOAD                 PODS   UNSCHEDULABLE   REASON\nReplicaSet default/web   1      0               \n\n" +
-		"POD             FROM     TO       REASON\ndefault/web-1   node-1   node-2   \n" + tried; status != 0 || out != want {
+	want := sum + "WORKLOAD                 PODS   UNSCHEDULABLE   REASON\nReplicaSet default/web   1      0               \n\n" +
+		"POD             FROM     TO       REASON\ndefault/web-1   node-1   node-2   \n" + tried
+	if status != 0 || out != want {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 	status, out, errOut = here(t, "drain", "-l", "pool=old", "--cluster", cluster, "-o", "markdown")
-	want := "**" + strings.Replace(sum, ".\n", ".**\n", 1) + "| WORKLOAD | PODS | UNSCHEDULABLE | REASON |\n|---|---|---|---|\n| ReplicaSet default/web | 1 | 0 |  |\n\n| POD | FROM | TO | REASON |\n|---|---|---|---|\n| default/web-1 | node-1 | node-2 |  |\n" + tried
+	want = "**" + strings.Replace(sum, ".\n", ".**\n", 1) + "| WORKLOAD | PODS | UNSCHEDULABLE | REASON |\n|---|---|---|---|\n| ReplicaSet default/web | 1 | 0 |  |\n\n| POD | FROM | TO | REASON |\n|---|---|---|---|\n| default/web-1 | node-1 | node-2 |  |\n" + tried
 	if status != 0 || out != want {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
@@ -68,10 +69,12 @@ func TestShrinkShowsWhichNodesCanGoAndWhatThatSaves(t *testing.T) {
 	if status != 0 || found == nil {
 		t.Fatalf("status %d: %s %s", status, out, errOut)
 	}
-	if status, out, errOut := here(t, strings.Fields(found[1])[1:]...); status != 0 || !strings.Contains(out, "node-1   node-2") {
+	status, out, errOut = here(t, strings.Fields(found[1])[1:]...)
+	if status != 0 || !strings.Contains(out, "node-1   node-2") {
 		t.Errorf("%s: status %d: %s %s", found[1], status, out, errOut)
 	}
-	if status, out, errOut := here(t, "shrink", "--cluster", cluster, "--selector", "type=large"); status != statusLost || !strings.HasPrefix(out, "You can remove none of 1 node: each has a pod without another node.\n") {
+	status, out, errOut = here(t, "shrink", "--cluster", cluster, "--selector", "type=large")
+	if status != statusLost || !strings.HasPrefix(out, "You can remove none of 1 node: each has a pod without another node.\n") {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 }

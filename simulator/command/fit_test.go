@@ -77,10 +77,12 @@ func TestFitReadsAFolderAsACluster(t *testing.T) {
 	if status != statusLost || !strings.Contains(out, "1 Insufficient cpu") || strings.Count(errOut, "notice: Event default/e and 1 more: skipped") != 1 {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
-	if status, _, errOut := fitHere(t, "-f", small, "--cluster", logs); status != statusNone || !strings.Contains(errOut, "there is no .json, .yaml or .yml file in it") {
+	status, _, errOut = fitHere(t, "-f", small, "--cluster", logs)
+	if status != statusNone || !strings.Contains(errOut, "there is no .json, .yaml or .yml file in it") {
 		t.Errorf("a folder of logs alone: status %d: %s", status, errOut)
 	}
-	if status, _, errOut := fitHere(t, "-f", "-", "--cluster", "-"); status != statusNone || !strings.Contains(errOut, "standard input can be only one of the two") {
+	status, _, errOut = fitHere(t, "-f", "-", "--cluster", "-")
+	if status != statusNone || !strings.Contains(errOut, "standard input can be only one of the two") {
 		t.Errorf("twice standard input: status %d: %s", status, errOut)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,24 +15,18 @@ import (
 // replicated is a file with a ReplicaSet and its pods, which run. It returns their names.
 func replicated(t *testing.T, pods int) (file string, names []string) {
 	t.Helper()
-	const meta = `"namespace":"default","labels":{"app":"web"}`
-	var nodes, items []string
+	const set = "{apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: set, controller: true}"
+	text := fmt.Sprintf("replicaSets: [{metadata: {name: web, namespace: default, uid: set}, spec: {replicas: %d, selector: {matchLabels: {app: web}}, "+
+		"template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: c}]}}}}]\nnodes:\n", pods)
 	for i := range 1 + pods/100 {
-		nodes = append(nodes, fmt.Sprintf(`{"metadata":{"name":"n-%d"}}`, i))
+		text += fmt.Sprintf("- {metadata: {name: n-%d}}\n", i)
 	}
+	text += "pods:\n"
 	for i := range pods {
-		name := fmt.Sprintf("web-%d", i)
-		names = append(names, "default/"+name)
-		items = append(items, fmt.Sprintf(`{"metadata":{"name":%q,%s,"uid":"pod-%d","ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"set","controller":true}]},
-			"spec":{"nodeName":"n-%d","containers":[{"name":"c","image":"c"}]}}`, name, meta, i, i/100))
+		text += fmt.Sprintf("- {metadata: {name: web-%d, namespace: default, labels: {app: web}, ownerReferences: [%s]}, spec: {nodeName: n-%d, containers: [{name: c, image: c}]}}\n", i, set, i/100)
+		names = append(names, fmt.Sprint("default/web-", i))
 	}
-	text := fmt.Sprintf(`{"nodes":[%s],"replicaSets":[{"metadata":{"name":"web","uid":"set",%s},"spec":{"replicas":%d,"selector":{"matchLabels":{"app":"web"}},
-		"template":{"metadata":{"labels":{"app":"web"}},"spec":{"containers":[{"name":"c","image":"c"}]}}}}],"pods":[%s]}`,
-		strings.Join(nodes, ","), meta, pods, strings.Join(items, ","))
-	file = filepath.Join(t.TempDir(), "web.json")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file = writeFile(t, t.TempDir(), "web.yaml", text)
 	slices.Sort(names)
 	return file, names
 }
@@ -47,7 +40,8 @@ func TestInterruptedImportIsFinishedBeforeAControllerActs(t *testing.T) {
 	go func() { r.done <- run(ctx, append(args, "--from", file), r.out, r.out) }()
 	r.await(t, `imported (2\d\d) of`)
 	kill()
-	if code := <-r.done; code != 1 {
+	code := <-r.done
+	if code != 1 {
 		t.Fatalf("it was over before it was interrupted: %d %s", code, r.out)
 	}
 
@@ -55,7 +49,7 @@ func TestInterruptedImportIsFinishedBeforeAControllerActs(t *testing.T) {
 	ctx, end := context.WithTimeout(t.Context(), eventually.Patience) // it would run for ever
 	defer end()
 	said := "simulator: data directory " + dir + ": an import or a reset was not finished, and controllers would act on the half that is there: "
-	code := run(ctx, args, again, again)
+	code = run(ctx, args, again, again)
 	if code != 1 || !strings.Contains(again.String(), said) {
 		t.Errorf("without the file it ended with %d: %s", code, again)
 	}

@@ -119,25 +119,29 @@ func TestSimulatorFromStartToStop(t *testing.T) {
 	r := runSimulator(t, "--from", file, "--config", config)
 	r.await(t, `API +(http://localhost:\d+)/api/v1/\n[^$]*Ctrl-C`)
 	page := r.await(t, `page +(http://localhost:\d+)`)
-	if code, body := get(t, page+"/"); code != 200 || !strings.Contains(body, "<html") {
+	code, body := get(t, page+"/")
+	if code != 200 || !strings.Contains(body, "<html") {
 		t.Errorf("the page is %d %s", code, body)
 	}
-	if code, body := get(t, page+"/api/v1/export"); code != 200 || !strings.Contains(body, "kubecon-1") || !strings.Contains(body, `"mine"`) {
+	code, body = get(t, page+"/api/v1/export")
+	if code != 200 || !strings.Contains(body, "kubecon-1") || !strings.Contains(body, `"mine"`) {
 		t.Errorf("it exports %d %s", code, body)
 	}
 	port := page[strings.LastIndex(page, ":")+1:]
 	send(t, "POST", page+"/api/v1/import", `{"nodes":[{"metadata":{"name":"made-later"}}]}`, 200)
-	if code := run(t.Context(), []string{"reset", "--port", port}, io.Discard, t.Output()); code != 0 {
+	code = run(t.Context(), []string{"reset", "--port", port}, io.Discard, t.Output())
+	if code != 0 {
 		t.Errorf("reset ended with %d", code)
 	}
-	_, body := get(t, page+"/api/v1/export")
+	_, body = get(t, page+"/api/v1/export")
 	if !strings.Contains(body, `"kubecon-1"`) || strings.Contains(body, "made-later") {
 		t.Errorf("a reset does not go back to the start: %s", body)
 	}
-	if code := run(t.Context(), []string{"stop", "--port", port}, io.Discard, t.Output()); code != 0 {
+	code = run(t.Context(), []string{"stop", "--port", port}, io.Discard, t.Output())
+	if code != 0 {
 		t.Errorf("stop ended with %d", code)
 	}
-	code := <-r.done
+	code = <-r.done
 	if code != 0 {
 		t.Errorf("the simulator ended with %d: %s", code, r.out)
 	}
@@ -205,14 +209,15 @@ func TestDataDirectoryKeepsTheConfiguration(t *testing.T) {
 	if !strings.Contains(out, "kube-scheduler with the configuration kept in "+file) {
 		t.Errorf("it does not say where its configuration is from: %s", out)
 	}
-	if kept, _ := os.ReadFile(file); string(kept) != applied {
+	kept, _ := os.ReadFile(file)
+	if string(kept) != applied {
 		t.Errorf("kept is %s", kept)
 	}
 	out = session(t, with("--plugin", "native"), expect("RegexScheduling"))
 	if !strings.Contains(out, "plugin variant native takes the place of the configuration that was kept, which is now in "+former) {
 		t.Errorf("it does not say where the kept configuration is: %s", out)
 	}
-	kept, _ := os.ReadFile(former)
+	kept, _ = os.ReadFile(former)
 	if string(kept) != applied {
 		t.Errorf("set aside is %s", kept)
 	}

@@ -28,13 +28,15 @@ func TestProgressFitsTheTerminal(t *testing.T) {
 		"A": {Side: "A", Step: "schedules", Done: 300, Of: 400}, "B": {Side: "B", Step: "schedules", Done: 100, Of: 400},
 	}
 	const want = "  12.3s  ██████████░░░░░░░░░░  A: schedules, 300 of 400; B: schedules, 100 of 400"
-	if got := drawn(200, 12.3, sides); got != want {
+	got := drawn(200, 12.3, sides)
+	if got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := drawn(40, 12.3, sides); utf8.RuneCountInString(got) != 39 {
+	got = drawn(40, 12.3, sides)
+	if utf8.RuneCountInString(got) != 39 {
 		t.Errorf("%q has %d columns", got, utf8.RuneCountInString(got))
 	}
-	got := drawn(80, 1, map[string]compare.Progress{"": {Step: "reads pods", Done: 7}})
+	got = drawn(80, 1, map[string]compare.Progress{"": {Step: "reads pods", Done: 7}})
 	if got != "   1.0s  ░░░░░░░░░░░░░░░░░░░░  reads pods, 7" {
 		t.Errorf("%q", got)
 	}

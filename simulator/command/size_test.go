@@ -50,7 +50,8 @@ func TestReadingAClusterEndsWithASignal(t *testing.T) {
 		over, end := context.WithCancel(t.Context())
 		end()
 		out, status := newOutput(), make(chan int, 1)
-		if got := run(over, append(strings.Fields(command), fifo), out, out); got == 0 || !strings.Contains(out.String(), "canceled") {
+		got := run(over, append(strings.Fields(command), fifo), out, out)
+		if got == 0 || !strings.Contains(out.String(), "canceled") {
 			t.Errorf("%s: exit status %d, while its pipe opens never: %s", command, got, out)
 		}
 		both, err := os.OpenFile(fifo, os.O_RDWR, 0) // so that no open waits
@@ -64,7 +65,7 @@ func TestReadingAClusterEndsWithASignal(t *testing.T) {
 			t.Fatal(err)
 		}
 		cancel()
-		got := eventually.Receives(t, command+" after a signal", status)
+		got = eventually.Receives(t, command+" after a signal", status)
 		if got == 0 || !strings.Contains(out.String(), "canceled") {
 			t.Errorf("%s: exit status %d: %s", command, got, out)
 		}

@@ -112,7 +112,8 @@ func TestSimulatorStartsAsACopyOfAnother(t *testing.T) {
 	if code != 0 || !strings.Contains(r.out.String(), "this is a copy of regex-scheduling") {
 		t.Errorf("it ended with %d: %s", code, r.out)
 	}
-	if zipped, err := os.ReadFile(file); err != nil || !bytes.HasPrefix(zipped, []byte("\x1f\x8b")) {
+	zipped, err := os.ReadFile(file)
+	if err != nil || !bytes.HasPrefix(zipped, []byte("\x1f\x8b")) {
 		t.Errorf("%s is not compressed: %v", file, err)
 	}
 	text, err := os.ReadFile(nameless)

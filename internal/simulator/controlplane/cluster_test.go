@@ -28,14 +28,16 @@ func TestKeptDataDirectoryKeepsTheCluster(t *testing.T) {
 	if _, err := clientOf(t, old).CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Start(t.Context(), Config{DataDir: dir}); err == nil || !strings.Contains(err.Error(), "in use by another cluster") {
+	_, err = Start(t.Context(), Config{DataDir: dir})
+	if err == nil || !strings.Contains(err.Error(), "in use by another cluster") {
 		t.Errorf("a second cluster in the directory: %v", err)
 	}
 	port, err := strconv.Atoi(first.Host()[strings.LastIndex(first.Host(), ":")+1:])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Start(t.Context(), Config{Port: port}); err == nil || !strings.Contains(err.Error(), strconv.Itoa(port)) {
+	_, err = Start(t.Context(), Config{Port: port})
+	if err == nil || !strings.Contains(err.Error(), strconv.Itoa(port)) {
 		t.Errorf("a second cluster on the port: %v", err)
 	}
 	stopCluster(t, first)
@@ -96,7 +98,8 @@ func TestEtcdsDeathIsReported(t *testing.T) {
 	case <-time.After(eventually.Patience):
 		t.Fatal("it was not noticed")
 	}
-	if err := c.Stop(); err == nil || !strings.Contains(err.Error(), "etcd ended on its own") {
+	err = c.Stop()
+	if err == nil || !strings.Contains(err.Error(), "etcd ended on its own") {
 		t.Errorf("the reason given: %v", err)
 	}
 }

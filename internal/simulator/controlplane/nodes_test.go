@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 )
 
 func TestNodesAreTaintedWhileTheyAreCordonedOrNotReady(t *testing.T) {
@@ -96,7 +97,7 @@ func TestQuotaLimitsThePodsOfADeployment(t *testing.T) {
 	labels := map[string]string{"app": "web"}
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: appsv1.DeploymentSpec{
 		Replicas: ptr.To[int32](5), Selector: &metav1.LabelSelector{MatchLabels: labels},
-		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: podOn("", "").Spec},
+		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: objects.PlainPod("", "1").Spec},
 	}}
 	if _, err := client.AppsV1().Deployments(ns).Create(t.Context(), deployment, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)

@@ -20,14 +20,20 @@ func TestEveryAddressIsGivenOnceUntilItsPodIsGone(t *testing.T) {
 	put(t, pods, "brings its own", "10.9.0.1")
 	var given []string
 	for _, name := range []string{"0", "1", "2"} {
-		given = append(given, taken(t, a, put(t, pods, name, "")))
+		pod := put(t, pods, name, "")
+		given = append(given, taken(t, a, pod))
+		again := taken(t, a, pod)
+		if again != given[len(given)-1] {
+			t.Errorf("a pod that does not say what it has was given %s, and then %s", given, again)
+		}
 	}
 	want := []string{"10.9.0.2", "10.9.0.3", "10.9.0.0"}
 	if !slices.Equal(given, want) {
 		t.Errorf("given %s, want %s", given, want)
 	}
 	fifth := put(t, pods, "4", "")
-	if ip, err := a.take(four, fifth); err == nil || !strings.Contains(err.Error(), "10.9.0.0/30") {
+	ip, err := a.take(four, fifth)
+	if err == nil || !strings.Contains(err.Error(), "10.9.0.0/30") {
 		t.Errorf("a fifth of four: %q, %v", ip, err)
 	}
 	drop(t, pods, "2")
@@ -42,7 +48,7 @@ func TestEveryAddressIsGivenOnceUntilItsPodIsGone(t *testing.T) {
 		t.Errorf("a fifth of four: %q", ip)
 	}
 	drop(t, pods, "1")
-	ip := taken(t, a, fifth)
+	ip = taken(t, a, fifth)
 	if ip != given[1] {
 		t.Errorf("given %s, want that of the pod that is gone", ip)
 	}

@@ -161,7 +161,8 @@ func TestRejectedEditIsReportedAtTheEditedFields(t *testing.T) {
 	reason := "pod updates may not change fields other than `spec.containers[*].image`\n  core.PodSpec{\n- \tNodeName: \"\"\n+ \tNodeName: \"x\""
 	message := "Forbidden: pod updates may not change fields other than `spec.containers[*].image`; to change it, delete and recreate the Pod"
 	got := edit(with("image: web\n", "    stdin: true\n  nodeName: x\n"), field.Forbidden(field.NewPath("spec"), reason))
-	if want := "6 spec.containers | " + message + "\n10 spec.nodeName | " + message; got != want {
+	want := "6 spec.containers | " + message + "\n10 spec.nodeName | " + message
+	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	got = edit(with("image: web\n", "  nodeName: x\n"), field.Forbidden(field.NewPath("spec", "podsource"), "is immutable after creation"))

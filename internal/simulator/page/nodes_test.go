@@ -1,11 +1,7 @@
 package page
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -78,51 +74,5 @@ func TestNodesAreFilteredByTheirFieldsAndSorted(t *testing.T) {
 		if got != want {
 			t.Errorf("%q finds %q, want %q", filter, got, want)
 		}
-	}
-}
-
-func TestDrainIsShownUntilTheNodeIsUncordoned(t *testing.T) {
-	p := &page{jobs: &jobs{ctx: t.Context()}}
-	n := gpuNode("a", "eu-1b")
-	n.Spec.Unschedulable = true
-	said := func() string {
-		return textOf(t, "node", map[string]any{"Node": n, "Self": "/", "Pods": pageOf[*podView]{}, "Drain": p.drainOf(n)})
-	}
-	if p.drainOf(n) != nil {
-		t.Fatal("there is a drain before one is started")
-	}
-	goOn := make(chan error)
-	drain := func() *job {
-		return p.jobs.add(&job{Title: "Draining a", Drains: "a"}, func(_ context.Context, at *job) (outcome, error) {
-			at.progress(1, 3)
-			_, _ = fmt.Fprintln(refusals{at}, "the budget forbids it")
-			return outcome{Notice: "Drained a: 3 pods evicted"}, <-goOn
-		})
-	}
-	one := drain()
-	goOn <- errors.New("stopped after 1 of 3 pods")
-	ended(t, one)
-	at := one.Progress()
-	if at.Done != 1 || at.Of != 3 || !slices.Equal(at.Phases, []string{"the budget forbids it"}) {
-		t.Errorf("it was at %+v", at)
-	}
-	got := said()
-	if !strings.Contains(got, "Draining a: not done stopped after 1 of 3 pods") {
-		t.Errorf("it says %s", got)
-	}
-	two := drain()
-	if p.drainOf(n) != two {
-		t.Error("the new one is not the last")
-	}
-	goOn <- nil
-	ended(t, two)
-	got = said()
-	if !strings.Contains(got, "Drained a: 3 pods evicted Close") || !strings.Contains(got, "Uncordon") {
-		t.Errorf("it says %s", got)
-	}
-	n.Spec.Unschedulable = false
-	got = said()
-	if strings.Contains(got, "Drained a") || !strings.Contains(got, "Cordon") {
-		t.Errorf("once it is uncordoned it says %s", got)
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testsim"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -58,30 +58,28 @@ func decode(annotations map[string]string) (r results, err error) {
 	return r, err
 }
 
-func addNode(t *testing.T, name string) {
+// add imports objects.
+func add(t *testing.T, text string) {
 	t.Helper()
-	node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	if _, err := sim.Client().CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+	in, _, err := snapshot.Read(strings.NewReader(text))
+	if err != nil {
 		t.Fatal(err)
 	}
-	eventually.Succeeds(t, "node "+name+" has room", func(ctx context.Context) error {
-		node, err := sim.Client().CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
-		if err == nil && node.Status.Allocatable.Pods().IsZero() {
-			err = fmt.Errorf("status %+v", node.Status)
-		}
-		return err
-	})
+	if err := sim.Import(t.Context(), in, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func addNodes(t *testing.T, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		add(t, "nodes: [{metadata: {name: "+name+"}, status: {capacity: &room {cpu: '9', memory: 9Gi, pods: '9'}, allocatable: *room}}]")
+	}
 }
 
 func addPod(t *testing.T, name, pattern string) {
 	t.Helper()
-	pod := &v1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{regex.Annotation: pattern}},
-		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "web", Image: "web"}}},
-	}
-	if _, err := sim.Client().CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	add(t, "pods: [{metadata: {name: "+name+", namespace: default, annotations: {"+regex.Annotation+": '"+pattern+"'}}, spec: {containers: [{name: web, image: web}]}}]")
 }
 
 // resultsOf waits until a pod has its annotations.
@@ -106,9 +104,7 @@ func resultsOf(t *testing.T, name string) (r results) {
 // begin is a scheduler that knows all the nodes there are.
 func begin(t *testing.T, nodes ...string) {
 	t.Helper()
-	for _, name := range nodes {
-		addNode(t, name)
-	}
+	addNodes(t, nodes...)
 	if err := sim.ApplySchedulerConfig(t.Context(), sim.SchedulerConfig()); err != nil {
 		t.Fatal(err)
 	}
@@ -156,18 +152,12 @@ func TestScheduledPodHasItsResults(t *testing.T) {
 	if len(r.preFilter)+len(r.postFilter) > 0 || len(r.history) != 1 || r.history[0][prefix+"selected-node"] != r.node {
 		t.Errorf("got %+v", r)
 	}
-}
 
-func TestPreFilterThatNamesNodes(t *testing.T) {
-	begin(t, "kubecon-1", "kubecon-2", "other-1", "other-2")
-	addPod(t, "p", "^kubecon-[12]$")
-	r := resultsOf(t, "p")
-	got := slices.Sorted(slices.Values(r.preFilter["RegexScheduling"]))
-	if !slices.Equal(got, []string{"kubecon-1", "kubecon-2"}) {
-		t.Errorf("prefilter-result %v", r.preFilter)
-	}
-	if len(r.filter) != 2 {
-		t.Errorf("filter-result of %v", slices.Sorted(maps.Keys(r.filter)))
+	addPod(t, "few", "^kubecon-[12]$")
+	r = resultsOf(t, "few")
+	named := slices.Sorted(slices.Values(r.preFilter["RegexScheduling"]))
+	if !slices.Equal(named, kubecons[:2]) || len(r.filter) != 2 {
+		t.Errorf("prefilter-result %v, filter-result of %v", r.preFilter, slices.Sorted(maps.Keys(r.filter)))
 	}
 }
 
@@ -192,7 +182,7 @@ func TestPendingPodIsNotChanged(t *testing.T) {
 	if len(pod.Annotations) != 1 || len(attempts) != 1 {
 		t.Errorf("annotations %v after %d attempts", pod.Annotations, len(attempts))
 	}
-	addNode(t, "late")
+	addNodes(t, "late")
 	r := resultsOf(t, "waiting")
 	if len(r.history) < 2 || r.history[0][prefix+"selected-node"] != "" || r.history[len(r.history)-1][prefix+"selected-node"] != "late" {
 		t.Errorf("history %v", r.history)

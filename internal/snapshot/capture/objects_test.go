@@ -2,20 +2,15 @@ package capture
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"os"
 	"sync"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/yaml"
-	"k8s.io/client-go/discovery/cached/memory"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/restmapper"
-	"k8s.io/client-go/util/retry"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 )
 
 type (
@@ -23,7 +18,7 @@ type (
 	node = v1.Node
 )
 
-// fill makes what is in testdata/objects.yaml, once for all tests.
+// fill makes what is in testdata/objects.yaml, a Secret and a ConfigMap, once for all tests.
 func fill(t *testing.T) {
 	t.Helper()
 	if err := filled(); err != nil {
@@ -37,48 +32,17 @@ var filled = sync.OnceValue(func() error {
 		return err
 	}
 	defer file.Close()
-	objects, err := dynamic.NewForConfig(real.AdminConfig())
+	objects, _, err := snapshot.Read(file)
 	if err != nil {
 		return err
 	}
-	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client.Discovery()))
-	uids := map[string]types.UID{}
-	for decoder := yaml.NewYAMLOrJSONDecoder(file, 4096); ; {
-		o := &unstructured.Unstructured{}
-		if decoder.Decode(o) != nil {
-			return nil // the end; what is missing the tests will say
-		}
-		mapping, err := mapper.RESTMapping(o.GroupVersionKind().GroupKind(), o.GroupVersionKind().Version)
-		if err != nil {
-			return err
-		}
-		for name, owner := range map[string][2]string{"web-1": {"Deployment", "web"}, "old": {"Deployment", "web"}, "web-1-x": {"ReplicaSet", "web-1"}} {
-			if o.GetName() == name {
-				o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "apps/v1", Kind: owner[0], Name: owner[1], UID: uids[owner[0]+owner[1]]}})
-			}
-		}
-		resource := objects.Resource(mapping.Resource).Namespace(o.GetNamespace())
-		made, err := create(resource, o)
-		if err != nil {
-			return fmt.Errorf("%s %s: %w", o.GetKind(), o.GetName(), err)
-		}
-		uids[o.GetKind()+o.GetName()] = made.GetUID()
-	}
-})
-
-// create makes an object, with the status that is written down for it.
-func create(in dynamic.ResourceInterface, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	made, err := in.Create(context.Background(), o, metav1.CreateOptions{})
-	if err != nil || o.Object["status"] == nil {
-		return made, err
-	}
-	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error { // a controller may have written it meanwhile
-		if made, err = in.Get(context.Background(), o.GetName(), metav1.GetOptions{}); err != nil {
-			return err
-		}
-		made.Object["status"] = o.Object["status"]
-		made, err = in.UpdateStatus(context.Background(), made, metav1.UpdateOptions{})
+	ctx := context.Background()
+	if err := snapshot.Import(ctx, client, objects, nil); err != nil {
 		return err
-	})
-	return made, err
-}
+	}
+	secret := &v1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "keys"}, StringData: map[string]string{"key": "hush-secret"}}
+	settings := &v1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings"}, Data: map[string]string{"setting": "hush-config"}}
+	_, secretErr := client.CoreV1().Secrets("team").Create(ctx, secret, metav1.CreateOptions{})
+	_, settingsErr := client.CoreV1().ConfigMaps("team").Create(ctx, settings, metav1.CreateOptions{})
+	return errors.Join(secretErr, settingsErr)
+})

@@ -123,10 +123,11 @@ func TestExtensionPointsAreNoConfiguration(t *testing.T) {
 		{setup("1", "PreFilter"), setup("2", "PreFilter"), true},
 		{setup("1", "PreFilter"), map[string]side.Setup{"p": {}}, true},
 	} {
-		if differs := newChanges(test.a, test.b)["p"].verdicts.Has("P"); !differs {
+		differs := newChanges(test.a, test.b)["p"].verdicts.Has("P")
+		if !differs {
 			t.Errorf("%v and %v are the same", test.a, test.b)
 		}
-		differs := newChanges(withoutPoints(test.a), withoutPoints(test.b))["p"].verdicts.Has("P")
+		differs = newChanges(withoutPoints(test.a), withoutPoints(test.b))["p"].verdicts.Has("P")
 		if differs != test.other {
 			t.Errorf("%v and %v differ: %t", test.a, test.b, differs)
 		}
