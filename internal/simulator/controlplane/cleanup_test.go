@@ -50,24 +50,23 @@ func TestWhatDependsOnADeletedObjectGoesWithIt(t *testing.T) {
 func TestTerminatingPodsOfANodeThatIsOutOfServiceGo(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, sharedCluster.AdminConfig())
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "shut-down"}}
-	if _, err := client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	api := client.CoreV1().RESTClient()
+	post(t, api, "/api/v1/nodes", "metadata: {name: shut-down}")
 	t.Cleanup(func() { removeNode(t, client, "shut-down") })
-	pods := client.CoreV1().Pods("default")
 	for _, name := range []string{"terminating", "not-deleted"} {
-		if _, err := pods.Create(t.Context(), podOn("shut-down", name), metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		post(t, api, "/api/v1/namespaces/default/pods", fmt.Sprintf("metadata: {name: %s}\nspec: {nodeName: shut-down, containers: [{name: main, image: example.com/none}]}", name))
 	}
+	pods := client.CoreV1().Pods("default")
 	if err := pods.Delete(t.Context(), "terminating", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	patchNode(t, client, "shut-down", `{"spec":{"taints":[{"key":"node.kubernetes.io/out-of-service","effect":"NoSchedule"}]}}`)
 	eventually.Succeeds(t, "the pod that was deleted goes", func(ctx context.Context) error {
 		_, err := pods.Get(ctx, "terminating", metav1.GetOptions{})
-		return gone(err)
+		if !apierrors.IsNotFound(err) {
+			return fmt.Errorf("it is still there: %w", err)
+		}
+		return nil
 	})
 	if err := pods.Delete(t.Context(), "not-deleted", atOnce); err != nil {
 		t.Errorf("the pod that was not: %v", err)
