@@ -42,7 +42,7 @@ type Simulator struct {
 
 	cancel  context.CancelCauseFunc // ends all but the control plane and the servers
 	running context.Context         // done when any part has ended
-	waits   []func()                // for the end of those who change objects
+	waits   []func()                // for the end of what changes objects
 	stop    func() error            // the first time; then it returns the same
 }
 
@@ -60,6 +60,7 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 	}
 	s.baseline.config = cfg.SchedulerConfig
 	s.prepare, s.plugins, s.extenderBind = cfg.Prepare, cfg.Plugins, cfg.ExtenderBind
+	s.podGroups = cfg.PodGroups
 	s.recorder = recorder.New(s.changes.send)
 	s.running, s.cancel = context.WithCancelCause(context.Background())
 	s.stop = sync.OnceValue(s.end)

@@ -45,7 +45,8 @@ func schedule(t *testing.T, variant string, in *snapshot.Snapshot) *side.Result 
 // first is a class of pods that preempt others.
 var first = []schedulingv1.PriorityClass{{ObjectMeta: metav1.ObjectMeta{Name: "first"}, Value: 1000}}
 
-func nodeFor1(name string) v1.Node { return objects.PlainNode(name, "a", "1") }
+// oneCPU is a node of that size.
+func oneCPU(name string) v1.Node { return objects.PlainNode(name, "a", "1") }
 
 // podFor takes a whole node.
 func podFor(name, pattern, class string) v1.Pod {
@@ -58,7 +59,7 @@ func podFor(name, pattern, class string) v1.Pod {
 func TestV2DecidesAsTheNativePluginDoes(t *testing.T) {
 	withClaim := podFor("p", "^public-[12]$", "")
 	withClaim.Spec.Volumes = []v1.Volume{{Name: "v", VolumeSource: v1.VolumeSource{PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: "missing"}}}}
-	nominated, cordoned := podFor("p", "kubecon-", "first"), nodeFor1("kubecon-1")
+	nominated, cordoned := podFor("p", "kubecon-", "first"), oneCPU("kubecon-1")
 	nominated.Status.NominatedNodeName, cordoned.Spec.Unschedulable = "kubecon-1", true
 	for _, tt := range []struct {
 		name  string
@@ -67,20 +68,20 @@ func TestV2DecidesAsTheNativePluginDoes(t *testing.T) {
 		want  string // the message of pod p
 	}{
 		{
-			"few names that no node bears", []v1.Node{nodeFor1("kubecon-1")}, []v1.Pod{podFor("p", "^cncf-[12]$", "")},
+			"few names that no node bears", []v1.Node{oneCPU("kubecon-1")}, []v1.Pod{podFor("p", "^cncf-[12]$", "")},
 			`0/1 nodes are available: 1 node(s) didn't match the pod's node name regex "^cncf-[12]$". ` +
 				`no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.`,
 		},
 		{
-			"no pod to preempt", []v1.Node{nodeFor1("kubecon-1")}, []v1.Pod{objects.On(podFor("there", "kubecon-", ""), "kubecon-1"), podFor("p", "kubecon-", "")},
+			"no pod to preempt", []v1.Node{oneCPU("kubecon-1")}, []v1.Pod{objects.On(podFor("there", "kubecon-", ""), "kubecon-1"), podFor("p", "kubecon-", "")},
 			`0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.`,
 		},
 		{
-			"a volume that is missing, after another regex", []v1.Node{nodeFor1("kubecon-1")}, []v1.Pod{podFor("other", "^secret-[12]$", ""), withClaim},
+			"a volume that is missing, after another regex", []v1.Node{oneCPU("kubecon-1")}, []v1.Pod{podFor("other", "^secret-[12]$", ""), withClaim},
 			`0/1 nodes are available: persistentvolumeclaim "missing" not found. not found`, // DynamicResources' PostFilter without its PreFilter
 		},
 		{
-			"a nomination to a cordoned node", []v1.Node{cordoned, nodeFor1("kubecon-2")},
+			"a nomination to a cordoned node", []v1.Node{cordoned, oneCPU("kubecon-2")},
 			[]v1.Pod{objects.On(podFor("there", "kubecon-", "first"), "kubecon-2"), nominated},
 			`0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: ` +
 				`1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.`,
@@ -101,7 +102,7 @@ func TestV2DecidesAsTheNativePluginDoes(t *testing.T) {
 func TestPreemptionIsOnNodesThatTheRegexMatchesOnly(t *testing.T) {
 	in := &snapshot.Snapshot{PriorityClasses: first, Pods: []v1.Pod{podFor("ghost", "^ghost$", "first"), podFor("gpu", "^gpu-1$", "first")}}
 	for _, node := range []string{"node-1", "node-2", "node-3", "node-4", "node-5", "gpu-1"} {
-		in.Nodes = append(in.Nodes, nodeFor1(node))
+		in.Nodes = append(in.Nodes, oneCPU(node))
 		in.Pods = append(in.Pods, objects.On(podFor("on-"+node, "", ""), node))
 	}
 	for _, variant := range slices.DeleteFunc(slices.Clone(Variants), func(v string) bool { return v == "none" }) { // it reads no pattern
@@ -131,7 +132,7 @@ func TestExtenderIsAskedAboutEveryNodeOfALargeCluster(t *testing.T) {
 	const nodes, every = 240, 60
 	free := &snapshot.Snapshot{PriorityClasses: first}
 	for i := range nodes {
-		free.Nodes = append(free.Nodes, nodeFor1(fmt.Sprintf("node-%03d", i)))
+		free.Nodes = append(free.Nodes, oneCPU(fmt.Sprintf("node-%03d", i)))
 	}
 	full := free.DeepCopy()
 	for i, node := range free.Nodes {

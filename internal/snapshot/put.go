@@ -141,7 +141,7 @@ func restoreStatus(from, created Object) bool {
 		status := from.(*v1.Node).Status
 		to.Status.Conditions = ailing(from.(*v1.Node))
 		if len(status.Capacity) == 0 && len(status.Allocatable) == 0 && len(to.Status.Conditions) == 0 {
-			return false // the file does not say how large it is: that stays with the one who knows
+			return false // the file does not say how large it is: it keeps the room that it has
 		}
 		to.Status.Capacity, to.Status.Allocatable = status.Capacity, status.Allocatable
 		to.Status.Images, to.Status.DeclaredFeatures = status.Images, status.DeclaredFeatures
