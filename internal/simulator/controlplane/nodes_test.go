@@ -8,14 +8,11 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 )
 
 func TestNodesAreTaintedWhileTheyAreCordonedOrNotReady(t *testing.T) {
@@ -86,22 +83,11 @@ func TestQuotaLimitsThePodsOfADeployment(t *testing.T) {
 		}
 		return err
 	}
-	quota := &corev1.ResourceQuota{
-		ObjectMeta: metav1.ObjectMeta{Name: "two"},
-		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("2")}},
-	}
-	if _, err := client.CoreV1().ResourceQuotas(ns).Create(t.Context(), quota, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	post(t, client.CoreV1().RESTClient(), "/api/v1/namespaces/"+ns+"/resourcequotas", "metadata: {name: two}\nspec: {hard: {pods: 2}}")
 	eventually.Succeeds(t, "the quota is counted", func(ctx context.Context) error { return used(ctx, 0) })
-	labels := map[string]string{"app": "web"}
-	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: appsv1.DeploymentSpec{
-		Replicas: ptr.To[int32](5), Selector: &metav1.LabelSelector{MatchLabels: labels},
-		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: objects.PlainPod("", "1").Spec},
-	}}
-	if _, err := client.AppsV1().Deployments(ns).Create(t.Context(), deployment, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	post(t, client.CoreV1().RESTClient(), "/apis/apps/v1/namespaces/"+ns+"/deployments", `
+metadata: {name: web}
+spec: {replicas: 5, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: example.com/none}]}}}`)
 	eventually.Succeeds(t, "the deployment has as many pods as the quota allows", func(ctx context.Context) error {
 		d, err := client.AppsV1().Deployments(ns).Get(ctx, "web", metav1.GetOptions{})
 		if err == nil && !slices.ContainsFunc(d.Status.Conditions, func(c appsv1.DeploymentCondition) bool {

@@ -9,8 +9,8 @@ import (
 
 var workloads = shared(upstream.Workloads...)
 
-// nodeMonitorPeriod is how soon a node that is not ready gets the taint that evicts pods. Upstream it is 5 seconds.
-const nodeMonitorPeriod = 2 * time.Second
+// nodeMonitorPeriod is how soon a node that is not ready gets the taint that evicts pods, as upstream.
+const nodeMonitorPeriod = 5 * time.Second
 
 // nodes is the controller that taints nodes that are cordoned or not ready.
 var nodes = shared(upstream.NodeLifecycleEvery(nodeMonitorPeriod))

@@ -81,7 +81,8 @@ func report(t *testing.T, name string, c *hunt.Case, f found) {
 type hunter struct{ *referee }
 
 type found struct {
-	// verdict is "same", "differs", "chance" if the outcome depends on it, or "invalid" for no case.
+	// verdict is "same", "differs", "chance" if the engine says that the outcome depends on it, "unsteady" if the live
+	// cluster does, or "invalid" for no case.
 	verdict         string
 	predicted, live []string
 	err             error // of a live cluster that does not come to rest, or of a case that is invalid
@@ -111,7 +112,7 @@ func (h *hunter) compare(ctx context.Context, c *hunt.Case) (f found) {
 		f.verdict = "differs"
 		again, _, err := h.live(ctx, c, f.predicted)
 		if !slices.Equal(again, f.live) || (err == nil) != (f.err == nil) {
-			f.verdict = "chance"
+			f.verdict = "unsteady"
 		}
 	}
 	return f

@@ -24,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/kubernetes/pkg/scheduler"
+	nodeutil "k8s.io/kubernetes/pkg/util/node"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
@@ -117,7 +118,7 @@ func (r *referee) outcome(t scenarios.T, s *scenarios.Scenario, settled time.Dur
 		}
 		was := lines
 		lines = scenarios.Lines(pods, evictions.Kept)
-		if err := cmp.Or(r.atRest(pods), r.orphans(pods)); err != nil || !slices.Equal(lines, was) {
+		if err := cmp.Or(r.atRest(pods), r.nodesAtRest(pods)); err != nil || !slices.Equal(lines, was) {
 			looks = 0
 			since = time.Now()
 			return errors.Join(err, fmt.Errorf("it comes to:\n%s", strings.Join(lines, "\n")))
@@ -176,12 +177,27 @@ func (r *referee) atRest(pods []*v1.Pod) error {
 	return nil
 }
 
-// orphans is an error as long as there are pods whose node is gone.
-func (r *referee) orphans(pods []*v1.Pod) error {
+// nodesAtRest is an error as long as controllers have to delete pods whose node is gone, or to taint a node.
+func (r *referee) nodesAtRest(pods []*v1.Pod) error {
+	nodes, err := r.Informers().Core().V1().Nodes().Lister().List(labels.Everything())
+	if err != nil {
+		return err
+	}
 	for _, pod := range pods {
-		_, err := r.Informers().Core().V1().Nodes().Lister().Get(pod.Spec.NodeName)
-		if pod.Spec.NodeName != "" && err != nil {
-			return fmt.Errorf("pod %s: %w", pod.Name, err)
+		there := func(node *v1.Node) bool { return node.Name == pod.Spec.NodeName }
+		if pod.Spec.NodeName != "" && !slices.ContainsFunc(nodes, there) {
+			return fmt.Errorf("pod %s: node %s is gone", pod.Name, pod.Spec.NodeName)
+		}
+	}
+	if !slices.ContainsFunc(nodes, nodeutil.IsNodeReady) {
+		return nil // then no node is tainted
+	}
+	for _, node := range nodes {
+		evicts := func(t v1.Taint) bool {
+			return t.Effect == v1.TaintEffectNoExecute && (t.Key == v1.TaintNodeNotReady || t.Key == v1.TaintNodeUnreachable)
+		}
+		if slices.ContainsFunc(node.Spec.Taints, evicts) == nodeutil.IsNodeReady(node) {
+			return fmt.Errorf("node %s: %v, taints: %v", node.Name, node.Status.Conditions, node.Spec.Taints)
 		}
 	}
 	return nil

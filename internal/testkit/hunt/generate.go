@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+
+	"sigs.k8s.io/yaml"
 )
 
 // Generate makes the case of a seed: two to six nodes with workloads, and a change.
@@ -12,6 +14,7 @@ func Generate(seed uint64) *Case {
 	for i := range 2 + g.IntN(5) {
 		g.node(i, g.cluster)
 	}
+	g.storage()
 	for i := range 1 + g.IntN(3) {
 		g.workload(fmt.Sprintf("old%d", i), g.cluster, true)
 	}
@@ -36,7 +39,6 @@ type generator struct {
 	owners     [][2]string // of them: kind and name
 	apps       []string
 	priorities int
-	volumes    int
 }
 
 // node is how much room is left on a node, in tenths of CPUs.
@@ -59,7 +61,7 @@ func add(to object, kind string, o object) {
 }
 
 func (g *generator) node(i int, in object) {
-	n := &node{name: string(rune('a' + i)), zone: pick(g, "x", "y", "z"), cpu: 10 * (1 + g.IntN(5)), pods: 2 + g.IntN(8)}
+	n := &node{name: string(rune('a' + i)), zone: pick(g, "x", "w", "z"), cpu: 10 * (1 + g.IntN(5)), pods: 2 + g.IntN(8)}
 	n.labels = object{"kubernetes.io/hostname": n.name, "topology.kubernetes.io/zone": n.zone}
 	if g.likely(5) {
 		n.labels["disk"] = pick(g, "ssd", "hdd")
@@ -92,7 +94,7 @@ func (g *generator) room(cpu, pods int) object {
 func cpus(tenths int) string { return fmt.Sprintf("%dm", 100*tenths) }
 
 func (g *generator) taint(effect string) object {
-	return object{"key": pick(g, "gpu", "team"), "value": pick(g, "x", "y"), "effect": effect}
+	return object{"key": pick(g, "gpu", "team"), "value": pick(g, "x", "w"), "effect": effect}
 }
 
 // priority is a class of its own for each workload: of two that want the same room, one is first.
@@ -143,14 +145,14 @@ func (g *generator) selector(_ string, spec object) {
 	if g.likely(5) {
 		spec["nodeSelector"] = object{"disk": pick(g, "ssd", "hdd")}
 	} else {
-		spec["nodeSelector"] = object{"topology.kubernetes.io/zone": pick(g, "x", "y", "z")}
+		spec["nodeSelector"] = object{"topology.kubernetes.io/zone": pick(g, "x", "w", "z")}
 	}
 }
 
 func (g *generator) tolerations(_ string, spec object) {
 	t := object{"key": pick(g, "gpu", "team"), "operator": "Exists"}
 	if g.likely(5) {
-		t = object{"key": t["key"], "value": pick(g, "x", "y"), "effect": "NoSchedule"}
+		t = object{"key": t["key"], "value": pick(g, "x", "w"), "effect": "NoSchedule"}
 	} else if g.likely(5) {
 		t["effect"] = "NoExecute"
 		t["tolerationSeconds"] = 1
@@ -161,7 +163,7 @@ func (g *generator) tolerations(_ string, spec object) {
 func (g *generator) nodeAffinity(_ string, spec object) {
 	term := object{"matchExpressions": list{pick(g,
 		object{"key": "disk", "operator": pick(g, "Exists", "DoesNotExist")},
-		object{"key": "topology.kubernetes.io/zone", "operator": pick(g, "In", "NotIn"), "values": list{pick(g, "x", "y"), "z"}},
+		object{"key": "topology.kubernetes.io/zone", "operator": pick(g, "In", "NotIn"), "values": list{pick(g, "x", "w"), "z"}},
 	)}}
 	if g.likely(6) {
 		affinity(spec)["nodeAffinity"] = object{"requiredDuringSchedulingIgnoredDuringExecution": object{"nodeSelectorTerms": list{term}}}
@@ -243,30 +245,53 @@ func (g *generator) overhead(_ string, spec object) {
 	spec["initContainers"] = append(asList(spec["initContainers"]), sidecar)
 }
 
-// claim gives a pod a claim: of a volume in a zone, or of one that is made for the pod's node.
+// storage is what claims need: classes whose volumes are made for the pod, or at once.
+func (g *generator) storage() {
+	topologies := ""
+	if g.likely(3) {
+		topologies = fmt.Sprintf(", allowedTopologies: [{matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [%s]}]}]", pick(g, "x", "w", "z"))
+	}
+	add(g.cluster, "storageClasses", parse("{metadata: {name: late}, provisioner: disks.example.com, volumeBindingMode: WaitForFirstConsumer%s}", topologies))
+	add(g.cluster, "storageClasses", parse("{metadata: {name: now}, provisioner: disks.example.com}"))
+}
+
+func parse(text string, values ...any) (o object) {
+	if err := yaml.Unmarshal(fmt.Appendf(nil, text, values...), &o); err != nil {
+		panic(err) // it is a text of this file
+	}
+	return o
+}
+
+const claim = "{accessModes: [ReadWriteOnce], storageClassName: %s, resources: {requests: {storage: 1Gi}}}"
+
+// claim gives a pod a claim: of a volume in a zone, or of one that is made.
 func (g *generator) claim(spec object, in object) {
-	g.volumes++
-	name := fmt.Sprintf("data%d", g.volumes)
-	claim := object{"accessModes": list{"ReadWriteOnce"}, "storageClassName": "late", "resources": object{"requests": object{"storage": "1Gi"}}}
-	if g.volumes == 1 {
-		class := object{"metadata": object{"name": "late"}, "provisioner": "disks.example.com", "volumeBindingMode": "WaitForFirstConsumer"}
-		if g.likely(3) {
-			class["allowedTopologies"] = list{object{"matchLabelExpressions": list{object{"key": "topology.kubernetes.io/zone", "values": list{pick(g, "x", "y", "z")}}}}}
+	class := pick(g, "late", "now", "none", "none")
+	if class == "none" {
+		add(g.cluster, "pvs", parse(`
+metadata: {name: data}
+status: {phase: Available}
+spec:
+  {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], persistentVolumeReclaimPolicy: Retain, storageClassName: none,
+  csi: {driver: disks.example.com, volumeHandle: data}, claimRef: {namespace: default, name: data},
+  nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [%s]}]}]}}}`,
+			pick(g, "x", "w", "z")))
+	}
+	add(in, "pvcs", object{"metadata": object{"name": "data"}, "spec": parse(claim, class)})
+	spec["volumes"] = list{parse("{name: data, persistentVolumeClaim: {claimName: data}}")}
+}
+
+// devices gives a pod a device by a template of claims. Some nodes have one or two.
+func (g *generator) devices(spec object) {
+	add(g.cluster, "deviceClasses", parse(`{metadata: {name: gpu}, spec: {selectors: [{cel: {expression: 'device.driver == "gpu.example.com"'}}]}}`))
+	add(g.cluster, "resourceClaimTemplates", parse("{metadata: {name: gpu}, spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}}}"))
+	for _, n := range g.nodes {
+		if g.likely(5) {
+			add(g.cluster, "resourceSlices", parse("{metadata: {name: %[1]s}, spec: {driver: gpu.example.com, nodeName: %[1]s, pool: {name: %[1]s, generation: 1, resourceSliceCount: 1}, devices: [%[2]s]}}",
+				n.name, pick(g, "{name: one}", "{name: one}, {name: two}")))
 		}
-		add(g.cluster, "storageClasses", class)
 	}
-	if g.likely(5) {
-		claim["storageClassName"] = "none"
-		add(g.cluster, "pvs", object{"metadata": object{"name": name}, "status": object{"phase": "Available"}, "spec": object{
-			"capacity": object{"storage": "1Gi"}, "accessModes": list{"ReadWriteOnce"}, "persistentVolumeReclaimPolicy": "Retain", "storageClassName": "none",
-			"csi": object{"driver": "disks.example.com", "volumeHandle": name}, "claimRef": object{"namespace": "default", "name": name},
-			"nodeAffinity": object{"required": object{"nodeSelectorTerms": list{object{"matchExpressions": list{
-				object{"key": "topology.kubernetes.io/zone", "operator": "In", "values": list{pick(g, "x", "y", "z")}},
-			}}}}},
-		}})
-	}
-	add(in, "pvcs", object{"metadata": object{"name": name}, "spec": claim})
-	spec["volumes"] = list{object{"name": "data", "persistentVolumeClaim": object{"claimName": name}}}
+	spec["resourceClaims"] = list{parse("{name: gpu, resourceClaimTemplateName: gpu}")}
 }
 
 // place finds a node with room for a pod, or none. Its other rules need not hold: they do not for pods that run.
@@ -311,8 +336,10 @@ func (g *generator) barePod(name string, in object, placed bool) {
 		}
 		spec["nodeName"] = n.name
 		g.pods = append(g.pods, name)
-	} else if g.likely(4) {
+	} else if name == "new" && g.likely(4) {
 		g.claim(spec, in)
+	} else if name == "new" && g.likely(3) {
+		g.devices(spec)
 	}
 	add(in, "pods", pod)
 }
@@ -333,6 +360,9 @@ func (g *generator) workload(name string, in object, running bool) {
 		if g.likely(3) {
 			spec["podManagementPolicy"] = "Parallel"
 		}
+		if g.likely(3) && !running {
+			spec["volumeClaimTemplates"] = list{object{"metadata": object{"name": "data"}, "spec": parse(claim, pick(g, "late", "now"))}}
+		}
 	case "DaemonSet":
 		delete(spec, "replicas")
 		spec["updateStrategy"] = object{"type": "OnDelete"}
@@ -342,6 +372,9 @@ func (g *generator) workload(name string, in object, running bool) {
 		annotate(template, "pod-complete.stage.kwok.x-k8s.io/delay", "24h") // or they end at once
 	}
 	if !running {
+		if g.likely(2) {
+			g.devices(template["spec"].(object))
+		}
 		add(in, map[string]string{"Deployment": "deployments", "ReplicaSet": "replicaSets", "StatefulSet": "statefulSets", "DaemonSet": "daemonSets", "Job": "jobs"}[kind], owner)
 		return
 	}
@@ -519,7 +552,7 @@ func (g *generator) askNode() {
 	case 2:
 		patch["spec"] = object{"taints": nil}
 	case 3:
-		patch["metadata"].(object)["labels"] = object{pick(g, "disk", "topology.kubernetes.io/zone"): pick(g, "ssd", "x", "y")}
+		patch["metadata"].(object)["labels"] = object{pick(g, "disk", "topology.kubernetes.io/zone"): pick(g, "ssd", "x", "w")}
 	case 4:
 		patch["status"] = object{"allocatable": g.room(10*(1+g.IntN(8)), 2+g.IntN(10))}
 	}
