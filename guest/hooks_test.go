@@ -32,9 +32,9 @@ import (
 
 var unsuitable = guest.Status{Code: guest.Unschedulable, Reason: "not here"}
 
-// TestEachHookHearsAndTells has each hook write down what it was given, and answer
+// TestHookHearsAndTells has each hook write down what it was given, and answer
 // something that no other does.
-func TestEachHookHearsAndTells(t *testing.T) {
+func TestHookHearsAndTells(t *testing.T) {
 	var heard string
 	hear := func(words ...string) { heard = strings.Join(words, " ") }
 	about := func(p guest.Pod, n guest.Node) guest.Status { hear(p.Name(), n.Name()); return unsuitable }

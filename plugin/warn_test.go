@@ -21,7 +21,7 @@ type recording struct {
 
 func (r recording) EventRecorder() minor.EventRecorder { return r.recorder }
 
-func TestWhatLooksLikeAHostlistIsWarnedOfAndScheduled(t *testing.T) {
+func TestPodWithAHostlistIsScheduledWithAWarning(t *testing.T) {
 	for name, tt := range map[string]struct{ include, exclude, want string }{
 		"a good pattern":      {"node-[0-9]+", "-gpu$", ""},
 		"a hostlist":          {"node[001-128]", "-gpu$", "Warning SuspiciousRegex annotation " + regex.Annotation + ": [001-128] matches one character"},

@@ -13,7 +13,7 @@ import (
 )
 
 // Each of these is found at another step, the last two by making a scheduler.
-func TestWhatEndsARunIsFoundByACheck(t *testing.T) {
+func TestCheckFindsWhatEndsARun(t *testing.T) {
 	for config, want := range map[string]string{
 		"profiles: [{schedulerName: a}, {schedulerName: a}]": "profiles[1].schedulerName",
 		"profile: []": `profile: unknown field: do you mean "profiles"?`,

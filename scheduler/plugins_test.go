@@ -30,7 +30,7 @@ func read(t *testing.T, file string) *Configuration {
 }
 
 // Two profiles call different guests First, and each gets its own.
-func TestEachProfileGetsTheGuestThatWasStartedForIt(t *testing.T) {
+func TestProfileGetsTheGuestThatWasStartedForIt(t *testing.T) {
 	s := &setup{host: wasmhost.New(wasmhost.Options{})}
 	defer s.host.Close()
 	testkit.Must(t, s.read(t.Context(), read(t, "good/many_guests.yaml")))

@@ -100,7 +100,7 @@ contexts: [{name: c, context: {cluster: c}}], clusters: [{name: c, cluster: {ser
 	return path
 }
 
-func TestTwoSchedulersInOneProcess(t *testing.T) {
+func TestSchedulersInOneProcess(t *testing.T) {
 	for _, name := range []string{"first", "second"} {
 		config := configuration(t, withPlugin("RegexScheduling", "{}")+"    schedulerName: "+name+"\n")
 		start(t, Options{Kubeconfig: cluster.Kubeconfig(), Config: config})

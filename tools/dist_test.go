@@ -105,7 +105,7 @@ func TestReleaseHasTheSameBytesOnEachMachine(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeWholeIsNoRelease(t *testing.T) {
+func TestReleaseFailsWhereItWouldNotBeWhole(t *testing.T) {
 	const notWhole, notNamed = "release: it would not be whole, so nothing is made: ", "release: this is no git checkout, so no commit can be named: "
 	for name, test := range map[string]struct{ spoil, environment, want string }{
 		"outside of git": {"rm -rf .git", "", notNamed + "fatal: not a git repository"},

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestNoJobOfOthersCodeMayWrite: what a job builds or runs has the job's rights, and the
+// TestJobWithOthersCodeMayNotWrite: what a job builds or runs has the job's rights, and the
 // credentials that a checkout leaves behind.
-func TestNoJobOfOthersCodeMayWrite(t *testing.T) {
+func TestJobWithOthersCodeMayNotWrite(t *testing.T) {
 	files, _ := filepath.Glob("../.github/workflows/*.yml")
 	jobs, writers := 0, 0
 	for _, file := range files {

@@ -255,7 +255,7 @@ func TestPreScoreIsRemembered(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoLastingAnswerIsNotKept(t *testing.T) {
+func TestAnswerThatDoesNotLastIsNotKept(t *testing.T) {
 	for _, tt := range []struct {
 		hook abi.Hook
 		v    abi.Verdict
@@ -295,7 +295,7 @@ func TestGuestThatFailsIsNotAskedForEachPendingPod(t *testing.T) {
 	}
 }
 
-func TestWhatIsRememberedIsBounded(t *testing.T) {
+func TestRememberedAnswersAreBounded(t *testing.T) {
 	var names []string
 	for i := range 500 {
 		names = append(names, fmt.Sprintf("node-%d", i))

@@ -153,7 +153,7 @@ func (p *pool) taken() (n int) {
 	return n
 }
 
-func TestWhatIsReservedIsKnownToTheNextPod(t *testing.T) {
+func TestReservationIsKnownToTheNextPod(t *testing.T) {
 	guest := open(t, "reserve_count").(binder)
 	first := begins(t, guest, "first.")
 	tell := func() string {

@@ -23,7 +23,7 @@ func generous(t *testing.T, h *handle, function string, times, size int, text st
 	return openWith(t, "generous", args, h)
 }
 
-func TestWhatAGuestHandsOverIsBounded(t *testing.T) {
+func TestGuestHandsOverABoundedAmount(t *testing.T) {
 	const event = `{"Reason":"Generous"}`
 	for _, tt := range []struct {
 		name, function string
@@ -56,7 +56,7 @@ func TestWhatAGuestHandsOverIsBounded(t *testing.T) {
 	}
 }
 
-func TestWhatAGuestNamesAtTheStartIsBounded(t *testing.T) {
+func TestGuestNamesABoundedNumberOfEvents(t *testing.T) {
 	err := startError(t, Args{GuestURL: fileURLOf("generous"), GuestConfig: "c1,2000:\x00\x00\x00\x00\x01\x00\x00\x00"})
 	want := "wasm: enqueue error: result.cluster_events: 2000 bytes, and at most 1024 are taken (in "
 	if !strings.Contains(message(err), want) {
@@ -91,7 +91,7 @@ func TestReasonIsOneLine(t *testing.T) {
 	}
 }
 
-func TestWhatAGuestLogsIsOneLine(t *testing.T) {
+func TestGuestLogsOneLine(t *testing.T) {
 	for function, want := range map[string]string{"l": oneLine, "k": "no; E1122 00:00:00 forged[2J="} {
 		pl := generous(t, aHandle(), function, 1, len(forged), forged)
 		log := logged(t, func() { preFilter(t.Context(), pl, framework.NewCycleState(), pod("web")) })

@@ -103,7 +103,7 @@ func TestClonedStateHasAPreScoreOfItsOwn(t *testing.T) {
 }
 
 // Sixteen goroutines ask of one cycle after another, as the scheduler does.
-func TestEveryCallIsOfItsOwnCycle(t *testing.T) {
+func TestCallIsOfItsOwnCycle(t *testing.T) {
 	pl := open(t, "remember").(fwk.FilterPlugin)
 	for i := range 200 {
 		state, p := framework.NewCycleState(), pod(fmt.Sprintf("p%05d", i))

@@ -14,7 +14,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 )
 
-func TestOnlyDeclaredFieldsWakeAPod(t *testing.T) {
+func TestPodIsWokenByDeclaredFieldsOnly(t *testing.T) {
 	update := func(action fwk.ActionType) fwk.ClusterEvent {
 		return fwk.ClusterEvent{Resource: fwk.Node, ActionType: action}
 	}
@@ -153,7 +153,7 @@ func TestPodThatWasNotAnsweredInTimeIsWoken(t *testing.T) {
 }
 
 // In place of the time, the test lets the watchdog look, once in each call.
-func TestAllCallsOfACycleAreBounded(t *testing.T) {
+func TestCallsOfACycleAreBounded(t *testing.T) {
 	var r *remembering
 	calls := 0
 	r = slow(t, Args{CallTimeout: NoCallTimeout}, func() { calls++; r.p.pool.watchdog.looks.Add(1) },

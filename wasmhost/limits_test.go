@@ -37,6 +37,6 @@ func TestGuestThatNeedsTooMuchMemoryAtOnceDoesNotStart(t *testing.T) {
 	}
 }
 
-func TestAtTheStartThereIsNothingToAskAbout(t *testing.T) {
+func TestGuestMayCallTheHostAtItsStart(t *testing.T) {
 	testkit.Must(t, startError(t, Args{GuestURL: fileURLOf("early_calls")}))
 }

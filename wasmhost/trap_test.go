@@ -47,7 +47,7 @@ func TestTrapCostsOnlyThePodThatMetIt(t *testing.T) {
 	}
 }
 
-func TestAnotherCycleGoesOnWhileOneTraps(t *testing.T) {
+func TestCycleGoesOnWhileAnotherTraps(t *testing.T) {
 	pl := open(t, "trap_filter").(fwk.FilterPlugin)
 	mine, other := framework.NewCycleState(), framework.NewCycleState()
 	preFilter(t.Context(), pl, mine, pod("mine"))

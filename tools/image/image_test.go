@@ -244,7 +244,7 @@ func TestArchiveNamesTheImageForEveryReader(t *testing.T) {
 	must(t, validate.Image(img))
 }
 
-func TestWhatCannotRunIsRefused(t *testing.T) {
+func TestImageOfWhatCannotRunIsRefused(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "script")
 	must(t, os.WriteFile(script, []byte("#!/bin/sh\n"), 0o700))
 	for name, test := range map[string]struct{ image, binary, want string }{

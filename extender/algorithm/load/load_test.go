@@ -185,7 +185,7 @@ func TestAnswerThatIsOfNoUseIsAnError(t *testing.T) {
 	}
 }
 
-func TestOneOddSampleSpoilsNoOther(t *testing.T) {
+func TestSampleThatIsOddSpoilsNoOther(t *testing.T) {
 	good := `{"metric":{"instance":"a"},"value":[1,"0.5"]}`
 	for _, odd := range []string{
 		`{"metric":{"instance":"b"},"value":[1,"x"]}`, `{"metric":{"instance":"b"},"value":[1]}`, `{"metric":{"instance":7},"value":[1,"1"]}`,
@@ -242,7 +242,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-func TestOfSeveralSeriesForANodeTheWorstCounts(t *testing.T) {
+func TestSeriesThatIsWorstCountsForItsNode(t *testing.T) {
 	config := defaults()
 	config.URL = serve(t, vector(map[string]string{"a:1": "0.1", "a:2": "0.9", "a:3": "0.5"})).URL
 	got, err := build(t, config, time.Now).ask(t)

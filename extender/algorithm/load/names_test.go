@@ -61,9 +61,9 @@ func TestValuesOfNoNodeThatIsAskedForAreReported(t *testing.T) {
 	}
 }
 
-// TestOneKnownNodeSettlesIt: a pod that only nodes without an exporter suit says
+// TestNodeWithAValueEndsTheWarning: a pod that only nodes without an exporter suit says
 // nothing of the others, until the node that was known has no value any more.
-func TestOneKnownNodeSettlesIt(t *testing.T) {
+func TestNodeWithAValueEndsTheWarning(t *testing.T) {
 	prometheus := serve(t, vector(map[string]string{"a": "0.1"}))
 	config := defaults()
 	config.URL = prometheus.URL
@@ -88,7 +88,7 @@ func TestOneKnownNodeSettlesIt(t *testing.T) {
 	}
 }
 
-func TestEachReasonForNoValuesIsLoggedOnce(t *testing.T) {
+func TestReasonForNoValuesIsLoggedOnce(t *testing.T) {
 	prometheus := serve(t, "nonsense")
 	config := defaults()
 	config.URL = prometheus.URL

@@ -62,7 +62,7 @@ func TestTLSToPrometheus(t *testing.T) {
 	}
 }
 
-func TestATLSConfigWithoutItsFilesIsRefused(t *testing.T) {
+func TestTLSWithoutItsFilesIsRefused(t *testing.T) {
 	config := defaults()
 	config.URL, config.TLS.CAFile = "https://127.0.0.1", filepath.Join(t.TempDir(), "missing")
 	_, err := config.newClient()

@@ -25,9 +25,9 @@ func passes(t *testing.T, pattern, node string) (bool, string) {
 	return false, failures[0].Reason
 }
 
-// TestWhatPythonHasAndRE2HasNotIsRejected has the patterns that are rejected in the table
+// TestPatternOfPythonAloneIsRejected has the patterns that are rejected in the table
 // of docs/extender.md.
-func TestWhatPythonHasAndRE2HasNotIsRejected(t *testing.T) {
+func TestPatternOfPythonAloneIsRejected(t *testing.T) {
 	for _, pattern := range []string{
 		`a(?=b)`, `a(?!b)`, `(?<=a)b`, `(?<!a)b`, `(a)\1`, `(?P<x>a)(?P=x)`, `(a)?(?(1)a|b)`, `a\Z`, `a++`, `a*+`, `(?>a)`,
 		`(?#c)a`, `(?x)a`, `(?a)a`, `(?u)a`, `\u0041`, `\N{DIGIT ONE}`, `a{1001}`, `(a{500}){500}`,
@@ -39,8 +39,8 @@ func TestWhatPythonHasAndRE2HasNotIsRejected(t *testing.T) {
 	}
 }
 
-// TestWhatRE2ReadsInItsOwnWay has the rest of that table, and its remedies.
-func TestWhatRE2ReadsInItsOwnWay(t *testing.T) {
+// TestPatternIsReadAsRE2 has the rest of that table, and its remedies.
+func TestPatternIsReadAsRE2(t *testing.T) {
 	for _, tt := range []struct {
 		pattern, node string
 		want          bool

@@ -35,9 +35,9 @@ func build(t testing.TB, pattern string) built {
 	return built{automaton, len(b.states), len(b.table), b.work}
 }
 
-// TestWhatHostilePatternsTake shows which of the hostile patterns that can be parsed
+// TestHostilePatternsStayWithinTheBounds shows which of the hostile patterns that can be parsed
 // are too costly, and that they are given up at the bounds.
-func TestWhatHostilePatternsTake(t *testing.T) {
+func TestHostilePatternsStayWithinTheBounds(t *testing.T) {
 	var refused []string
 	all := patterns.Hostile()
 	for _, name := range slices.Sorted(maps.Keys(all)) {

@@ -96,7 +96,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-func TestWhatAGuestPrintsIsBounded(t *testing.T) {
+func TestGuestPrintsABoundedAmount(t *testing.T) {
 	var interrupted atomic.Bool
 	p := printed{interrupted: &interrupted}
 	for range 100 {

@@ -88,7 +88,7 @@ func verbatim(answer string) http.HandlerFunc {
 	}
 }
 
-func TestWhatAFileHoldsIsNotSaid(t *testing.T) {
+func TestFetchSaysNothingOfAFile(t *testing.T) {
 	for _, content := range []string{"", "s", secret, "\x00as", "\x00" + secret} {
 		file := filepath.Join(t.TempDir(), "guest.wasm")
 		testkit.Must(t, os.WriteFile(file, []byte(content), 0o600))
@@ -109,7 +109,7 @@ func TestServerThatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestWhatAURLIsShownAs(t *testing.T) {
+func TestURLIsShownWithoutSecrets(t *testing.T) {
 	for guestURL, want := range map[string]string{
 		"https://example.com/guest.wasm":                      "https://example.com/guest.wasm",
 		"https://me:secret@example.com/guest.wasm":            "https://me:xxxxx@example.com/guest.wasm",

@@ -172,7 +172,7 @@ func say(code int, text string) http.HandlerFunc {
 	}
 }
 
-func TestWhatARegistryAnswersIsNotSaid(t *testing.T) {
+func TestFetchSaysNothingOfARegistrysAnswer(t *testing.T) {
 	complaint := `{"errors":[{"code":"DENIED","message":"` + secret + `","detail":"` + secret + `"}]}`
 	const wantsHTTPS = "a registry must speak https, unless it is at localhost"
 	for name, tt := range map[string]struct {

@@ -42,7 +42,7 @@ func imageDigest(t *testing.T) (digest [sha256.Size]byte) {
 	return digest
 }
 
-func TestWhatCosignHasSigned(t *testing.T) {
+func TestVerifyReadsWhatCosignWrites(t *testing.T) {
 	ofBlob, ofImage := read(t, "blob.sigstore.json"), read(t, "image.sigstore.json")
 	const wrong = "its signature is of other bytes, or by another key"
 	for _, tt := range []struct {
