@@ -34,6 +34,8 @@ type Options struct {
 	Transport http.RoundTripper
 	// Plugins are further plugins, by name.
 	Plugins frameworkruntime.Registry
+	// Gates are feature gates that are otherwise while the scheduler is made.
+	Gates map[string]bool
 	// ExtenderBind lets extenders with a bindVerb bind pods. Else nothing is sent to it,
 	// and the scheduler binds: the extender's own cluster may be another than this one.
 	ExtenderBind bool
@@ -113,7 +115,12 @@ func (o Options) setup(ctx context.Context, s *setup, server string) (*scheduler
 	}
 	opts.Master = server
 	opts.SecureServing.BindPort = 0
-	cc, sched, err := app.Setup(ctx, opts, s.register)
+	var cc *schedulerconfig.CompletedConfig
+	var sched *scheduler.Scheduler
+	err = withGates(o.Gates, func() error {
+		cc, sched, err = app.Setup(ctx, opts, s.register)
+		return err
+	})
 	if err != nil {
 		return nil, nil, c.locate(err, s.rejected)
 	}
@@ -185,18 +192,21 @@ func New(ctx context.Context, o Options, api API) (sched *scheduler.Scheduler, d
 	if api.Parallelism == 0 {
 		api.Parallelism = config.Parallelism
 	}
-	sched, err = scheduler.New(ctx, api.Client, api.Informers, api.Dynamic, api.Events,
-		scheduler.WithComponentConfigVersion(config.APIVersion),
-		scheduler.WithKubeConfig(api.Config),
-		scheduler.WithProfiles(config.Profiles...),
-		scheduler.WithPercentageOfNodesToScore(config.PercentageOfNodesToScore),
-		scheduler.WithFrameworkOutOfTreeRegistry(plugins),
-		scheduler.WithPodMaxBackoffSeconds(config.PodMaxBackoffSeconds),
-		scheduler.WithPodInitialBackoffSeconds(config.PodInitialBackoffSeconds),
-		scheduler.WithExtenders(config.Extenders...),
-		scheduler.WithParallelism(api.Parallelism),
-		scheduler.WithClock(api.Clock),
-	)
+	err = withGates(o.Gates, func() error {
+		sched, err = scheduler.New(ctx, api.Client, api.Informers, api.Dynamic, api.Events,
+			scheduler.WithComponentConfigVersion(config.APIVersion),
+			scheduler.WithKubeConfig(api.Config),
+			scheduler.WithProfiles(config.Profiles...),
+			scheduler.WithPercentageOfNodesToScore(config.PercentageOfNodesToScore),
+			scheduler.WithFrameworkOutOfTreeRegistry(plugins),
+			scheduler.WithPodMaxBackoffSeconds(config.PodMaxBackoffSeconds),
+			scheduler.WithPodInitialBackoffSeconds(config.PodInitialBackoffSeconds),
+			scheduler.WithExtenders(config.Extenders...),
+			scheduler.WithParallelism(api.Parallelism),
+			scheduler.WithClock(api.Clock),
+		)
+		return err
+	})
 	if err != nil {
 		return nil, nil, c.locate(err, s.rejected)
 	}

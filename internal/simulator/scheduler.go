@@ -25,6 +25,7 @@ type schedulers struct {
 	prepare      func(*scheduler.Scheduler)
 	plugins      frameworkruntime.Registry
 	extenderBind bool
+	podGroups    bool
 	kubeconfig   string
 
 	applying sync.Mutex // while another takes over
@@ -122,6 +123,7 @@ func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Co
 			Ready:      func() { close(next.ready) },
 
 			ExtenderBind: s.extenderBind,
+			Gates:        map[string]bool{"GenericWorkload": s.podGroups}, // which a what-if may have switched on in this process
 		})
 		keep()
 		detach()

@@ -60,6 +60,7 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 	}
 	s.baseline.config = cfg.SchedulerConfig
 	s.prepare, s.plugins, s.extenderBind = cfg.Prepare, cfg.Plugins, cfg.ExtenderBind
+	s.podGroups = cfg.PodGroups
 	s.recorder = recorder.New(s.changes.send)
 	s.running, s.cancel = context.WithCancelCause(context.Background())
 	s.stop = sync.OnceValue(s.end)

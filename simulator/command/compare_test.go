@@ -82,6 +82,20 @@ func TestCompareExitStatusReportsLostPods(t *testing.T) {
 	}
 }
 
+// TestCompareHasNoResultIfAnExtenderDoesNotAnswer: nothing listens on port 9 of this machine.
+func TestCompareHasNoResultIfAnExtenderDoesNotAnswer(t *testing.T) {
+	dir := t.TempDir()
+	cluster := writeFile(t, dir, "cluster.yaml", comparedCluster)
+	const config = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nextenders: [{urlPrefix: \"http://127.0.0.1:9\", filterVerb: filter, ignorable: %t}]\n"
+	for _, ignorable := range []bool{false, true} {
+		b := writeFile(t, dir, "b.yaml", fmt.Sprintf(config, ignorable))
+		status, _, errOut := compareHere(t, "--cluster", cluster, "--a", "none", "--b", b)
+		if status != statusNone || !strings.Contains(errOut, b+": extender http://127.0.0.1:9 did not answer: ") {
+			t.Errorf("status %d: %s", status, errOut)
+		}
+	}
+}
+
 func TestCompareReportsMistakesBeforeItStartsAnything(t *testing.T) {
 	dir := t.TempDir()
 	cluster := writeFile(t, dir, "cluster.yaml", comparedCluster)

@@ -58,8 +58,16 @@ func (c *Cluster) release(pod *v1.Pod) {
 	}
 }
 
-// resourceClaims are copies of the resource claims of a pod.
+// resourceClaims are copies of the resource claims of a pod, also of the one that the scheduler makes for its extended
+// resources.
 func (c *Cluster) resourceClaims(pod *v1.Pod) (claims []*resourcev1.ResourceClaim) {
+	extended := pod.Status.ExtendedResourceClaimStatus
+	if extended != nil {
+		claim := Get[*resourcev1.ResourceClaim](c, pod.Namespace, extended.ResourceClaimName)
+		if claim != nil {
+			claims = append(claims, claim.DeepCopy())
+		}
+	}
 	for i := range pod.Spec.ResourceClaims {
 		name, _, err := resourceclaim.Name(pod, &pod.Spec.ResourceClaims[i])
 		if err != nil || name == nil {

@@ -64,6 +64,11 @@ type Counts struct {
 
 // newResult judges two sides.
 func newResult(a, b *side.Result) (*Result, error) {
+	for _, of := range []*side.Result{a, b} {
+		if len(of.Unanswered) > 0 {
+			return nil, fmt.Errorf("%s: %s", of.Name, strings.Join(of.Unanswered, "; "))
+		}
+	}
 	v := judge(a, b)
 	load := newLoads(nodeLoads(a, b))
 	r := &Result{

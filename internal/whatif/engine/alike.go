@@ -20,7 +20,7 @@ import (
 )
 
 // alike remembers why pods were unschedulable: a pod that differs from one of them only in its
-// name is unschedulable, too, as long as nothing was bound or preempted. Then thousands of pending
+// name is unschedulable, too, as long as nothing was bound, preempted or freed. Then thousands of pending
 // replicas cost little. It is only for plugins that are known not to read a pod's name: Kubernetes'
 // own, and this project's. Signatures, by which kube-scheduler finds equal pods, do not help: with
 // default constraints of PodTopologySpread, no pod has one.
@@ -85,7 +85,7 @@ func (a *alike) keep(err *framework.FitError, result *fwk.PostFilterResult, stat
 func (e *Engine) scheduleAlike(next hooks.SchedulePod) hooks.SchedulePod {
 	return func(ctx context.Context, of framework.Framework, state fwk.CycleState, pod *hooks.Queued) (scheduler.ScheduleResult, error) {
 		is := hooks.PodOf(pod)
-		known := e.alike.look(of, is, e.progress)
+		known := e.alike.look(of, is, e.progress+e.freed)
 		if known != nil {
 			return scheduler.ScheduleResult{}, &framework.FitError{Pod: is, NumAllNodes: known.err.NumAllNodes, Diagnosis: known.err.Diagnosis}
 		}

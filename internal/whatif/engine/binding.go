@@ -23,6 +23,8 @@ type binding struct {
 	of       framework.Framework
 	began    chan context.Context // gets that of the cycle, once
 	released chan struct{}
+	giveUp   func() // ends PreBind
+	gaveUp   bool
 }
 
 // expectBinding is called when a pod has its place on a node: its binding cycle follows,
@@ -139,9 +141,41 @@ func (p *profile) RunReservePluginsReserve(ctx context.Context, state fwk.CycleS
 	return status
 }
 
+// RunPreBindPlugins waits for no device: a real driver would fulfil its conditions.
+func (p *profile) RunPreBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
+	p.engine.mu.Lock()
+	b := p.engine.bindings[pod.UID]
+	p.engine.mu.Unlock()
+	if b == nil {
+		return p.Framework.RunPreBindPlugins(ctx, state, pod, node)
+	}
+	ctx, b.giveUp = context.WithCancel(ctx)
+	defer b.giveUp()
+	status := p.Framework.RunPreBindPlugins(ctx, state, pod, node)
+	if b.gaveUp && !status.IsSuccess() {
+		p.engine.Unmodelled("fulfil the bindingConditions of devices")
+		return fwk.NewStatus(fwk.Unschedulable, "its devices wait for their bindingConditions").WithPlugin(names.DynamicResources)
+	}
+	return status
+}
+
+// awaitsDevice is called before a pod waits for its devices.
+func (e *Engine) awaitsDevice(pod types.UID) {
+	e.mu.Lock()
+	b := e.bindings[pod]
+	e.mu.Unlock()
+	if b != nil {
+		b.gaveUp = true
+		b.giveUp()
+	}
+}
+
 // RunReservePluginsUnreserve implements framework.Framework.
 func (p *profile) RunReservePluginsUnreserve(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) {
 	p.Framework.RunReservePluginsUnreserve(ctx, state, pod, node)
+	p.engine.mu.Lock()
+	p.engine.freed++
+	p.engine.mu.Unlock()
 	p.engine.dropBinding(pod.UID)
 	p.engine.unbindVolumes(pod)
 }

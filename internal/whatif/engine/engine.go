@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -73,18 +74,20 @@ type Engine struct {
 	close  func()
 	basis  report.Basis
 
-	mu       sync.Mutex // guards what a binding cycle writes
-	outcomes map[types.NamespacedName]*Outcome
-	evicted  map[types.NamespacedName]preemption
-	progress int                 // how many pods were bound or preempted
-	tries    map[types.UID]tries // since the last progress
-	bindings map[types.UID]*binding
-	begun    []*binding           // not released yet, since another attempt goes on or Permit plugins have them wait
-	volumes  map[types.UID]func() // how to take volumes from pods that are not bound yet
-	alike    alike
-	unfit    *framework.FitError // of the current attempt, or nil
-	sure     int                 // so many pods are in the active queue, at least
-	taints   taints
+	mu         sync.Mutex // guards what a binding cycle writes
+	outcomes   map[types.NamespacedName]*Outcome
+	evicted    map[types.NamespacedName]preemption
+	progress   int                 // how many pods were bound or preempted
+	freed      int                 // how many pods gave their place on a node back before they were bound
+	tries      map[types.UID]tries // since the last progress
+	bindings   map[types.UID]*binding
+	begun      []*binding           // not released yet, since another attempt goes on or Permit plugins have them wait
+	unanswered map[string]error     // extenders that did not answer
+	volumes    map[types.UID]func() // how to take volumes from pods that are not bound yet
+	alike      alike
+	unfit      *framework.FitError // of the current attempt, or nil
+	sure       int                 // so many pods are in the active queue, at least
+	taints     taints
 }
 
 type tries struct{ since, n int }
@@ -99,16 +102,13 @@ func (c *clock) Now() time.Time {
 	return c.FakeClock.Now()
 }
 
-// gates is held while a scheduler is made with feature gates of the engine's.
-var gates sync.Mutex
-
 // New makes a scheduler over a cluster. Nothing is scheduled yet. Errors are the ones of
 // [ours.Run], or name the object of the cluster that is at fault.
 func New(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
 		clock:    &clock{clocktesting.NewFakeClock(time.Now())},
 		outcomes: map[types.NamespacedName]*Outcome{}, evicted: map[types.NamespacedName]preemption{},
-		taints: taints{since: map[string]time.Time{}}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){},
+		taints: taints{since: map[string]time.Time{}}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){}, unanswered: map[string]error{},
 	}
 	o.PodGroups = o.PodGroups || len(o.Cluster.PodGroups) > 0
 	if o.PodGroups && o.Recorder == nil {
@@ -155,8 +155,6 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 
 // enablePodGroups does so in all of this process, where this minor has them.
 func enablePodGroups() error {
-	gates.Lock()
-	defer gates.Unlock()
 	if minor.NoPodGroups != "" {
 		return nil
 	}
@@ -165,15 +163,8 @@ func enablePodGroups() error {
 
 // makeScheduler switches off what would go on beside an attempt.
 func (e *Engine) makeScheduler(ctx context.Context, o Options, api ours.API) (err error) {
-	gates.Lock()
-	defer gates.Unlock()
-	gate := feature.DefaultMutableFeatureGate
-	was := gate.Enabled(features.SchedulerAsyncPreemption)
-	if err := gate.SetFromMap(map[string]bool{string(features.SchedulerAsyncPreemption): false}); err != nil {
-		return err
-	}
-	defer func() { _ = gate.SetFromMap(map[string]bool{string(features.SchedulerAsyncPreemption): was}) }()
-	e.Scheduler, e.close, err = ours.New(ctx, ours.Options{Config: o.Config, Transport: o.Transport, Plugins: o.Plugins}, api)
+	gates := map[string]bool{string(features.SchedulerAsyncPreemption): false}
+	e.Scheduler, e.close, err = ours.New(ctx, ours.Options{Config: o.Config, Transport: o.Transport, Plugins: o.Plugins, Gates: gates}, api)
 	return err
 }
 
@@ -184,10 +175,11 @@ func (e *Engine) wrap(o Options) {
 	if shown == nil {
 		shown = func(url string) string { return url }
 	}
-	for _, extender := range sched.Extenders {
+	for i, extender := range sched.Extenders {
 		if extender.IsBinder() {
 			e.Unmodelled("bind by extender " + shown(extender.Name()) + " (the copy binds)")
 		}
+		sched.Extenders[i] = &listened{extender, e, shown(extender.Name())}
 	}
 	if o.Recorder != nil {
 		o.Recorder.Attach(sched, shown)
@@ -233,7 +225,7 @@ func (e *Engine) listen() error {
 // Describe is what an answer stands on by now, but for the name of the configuration.
 func (e *Engine) Describe() report.Basis {
 	basis := e.basis
-	basis.NotModelled = e.NotModelled()
+	basis.NotModelled = slices.Concat(e.NotModelled(), e.Unanswered())
 	return basis
 }
 

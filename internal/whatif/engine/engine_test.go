@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	feature "k8s.io/apiserver/pkg/util/feature"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/features"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
@@ -350,6 +353,87 @@ func TestPluginThatMisbehavesCostsThePodAndNothingElse(t *testing.T) {
 				t.Errorf("not modelled: %q", listed)
 			}
 		})
+	}
+}
+
+// TestDeviceThatWaitsForItsDriverKeepsItsPodPending: kube-scheduler waits 600 s for the conditions of a device.
+func TestDeviceThatWaitsForItsDriverKeepsItsPodPending(t *testing.T) {
+	if !feature.DefaultFeatureGate.Enabled(features.DRADeviceBindingConditions) {
+		t.Skip("this minor of Kubernetes has no such conditions")
+	}
+	began := time.Now()
+	e := over(t, read(t, "nodes:\n"+node("n1", "2")+`
+deviceClasses: [{metadata: {name: gpu}, spec: {selectors: [{cel: {expression: "true"}}]}}]
+resourceSlices: [{metadata: {name: n1}, spec: {driver: gpu.example.com, nodeName: n1, pool: {name: n1, generation: 1, resourceSliceCount: 1},
+  devices: [{name: gpu, bindsToNode: true, bindingConditions: [attached], bindingFailureConditions: [failed]}]}}]
+resourceClaims: [{metadata: {name: gpu, namespace: default}, spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}}]
+pods:
+`+pod("a", "", "1", "resourceClaims: [{name: gpu, resourceClaimName: gpu}], ")+pod("b", "", "1", "")), nil)
+	got := outcomes(t, e)
+	want := "a: Unschedulable its devices wait for their bindingConditions"
+	if !strings.HasPrefix(got, want) || !strings.Contains(got, "b: Scheduled n1") || time.Since(began) > time.Minute {
+		t.Errorf("got after %s\n%s", time.Since(began), got)
+	}
+	if !slices.Contains(e.NotModelled(), "fulfil the bindingConditions of devices") {
+		t.Error(e.NotModelled())
+	}
+}
+
+// TestSchedulerThatIsMadeMeanwhileSeesTheGatesOfTheProcess: a live scheduler may start again while an engine is made.
+func TestSchedulerThatIsMadeMeanwhileSeesTheGatesOfTheProcess(t *testing.T) {
+	config, _ := ours.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: Permits}]}}}]\n"))
+	made := func(do func()) frameworkruntime.Registry {
+		return frameworkruntime.Registry{"Permits": func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) {
+			do()
+			return permits{}, nil
+		}}
+	}
+	live := make(chan bool, 1)
+	checked := make(chan error, 1)
+	over(t, read(t, "nodes:\n"+node("n1", "2")), func(o *Options) {
+		o.Config = config
+		o.Plugins = made(func() {
+			go func() {
+				checked <- ours.Check(context.Background(), ours.Options{Config: config, Plugins: made(func() {
+					live <- feature.DefaultFeatureGate.Enabled(features.SchedulerAsyncPreemption)
+				})})
+			}()
+			select { // or else it has to wait until this scheduler is made
+			case is := <-live:
+				live <- is
+			case <-time.After(200 * time.Millisecond):
+			}
+		})
+	})
+	if !<-live {
+		t.Error("the gates of the engine are those of the live scheduler")
+	}
+	if err := <-checked; err != nil {
+		t.Error(err)
+	}
+}
+
+// permits is a plugin that has the pod "first" wait until its time is over.
+type permits struct{}
+
+func (permits) Name() string { return "Permits" }
+
+func (permits) Permit(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) (*fwk.Status, time.Duration) {
+	if pod.Name == "first" {
+		return fwk.NewStatus(fwk.Wait), time.Hour
+	}
+	return nil, 0
+}
+
+// TestPodThatIsNotPermittedFreesItsNode: the two others are alike, and one of them gets the node when its place is free again.
+func TestPodThatIsNotPermittedFreesItsNode(t *testing.T) {
+	e := over(t, read(t, "nodes:\n"+node("n1", "2")+"pods:\n"+pod("first", "", "2", "")+pod("second", "", "2", "")+pod("third", "", "2", "")), func(o *Options) {
+		o.Config, _ = ours.Read([]byte(unmodified + "profiles: [{plugins: {permit: {enabled: [{name: Permits}]}}}]\n"))
+		o.Plugins = frameworkruntime.Registry{"Permits": func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) { return permits{}, nil }}
+	})
+	got := outcomes(t, e)
+	if !strings.Contains(got, "second: Scheduled n1") {
+		t.Errorf("got\n%s", got)
 	}
 }
 

@@ -111,7 +111,7 @@ func (e *Engine) notAsked(pod *v1.Pod) string {
 	return "the scheduler has not tried it"
 }
 
-// recorded takes the events of a scheduler: of them only one says what nothing else does.
+// recorded takes the events of a scheduler: of them only two say what nothing else does.
 type recorded struct{ *Engine }
 
 func (e *Engine) recordEvents(string) minor.EventRecorder { return recorded{e} }
@@ -122,6 +122,9 @@ func (r recorded) WithLogger(klog.Logger) events.EventRecorderLogger { return r 
 // Eventf implements events.EventRecorder.
 func (r recorded) Eventf(regarding, related runtime.Object, _, reason, _, _ string, _ ...any) {
 	victim, _ := regarding.(*v1.Pod)
+	if reason == "BindingConditionsPending" && victim != nil {
+		r.awaitsDevice(victim.UID)
+	}
 	by, _ := related.(interface {
 		GetNamespace() string
 		GetName() string

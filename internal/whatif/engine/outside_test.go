@@ -52,6 +52,22 @@ func TestExtenderIsSentNoBindAndThePodIsBoundInTheCopy(t *testing.T) {
 	}
 }
 
+// TestExtenderThatDoesNotAnswerIsSaid: kube-scheduler passes over one that is ignorable.
+func TestExtenderThatDoesNotAnswerIsSaid(t *testing.T) {
+	for _, more := range []string{"", ", ignorable: true"} {
+		gone := httptest.NewServer(nil)
+		gone.Close()
+		e := over(t, read(t, "nodes:\n"+node("n1", "2")+node("n2", "2")+"pods:\n"+pod("a", "", "1", "")), func(o *Options) {
+			o.Config, _ = ours.Read([]byte(unmodified + `extenders: [{urlPrefix: "` + gone.URL + `", filterVerb: filter` + more + "}]\n"))
+		})
+		outcomes(t, e)
+		got := strings.Join(e.Unanswered(), "")
+		if !strings.HasPrefix(got, "extender "+gone.URL+" did not answer: dial tcp ") {
+			t.Errorf("%s: got %q", more, got)
+		}
+	}
+}
+
 // writer is a plugin that writes by all that its handle has.
 type writer struct{ handle fwk.Handle }
 

@@ -43,7 +43,8 @@ type Result struct {
 	// NotModelled is what the scheduler asked for, or a real cluster would have done, and
 	// was not done.
 	NotModelled []string         `json:"notModelled,omitempty"`
-	Setups      map[string]Setup `json:"setups"` // what decides for pods, by profile
+	Unanswered  []string         `json:"unanswered,omitempty"` // extenders that did not answer: there is no verdict then
+	Setups      map[string]Setup `json:"setups"`               // what decides for pods, by profile
 	Took        time.Duration    `json:"tookNanoseconds"`
 	// NodeNames is what the attempts refer to.
 	NodeNames []string `json:"nodeNames"`
