@@ -58,9 +58,9 @@ func Read(text []byte) (*Configuration, error) {
 		return nil, errors.New("this is not a configuration: one begins with apiVersion: and kind:, and goes on with profiles: or another field")
 	}
 	c.form = below("", c.text.Keys())
-	second := yamlcheck.Second(text)
-	if second > 0 {
-		c.form = append(c.form, &FieldError{Line: second, Err: errors.New("a configuration is one document: remove this line, and what is below it if that is another one")})
+	all, _ := yamlcheck.Documents(text)
+	if len(all) > 1 {
+		c.form = append(c.form, &FieldError{Line: all[1].Begin(), Err: errors.New("a configuration is one document: remove this line, and what is below it if that is another one")})
 	}
 	if err := yaml.Unmarshal(text, &c.file); err != nil {
 		return nil, cmp.Or(c.form.located(c), err)

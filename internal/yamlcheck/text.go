@@ -45,14 +45,8 @@ func Parse(text []byte) Text {
 	return Text{document.Content[0], document.Line}
 }
 
-// Second is the line on which a second document of a text begins, or 0.
-func Second(text []byte) int {
-	all, _ := Documents(text)
-	if len(all) > 1 {
-		return all[1].line
-	}
-	return 0
-}
+// Begin is the line on which the document begins.
+func (t Text) Begin() int { return t.line }
 
 // JSON is what the decoders of Kubernetes read. To them y, no, on and such are booleans.
 func (t Text) JSON() ([]byte, error) {

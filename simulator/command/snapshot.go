@@ -109,7 +109,7 @@ func (m *maxSize) add(flags *pflag.FlagSet) {
 // readSnapshot reads the file of a cluster, a folder of files, or stdin for -. The notices say
 // what is skipped. The digest is of all that was read.
 func readSnapshot(ctx context.Context, stdin io.Reader, path string, limit maxSize) (s *snapshot.Snapshot, notices []snapshot.Notice, digest string, err error) {
-	files, err := clusterFiles(ctx, stdin, path)
+	files, err := clusterFiles(stdin, path)
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -138,20 +138,20 @@ func readSnapshot(ctx context.Context, stdin io.Reader, path string, limit maxSi
 
 // clusterFiles returns stdin, a file, or the files in a folder that may have objects. That of
 // kubectl cluster-info dump has logs, too.
-func clusterFiles(ctx context.Context, stdin io.Reader, path string) (files []snapshot.File, err error) {
+func clusterFiles(stdin io.Reader, path string) (files []snapshot.File, err error) {
 	if path == "-" {
 		return []snapshot.File{{Reader: stdin}}, nil
 	}
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
-		file, err := openFile(ctx, path)
-		return []snapshot.File{{Reader: &whenRead{file: file}}}, err
+		return []snapshot.File{{Reader: &whenRead{open: func() (io.ReadCloser, error) { return os.Open(path) }}}}, nil
 	}
 	folder := os.DirFS(path)
 	err = fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
 		extension := filepath.Ext(strings.TrimSuffix(name, ".gz"))
 		if err == nil && entry.Type().IsRegular() && slices.Contains([]string{".json", ".yaml", ".yml"}, extension) {
-			files = append(files, snapshot.File{Name: name, Reader: &whenRead{folder: folder, name: name}})
+			open := func() (io.ReadCloser, error) { return folder.Open(name) }
+			files = append(files, snapshot.File{Name: name, Reader: &whenRead{open: open}})
 		}
 		return err
 	})
@@ -162,17 +162,16 @@ func clusterFiles(ctx context.Context, stdin io.Reader, path string) (files []sn
 }
 
 // whenRead is a file that is opened when it is read first, and closed at its end: a folder
-// may have more files than a process may open.
+// may have more files than a process may open, and opening a pipe waits for a writer.
 type whenRead struct {
-	folder fs.FS
-	name   string
-	file   io.ReadCloser
-	err    error
+	open func() (io.ReadCloser, error)
+	file io.ReadCloser
+	err  error
 }
 
 func (f *whenRead) Read(into []byte) (n int, err error) {
-	if f.file == nil {
-		f.file, f.err = f.folder.Open(f.name)
+	if f.file == nil && f.err == nil {
+		f.file, f.err = f.open()
 	}
 	if f.err != nil {
 		return 0, f.err
@@ -182,23 +181,4 @@ func (f *whenRead) Read(into []byte) (n int, err error) {
 		_ = f.file.Close() // which was only read
 	}
 	return n, f.err
-}
-
-// openFile opens a file, or returns when ctx is done: opening a pipe waits for a writer.
-func openFile(ctx context.Context, path string) (*os.File, error) {
-	type result struct {
-		file *os.File
-		err  error
-	}
-	opened := make(chan result, 1)
-	go func() {
-		file, err := os.Open(path)
-		opened <- result{file, err}
-	}()
-	select {
-	case is := <-opened:
-		return is.file, is.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
 }

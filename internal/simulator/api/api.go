@@ -20,7 +20,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
@@ -178,22 +177,16 @@ func (h handler) preview(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := Preview{Matches: []string{}}
 	out.Annotations, out.ExcludeAnnotations = h.sim.Annotations(in.Scheduler)
-	annotations := map[string]string{}
-	for key, pattern := range map[string]*string{regex.Annotation: in.Pattern, regex.ExcludeAnnotation: in.Exclude} {
-		if pattern != nil {
-			annotations[key] = *pattern
-			out.Notes = append(out.Notes, dialect.Notes(*pattern)...)
-		}
-	}
-	matches, total, err := h.sim.Preview(annotations)
+	matches, total, notes, err := h.sim.Preview(in.Pattern, in.Exclude)
 	var wrong *regex.PatternError
 	switch {
 	case errors.As(err, &wrong):
-		out.Error, out.Notes = wrong.Error(), nil
+		out.Error = wrong.Error()
 	case err != nil:
 		return err
 	default:
-		out.Valid, out.Matches, out.Total = true, matches, total
+		out.Valid, out.Notes = true, notes
+		out.Matches, out.Total = matches, total
 	}
 	return writeJSON(w, out)
 }

@@ -25,7 +25,7 @@ type jobs struct {
 }
 
 // The numbers of ended jobs that are kept. A comparison needs much memory: all verdicts on the
-// pods that differ. Failed comparisons have a limit of their own.
+// pods that differ. A failed one has none.
 const (
 	keptJobs        = 16
 	keptComparisons = 3
@@ -92,13 +92,14 @@ func (j *jobs) add(one *job, work work) *job {
 func (j *jobs) list() (all []*job) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	left := map[string]int{"": keptJobs, "comparison": keptComparisons, "failed comparison": keptComparisons}
+	left := map[bool]int{false: keptJobs, true: keptComparisons}
 	j.all = slices.DeleteFunc(j.all, func(one *job) bool {
 		if !one.Ended() {
 			return false
 		}
-		left[one.sort()]--
-		return left[one.sort()] < 0
+		large := one.comparison != nil && one.Result != nil
+		left[large]--
+		return left[large] < 0
 	})
 	return slices.Clone(j.all)
 }
@@ -112,17 +113,6 @@ func (j *jobs) stopOthers(own *job) {
 			<-one.ended
 		}
 	}
-}
-
-// sort is the kind of job that has a limit of its own.
-func (j *job) sort() string {
-	switch {
-	case j.comparison == nil:
-		return ""
-	case j.Result == nil:
-		return "failed comparison"
-	}
-	return "comparison"
 }
 
 // get returns nil if the job is not kept.

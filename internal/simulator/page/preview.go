@@ -8,7 +8,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -121,23 +120,15 @@ func (p *page) viewOf(a *annotated, scheduler, key, excludeKey string, reads boo
 	case value == nil && exclude == nil:
 		return previewView{Tone: "quiet", Says: "No regex: any node may run the pod."}, nil
 	}
-	view := previewView{Tone: "pending", Excluding: exclude != nil}
-	annotations := map[string]string{}
-	if value != nil {
-		annotations[regex.Annotation] = *value
-		view.Notes = append(view.Notes, dialect.Notes(*value)...)
-	}
-	if exclude != nil {
-		annotations[regex.ExcludeAnnotation] = *exclude
-		view.Notes = append(view.Notes, dialect.Notes(*exclude)...)
-	}
-	names, total, err := p.sim.Preview(annotations)
+	names, total, notes, err := p.sim.Preview(value, exclude)
 	var wrong *regex.PatternError
 	if errors.As(err, &wrong) {
 		return previewView{Tone: "failing", Says: wrong.Error()}, nil
 	}
 	shown := min(maxNames, len(names))
-	view.Names, view.Matches, view.More, view.Total = names[:shown], len(names), len(names)-shown, total
+	view := previewView{
+		Tone: "pending", Notes: notes, Names: names[:shown], Matches: len(names), More: len(names) - shown, Total: total, Excluding: exclude != nil,
+	}
 	if len(names) > 0 && len(view.Notes) == 0 {
 		view.Tone = "fine"
 	}
