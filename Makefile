@@ -297,7 +297,7 @@ bench-extender: BENCH = Cycle/case=(prefix|none)//plugin=extender
 bench-extender: bench ## the extender with full nodes, and with names
 
 .PHONY: bench-whatif
-bench-whatif: bin/bench.test ## what-ifs on examples/cluster, beside the time of SchedulePod; CLUSTERS=1000/3000,5000/50000
+bench-whatif: bin/bench.test ## what-ifs on examples/cluster; CLUSTERS=1000/3000,5000/50000
 	cd bench && ../bin/bench.test -test.run '^$$' -test.bench WhatIf -test.benchtime 1x -test.timeout 0 -clusters $(or $(CLUSTERS),1000/3000)
 
 bin/bench.test: FORCE

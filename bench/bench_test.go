@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,36 +18,25 @@ import (
 var (
 	rounds      = flag.Int("rounds", 1, "how many rounds of turns the variants take")
 	wholeRounds = flag.Int("whole-rounds", 1, "the same of a whole scheduler, whose turns take seconds")
-	nodes       = numbers{1000, 5000}
+	nodes       = []int{1000, 5000}
 	pods        = flag.Int("pods", 1000, "pods of a whole scheduler")
 	pending     = flag.Int("pending", 10_000, "pending pods of different patterns, for BenchmarkHints")
 	guests      = flag.String("guests", "", "further guests to measure: .wasm files, separated by commas")
 )
 
 func init() {
-	flag.Var(&nodes, "nodes", "sizes of the clusters, separated by commas")
-	klog.SetLogger(logr.Discard()) // logs of guests and schedulers are not measured
-}
-
-// numbers is a flag.
-type numbers []int
-
-// String implements flag.Value.
-func (n *numbers) String() string {
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint(*n), " ", ","), "[]")
-}
-
-// Set implements flag.Value.
-func (n *numbers) Set(list string) error {
-	*n = nil
-	for text := range strings.SplitSeq(list, ",") {
-		number, err := strconv.Atoi(text)
-		if err != nil || number < 1 {
-			return fmt.Errorf("%q is no number above 0", text)
+	flag.Func("nodes", "sizes of the clusters, separated by commas", func(list string) error {
+		nodes = nil
+		for text := range strings.SplitSeq(list, ",") {
+			number, err := strconv.Atoi(text)
+			if err != nil || number < 1 {
+				return fmt.Errorf("%q is no number above 0", text)
+			}
+			nodes = append(nodes, number)
 		}
-		*n = append(*n, number)
-	}
-	return nil
+		return nil
+	})
+	klog.SetLogger(logr.Discard()) // logs of guests and schedulers are not measured
 }
 
 // inTurns runs a sub-benchmark for each variant in each round. Each round starts with
@@ -83,37 +71,26 @@ func TestEveryVariantIsMeasured(t *testing.T) {
 	}
 	for _, d := range allVariants(t) {
 		if d.open != nil {
-			reportsUnits(t, string(stdout), "Cycle/case=prefix/nodes=40/plugin="+d.name, "ns/op", "cpu-ns/op", "B/op", "allocs/op")
-			reportsUnits(t, string(stdout), "Cycle/case=none/nodes=40/plugin="+d.name, "cpu-ns/op")
+			reported(t, string(stdout), "Cycle/case=prefix/nodes=40/plugin="+d.name, "cpu-ns/op")
 		}
 		if d.serve != nil {
-			reportsUnits(t, string(stdout), "Scheduler/case=all/nodes=40/plugin="+d.name, " 0 pods-left", "pods/s", "cpu-ns/pod", "p50-ns", "p90-ns", "p99-ns")
+			reported(t, string(stdout), "Scheduler/case=all/nodes=40/plugin="+d.name, " 0 pods-left")
 		}
 	}
-	for name, unit := range map[string]string{
-		"Scheduler/case=new/nodes=40/plugin=none":  " 0 pods-left",
-		"Scheduler/case=all/nodes=40/plugin=v2":    "heartbeats/s",
-		"Cycle/case=new/nodes=40/plugin=v2":        "cpu-ns/op",
-		"Cycle/case=most/nodes=40/plugin=v2-asked": "cpu-ns/op",
-		"Hints/case=40/nodes=100/plugin=v2":        " 0 woken/op",
-	} {
-		reportsUnits(t, string(stdout), name, unit)
-	}
+	reported(t, string(stdout), "Cycle/case=new/nodes=40/plugin=v2", "cpu-ns/op")
+	reported(t, string(stdout), "Hints/case=40/nodes=100/plugin=v2", " 0 woken/op")
 	for _, question := range []string{"compare", "fit", "shrink"} {
-		found, _ := regexp.MatchString(`BenchmarkWhatIf/cluster=40-nodes-120-pods/`+question+`.* MB\s.* cpu-s/op`, string(stdout))
-		if !found {
+		if !strings.Contains(string(stdout), "BenchmarkWhatIf/cluster=40-nodes-120-pods/"+question) {
 			t.Errorf("%s is not measured", question)
 		}
 	}
 }
 
-func reportsUnits(t *testing.T, stdout, name string, units ...string) {
+func reported(t *testing.T, stdout, name, unit string) {
 	t.Helper()
 	_, line, _ := strings.Cut(stdout, "Benchmark"+name+"/round=0")
 	line, _, _ = strings.Cut(line, "\n")
-	for _, unit := range units {
-		if !strings.Contains(line, unit) {
-			t.Errorf("%s: no %s: %q", name, unit, line)
-		}
+	if !strings.Contains(line, unit) {
+		t.Errorf("%s: no %s: %q", name, unit, line)
 	}
 }

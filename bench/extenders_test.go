@@ -14,6 +14,7 @@ import (
 	schedulerapi "k8s.io/kubernetes/pkg/scheduler/apis/config"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -30,9 +31,7 @@ func ofExtender(name string, names bool) *variant {
 		},
 		serve: func(tb testing.TB) string {
 			server, err := startExtender()
-			if err != nil {
-				tb.Fatal(err)
-			}
+			testkit.Must(tb, err)
 			tb.Cleanup(func() { _ = server.Stop() })
 			return configuration + fmt.Sprintf(`percentageOfNodesToScore: 100
 extenders:

@@ -12,11 +12,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/wat"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
-func TestEveryFloorIsBuiltFromTheSourceBesideIt(t *testing.T) { wat.Check(t, "testdata") }
+func TestEveryFloorIsBuiltFromTheSourceBesideIt(t *testing.T) { testkit.CheckGuests(t, "testdata") }
 
 func ofGuest(name string, r role, wasm []byte) *variant {
 	d := &variant{name: name, role: r, wasm: wasm}
@@ -74,9 +74,7 @@ func (g *guest) Close() error { return g.host.Close() }
 // serveGuest gives a guest to a real scheduler.
 func serveGuest(tb testing.TB, wasm []byte) string {
 	file := filepath.Join(tb.TempDir(), "guest.wasm")
-	if err := os.WriteFile(file, wasm, 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, os.WriteFile(file, wasm, 0o600))
 	return withPlugin("WasmRegexScheduling") + `  pluginConfig:
   - name: WasmRegexScheduling
     args:

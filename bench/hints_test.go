@@ -12,6 +12,8 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // BenchmarkHints measures the queueing hints for one new node, which lock the scheduler's
@@ -26,9 +28,7 @@ func BenchmarkHints(b *testing.B) {
 	for _, s := range opened.sessions {
 		for _, pod := range pods { // each is unschedulable
 			_, err := s.Cycle(pod, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
+			testkit.Must(b, err)
 		}
 	}
 	fresh := 0
@@ -37,9 +37,7 @@ func BenchmarkHints(b *testing.B) {
 			EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error)
 		})
 		events, err := s.EventsToRegister(background)
-		if err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, err)
 		woken := 0
 		var took time.Duration
 		for b.Loop() {
@@ -63,9 +61,7 @@ func wokenBy(b *testing.B, events []fwk.ClusterEventWithHint, pods []*v1.Pod, no
 		}
 		for _, pod := range pods {
 			hint, err := event.QueueingHintFn(klog.Background(), pod, nil, node)
-			if err != nil {
-				b.Fatal(err)
-			}
+			testkit.Must(b, err)
 			if hint == fwk.Queue {
 				woken++
 			}

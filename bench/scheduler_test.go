@@ -25,6 +25,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
@@ -39,28 +40,19 @@ const limit = 20 * time.Second
 func BenchmarkScheduler(b *testing.B) {
 	variants := slices.DeleteFunc(allVariants(b), func(d *variant) bool { return d.serve == nil })
 	few := slices.DeleteFunc(slices.Clone(variants), func(d *variant) bool { return d.name != "none" && d.name != "v2" && d.name != "native" })
-	inWholeClusters(b, []turns{
+	turns := []struct {
+		kase     string
+		variants []*variant
+		pods     func(*variant) []*v1.Pod
+	}{
 		{"all", variants, mix},
 		{"new", few, func(*variant) []*v1.Pod { return podsLike(newPatterns) }},
-	})
-}
-
-// turns are the rounds on a whole cluster, with pods that may depend on the variant.
-type turns struct {
-	kase     string
-	variants []*variant
-	pods     func(*variant) []*v1.Pod
-}
-
-// inWholeClusters runs the turns on control planes of each size, one after another.
-func inWholeClusters(b *testing.B, all []turns) {
+	}
 	for _, n := range nodes {
 		c := &wholeCluster{nodes: n}
-		for _, t := range all {
+		for _, t := range turns {
 			inTurns(b, *wholeRounds, fmt.Sprintf("case=%s/nodes=%d", t.kase, n), t.variants, func(b *testing.B, d *variant) {
-				if err := c.start(); err != nil {
-					b.Fatal(err)
-				}
+				testkit.Must(b, c.start())
 				for b.Loop() {
 					c.schedule(b, d, t.pods(d))
 				}
@@ -142,19 +134,13 @@ func (c *wholeCluster) start() (err error) {
 // includes the API server and etcd.
 func (c *wholeCluster) schedule(b *testing.B, d *variant, all []*v1.Pod) {
 	text := d.serve(b)
-	if err := c.createPods(all); err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, c.createPods(all))
 	defer c.deletePods(b, all)
 	events, err := c.watch(b.Context())
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	defer events.Stop()
 	config, err := kubescheduler.Read([]byte(text))
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	clock, ended := &clock{tries: map[string]int{}}, make(chan error, 1)
 	ctx, stop := context.WithCancel(b.Context())
 	renewed := c.heartbeats(ctx)

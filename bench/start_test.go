@@ -3,6 +3,8 @@ package bench
 import (
 	"slices"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // BenchmarkStart measures the start of a guest up to its first pod: the host compiles and
@@ -13,12 +15,8 @@ func BenchmarkStart(b *testing.B) {
 	inTurns(b, *rounds, "case=guest", withGuest, func(b *testing.B, d *variant) {
 		for b.Loop() {
 			s, err := d.open(one)
-			if err != nil {
-				b.Fatal(err)
-			}
-			if err := s.Close(); err != nil {
-				b.Fatal(err)
-			}
+			testkit.Must(b, err)
+			testkit.Must(b, s.Close())
 		}
 		b.ReportMetric(float64(len(d.wasm)), "wasm-B")
 	})

@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/static"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
@@ -84,9 +85,7 @@ func allVariants(tb testing.TB) []*variant {
 func read(tb testing.TB, from func(string) ([]byte, error), file string) []byte {
 	tb.Helper()
 	wasm, err := from(file)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	return wasm
 }
 

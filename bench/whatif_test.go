@@ -4,7 +4,6 @@ package bench
 
 import (
 	"bytes"
-	"context"
 	"flag"
 	"os"
 	"os/exec"
@@ -12,16 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
-	fwk "k8s.io/kube-scheduler/framework"
-	kubescheduler "k8s.io/kubernetes/pkg/scheduler"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
-
-	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
-	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
-	"wasmkwokwizardry.io/regex-scheduling/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/simulator/command"
 )
 
@@ -37,8 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// BenchmarkWhatIf runs the simulator's commands, each in a process of its own, and in this process the
-// engine on all pods, which shows kube-scheduler's own share.
+// BenchmarkWhatIf runs the simulator's commands, each in a process of its own.
 func BenchmarkWhatIf(b *testing.B) {
 	for size := range strings.SplitSeq(*clusters, ",") {
 		b.Run("cluster="+strings.Replace(size, "/", "-nodes-", 1)+"-pods", func(b *testing.B) {
@@ -51,8 +41,6 @@ func BenchmarkWhatIf(b *testing.B) {
 					ask(b, "drain", strings.Fields(found)...)
 				}
 			}
-			// Last: Linux counts what this process has at the start of another as that one's memory.
-			b.Run("SchedulePod", func(b *testing.B) { scheduleAll(b, file) })
 		})
 	}
 }
@@ -64,9 +52,7 @@ func writeCluster(b *testing.B, size string) string {
 	if err == nil {
 		err = os.WriteFile(file, text, 0o600)
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, err)
 	return file
 }
 
@@ -93,51 +79,3 @@ func ask(b *testing.B, question string, args ...string) (printed string) {
 
 // kilobytes in a megabyte.
 const kilobytes = 1024
-
-// scheduleAll reschedules all pods from scratch, without a recorder.
-func scheduleAll(b *testing.B, file string) {
-	for b.Loop() {
-		e := pendingCluster(b, file)
-		var inside time.Duration
-		e.Scheduler.SchedulePod = timed(e.Scheduler.SchedulePod, &inside)
-		before := cpuTime()
-		if err := e.Run(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-		b.ReportMetric(inside.Seconds(), "SchedulePod-s/op")
-		b.ReportMetric((cpuTime() - before).Seconds(), "cpu-s/op")
-		e.Close()
-	}
-}
-
-func timed(next hooks.SchedulePod, inside *time.Duration) hooks.SchedulePod {
-	return func(ctx context.Context, of framework.Framework, state fwk.CycleState, pod *hooks.Queued) (kubescheduler.ScheduleResult, error) {
-		began := time.Now()
-		defer func() { *inside += time.Since(began) }()
-		return next(ctx, of, state, pod)
-	}
-}
-
-func pendingCluster(b *testing.B, path string) *engine.Engine {
-	file, err := os.Open(path)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer file.Close()
-	s, _, err := snapshot.Read(file)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for i := range s.Pods {
-		s.Pods[i].Spec.NodeName = ""
-	}
-	config, err := scheduler.Read([]byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	e, err := engine.New(b.Context(), engine.Options{Config: config, Cluster: s, Seed: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
-	return e
-}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/command"
 )
 
@@ -47,7 +48,7 @@ func TestEachExampleDoesWhatItsREADMESays(t *testing.T) {
 			}
 			readAll(t, "../guest") // which go reads: a result is cached until they change
 			dir := t.TempDir()
-			must(t, os.CopyFS(dir, os.DirFS(folder)))
+			testkit.Must(t, os.CopyFS(dir, os.DirFS(folder)))
 			var said string
 			for _, line := range lines(t, filepath.Join(dir, "README.md"), "    ") {
 				said = run(t, dir, needs.environment, line)
@@ -66,7 +67,7 @@ func TestEachExampleDoesWhatItsREADMESays(t *testing.T) {
 // readAll reads the files of a folder.
 func readAll(t *testing.T, folder string) {
 	t.Helper()
-	must(t, filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+	testkit.Must(t, filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			_, err = os.ReadFile(path)
 		}
@@ -79,7 +80,7 @@ func readAll(t *testing.T, folder string) {
 func lines(t *testing.T, readme, begin string) (all []string) {
 	t.Helper()
 	text, err := os.ReadFile(readme)
-	must(t, err)
+	testkit.Must(t, err)
 	for line := range strings.Lines(string(text)) {
 		if rest, ok := strings.CutPrefix(line, begin); ok {
 			all = append(all, rest)
@@ -95,8 +96,8 @@ func run(t *testing.T, dir, environment, line string) string {
 	t.Helper()
 	bin := t.TempDir()
 	self, err := os.Executable()
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join(bin, "guest"), []byte("#!/bin/sh\n"+asGuest+"=1 exec "+self+" \"$@\"\n"), 0o755))
+	testkit.Must(t, err)
+	testkit.Must(t, os.WriteFile(filepath.Join(bin, "guest"), []byte("#!/bin/sh\n"+asGuest+"=1 exec "+self+" \"$@\"\n"), 0o755))
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PATH="+bin+":/usr/bin:"+os.Getenv("PATH"), environment, "GOFLAGS=-buildvcs=false -trimpath", "CGO_ENABLED=0")
@@ -111,13 +112,13 @@ func run(t *testing.T, dir, environment, line string) string {
 // simulator that only checks that its input files exist.
 func TestCommandsOnAClusterFindTheirFiles(t *testing.T) {
 	dir := t.TempDir()
-	must(t, os.CopyFS(filepath.Join(dir, "examples/cluster"), os.DirFS("cluster")))
+	testkit.Must(t, os.CopyFS(filepath.Join(dir, "examples/cluster"), os.DirFS("cluster")))
 	script := filepath.Join(dir, "script")
-	must(t, os.WriteFile(script, []byte("set -e\n"+strings.Join(lines(t, "cluster/README.md", "    "), "")), 0o600))
-	must(t, os.Mkdir(filepath.Join(dir, "bin"), 0o755))
-	must(t, os.WriteFile(filepath.Join(dir, "bin/simulator"), []byte(onlyLooks), 0o755))
+	testkit.Must(t, os.WriteFile(script, []byte("set -e\n"+strings.Join(lines(t, "cluster/README.md", "    "), "")), 0o600))
+	testkit.Must(t, os.Mkdir(filepath.Join(dir, "bin"), 0o755))
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, "bin/simulator"), []byte(onlyLooks), 0o755))
 	for _, tool := range []string{"bin/simulator-1.35", "bin/simulator-1.37"} {
-		must(t, os.WriteFile(filepath.Join(dir, tool), nil, 0o755))
+		testkit.Must(t, os.WriteFile(filepath.Join(dir, tool), nil, 0o755))
 	}
 	run(t, dir, "KUBECONFIG=/dev/null", "make() { :; }; . "+script)
 }
@@ -136,13 +137,6 @@ done
 func absolute(t *testing.T, path string) string {
 	t.Helper()
 	path, err := filepath.Abs(path)
-	must(t, err)
+	testkit.Must(t, err)
 	return path
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // TestSchedulerOfTheDocumentIsBuilt makes the module of docs/import.md from the
@@ -13,11 +15,11 @@ import (
 func TestSchedulerOfTheDocumentIsBuilt(t *testing.T) {
 	readAll(t, "../scheduler")
 	text, err := os.ReadFile("../docs/import.md")
-	must(t, err)
+	testkit.Must(t, err)
 	page := string(text)
 	dir := filepath.Join(t.TempDir(), "my-scheduler")
-	must(t, os.Mkdir(dir, 0o755))
-	must(t, os.Symlink(absolute(t, ".."), filepath.Join(dir, "../regex-scheduling")))
+	testkit.Must(t, os.Mkdir(dir, 0o755))
+	testkit.Must(t, os.Symlink(absolute(t, ".."), filepath.Join(dir, "../regex-scheduling")))
 	page = writeFiles(t, page, dir)
 	commands := blocks(page)
 	if len(commands) != 2 {
@@ -39,7 +41,7 @@ func TestSchedulerOfTheDocumentIsBuilt(t *testing.T) {
 
 	configuration := filepath.Join(dir, "scheduler.yaml")
 	wrong := strings.Replace(contentOf(t, configuration), "not_gpu.wasm", "none.wasm", 1)
-	must(t, os.WriteFile(configuration, []byte(wrong), 0o600))
+	testkit.Must(t, os.WriteFile(configuration, []byte(wrong), 0o600))
 	last := commands[1][strings.LastIndex(strings.TrimSpace(commands[1]), "\n")+1:]
 	said := run(t, dir, "", "! "+last)
 	if !strings.Contains(said, "examples/wat/none.wasm: no such file") {
@@ -53,7 +55,7 @@ func writeFiles(t *testing.T, page, dir string) (rest string) {
 	t.Helper()
 	file := regexp.MustCompile("(?m)^`([a-z.]+)`:\n\n((?:(?:    .*)?\n)+)")
 	for _, found := range file.FindAllStringSubmatch(page, -1) {
-		must(t, os.WriteFile(filepath.Join(dir, found[1]), []byte(unindented(found[2])), 0o600))
+		testkit.Must(t, os.WriteFile(filepath.Join(dir, found[1]), []byte(unindented(found[2])), 0o600))
 	}
 	return file.ReplaceAllString(page, "")
 }
@@ -73,6 +75,6 @@ func unindented(block string) string {
 func contentOf(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	must(t, err)
+	testkit.Must(t, err)
 	return string(text)
 }

@@ -8,29 +8,23 @@ import (
 	"testing"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 )
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func TestExtenderKeepsItsCertificateIfTheNewOneIsInvalid(t *testing.T) {
 	authority, dir := pki.New(t), t.TempDir()
 	files := TLS{CertFile: filepath.Join(dir, "tls.crt"), KeyFile: filepath.Join(dir, "tls.key"), ClientCAFile: filepath.Join(dir, "ca.crt")}
-	write := func(path, text string) { must(t, os.WriteFile(path, []byte(text), 0o600)) }
+	write := func(path, text string) { testkit.Must(t, os.WriteFile(path, []byte(text), 0o600)) }
 	for want, spoil := range map[string]func(){
 		"expired on ":    func() { authority.Issue(t, files.CertFile, files.KeyFile, -time.Minute) },
 		"does not match": func() { authority.Issue(t, files.CertFile, filepath.Join(dir, "other.key"), time.Hour) },
 		"certificate " + files.CertFile + " with key " + files.KeyFile + ": ": func() { write(files.KeyFile, "") },
 		"ca.crt: it has no PEM certificate":                                   func() { write(files.ClientCAFile, "x") },
-		"tls.key: no such file":                                               func() { must(t, os.Remove(files.KeyFile)) },
+		"tls.key: no such file":                                               func() { testkit.Must(t, os.Remove(files.KeyFile)) },
 		"tls.crt: is not a regular file": func() {
-			must(t, os.Remove(files.CertFile))
-			must(t, os.Mkdir(files.CertFile, 0o700))
+			testkit.Must(t, os.Remove(files.CertFile))
+			testkit.Must(t, os.Mkdir(files.CertFile, 0o700))
 		},
 	} {
 		reloaded := errors.New("nothing was reloaded")
@@ -38,10 +32,10 @@ func TestExtenderKeepsItsCertificateIfTheNewOneIsInvalid(t *testing.T) {
 		_ = os.Remove(files.CertFile)
 		good := authority.Issue(t, files.CertFile, files.KeyFile, time.Hour)
 		ca, err := os.ReadFile(authority.File)
-		must(t, err)
+		testkit.Must(t, err)
 		write(files.ClientCAFile, string(ca))
 		_, err = source.load()
-		must(t, err)
+		testkit.Must(t, err)
 		spoil()
 		_, _ = source.get(nil)
 		if reloaded == nil || !strings.Contains(reloaded.Error(), want) {

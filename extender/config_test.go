@@ -1,7 +1,6 @@
 package extender_test
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 const files = "../testdata/extender/config/"
@@ -22,9 +22,7 @@ func TestBadFilesEarnTheirMessage(t *testing.T) {
 	}
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		wanted := 0
 		for line := range strings.Lines(string(text)) {
 			want, ok := strings.CutPrefix(strings.TrimSpace(line), "# want: ")
@@ -41,65 +39,47 @@ func TestBadFilesEarnTheirMessage(t *testing.T) {
 			t.Fatalf("%s: the first line does not say what to want", path)
 		}
 	}
-	if _, err := extender.LoadConfig(files + "missing.yaml"); err == nil || !strings.Contains(err.Error(), "missing.yaml") {
+	_, err = extender.LoadConfig(files + "missing.yaml")
+	if err == nil || !strings.Contains(err.Error(), "missing.yaml") {
 		t.Errorf("a missing file: %v", err)
 	}
 }
 
-// TestFileOfNothingIsRefused: a file that was emptied by accident must not
-// become the defaults.
+// A file that was emptied by accident must not become the defaults.
 func TestFileOfNothingIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.yaml")
 	for _, text := range []string{"", "\n \n", "\ufeff", "# algorithm: lucky", "null", "~\n", "---\n...\n"} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 		_, err := extender.LoadConfig(path)
 		if err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), "write {}") {
 			t.Errorf("%q: got %v", text, err)
 		}
 	}
-	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, err := extender.LoadConfig(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	given, _ := c.YAML()
-	defaults, _ := load(t, "").YAML()
-	if !bytes.Equal(given, defaults) {
+	testkit.Must(t, os.WriteFile(path, []byte("{}"), 0o600))
+	given, defaults := printed(t, path), printed(t, "")
+	if given != defaults {
 		t.Errorf("{} gives\n%s\nwant the defaults\n%s", given, defaults)
 	}
 }
 
-// TestWhatIsPrintedGivesTheSameAgain loads what each good file becomes.
-func TestWhatIsPrintedGivesTheSameAgain(t *testing.T) {
+// printed is the configuration that a file gives.
+func printed(t *testing.T, path string) string {
+	t.Helper()
+	text, err := load(t, path).YAML()
+	testkit.Must(t, err)
+	return string(text)
+}
+
+func TestPrintedConfigGivesTheSameAgain(t *testing.T) {
 	paths, err := filepath.Glob(files + "good/*.yaml")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no files: %v", err)
 	}
 	for _, path := range paths {
-		c, err := extender.LoadConfig(path)
-		if err != nil {
-			t.Errorf("%v", err)
-			continue
-		}
-		text, err := c.YAML()
-		if err != nil {
-			t.Fatal(err)
-		}
-		printed := filepath.Join(t.TempDir(), "printed.yaml")
-		if err := os.WriteFile(printed, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		again, err := extender.LoadConfig(printed)
-		if err != nil {
-			t.Errorf("%s: what is printed is refused: %v\n%s", path, err, text)
-			continue
-		}
-		other, _ := again.YAML()
-		if !bytes.Equal(text, other) {
+		text, file := printed(t, path), filepath.Join(t.TempDir(), "printed.yaml")
+		testkit.Must(t, os.WriteFile(file, []byte(text), 0o600))
+		other := printed(t, file)
+		if text != other {
 			t.Errorf("%s: printed\n%s\nand then\n%s", path, text, other)
 		}
 	}
@@ -108,9 +88,7 @@ func TestWhatIsPrintedGivesTheSameAgain(t *testing.T) {
 func load(t *testing.T, file string, args ...string) *extender.Config {
 	t.Helper()
 	c, err := extender.LoadConfig(file, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return c
 }
 

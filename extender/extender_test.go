@@ -10,6 +10,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // reachable is a listener on loopback whose address is not loopback.
@@ -21,15 +22,15 @@ func TestExtenderWarnsOfAReachableAddressWithoutTLS(t *testing.T) {
 	for _, outside := range []bool{false, true} {
 		var log bytes.Buffer
 		e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: extender.NewLogger(&log, extender.LogText, 0)})
-		must(t, err)
+		testkit.Must(t, err)
 		l, err := net.Listen("tcp", "127.0.0.1:0")
-		must(t, err)
+		testkit.Must(t, err)
 		if outside {
 			l = reachable{l}
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		must(t, e.Serve(ctx, l))
+		testkit.Must(t, e.Serve(ctx, l))
 		got := strings.Contains(log.String(), "Warning: serving without TLS")
 		if got != outside {
 			t.Errorf("outside %v: warned %v: %s", outside, got, &log)

@@ -8,29 +8,23 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/go-logr/logr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 // patience is how long a test waits for what must happen. Nothing is asserted
 // to be faster.
-const patience = 5 * time.Minute
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+const patience = eventually.Patience
 
 func loadConfig(t testing.TB, path string) *extender.Config {
 	t.Helper()
 	c, err := extender.LoadConfig(path)
-	must(t, err)
+	testkit.Must(t, err)
 	c.Timeouts.Unready.Duration = 0
 	return c
 }
@@ -39,14 +33,14 @@ func loadConfig(t testing.TB, path string) *extender.Config {
 func configure(t testing.TB, text string) *extender.Config {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.yaml")
-	must(t, os.WriteFile(path, []byte(text), 0o600))
+	testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	return loadConfig(t, path)
 }
 
 func newExtender(t testing.TB, c *extender.Config) *extender.Extender {
 	t.Helper()
 	e, err := extender.New(extender.Options{Config: c, Logger: logr.Discard(), Version: "v0.0.0-test"})
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(e.Close)
 	return e
 }
@@ -56,7 +50,7 @@ func newLogging(t testing.TB, verbosity int) (*extender.Extender, *observe.Log) 
 	t.Helper()
 	log := &observe.Log{}
 	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: extender.NewLogger(log, extender.LogText, verbosity)})
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(e.Close)
 	return e, log
 }
@@ -78,7 +72,7 @@ func start(t testing.TB, c *extender.Config) running {
 func startLogging(t testing.TB, c *extender.Config, logger logr.Logger) running {
 	t.Helper()
 	r, err := extender.Start(extender.Options{Config: c, Logger: logger})
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = r.Stop() })
 	return running{r}
 }
@@ -99,16 +93,4 @@ func get(handler http.Handler, path string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 	return w
-}
-
-// eventually waits until something holds.
-func eventually(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(patience)
-	for !holds() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited %s in vain: %s", patience, what)
-		}
-		time.Sleep(time.Millisecond)
-	}
 }

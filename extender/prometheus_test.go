@@ -17,7 +17,9 @@ import (
 
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
@@ -39,14 +41,15 @@ algorithm: load
 algorithms: {load: {config: {url: "http://%s", nodeLabel: node, threshold: 0.9, interval: 50ms}}}
 `, address))).Handler()
 	page := ""
-	eventually(t, "a value for the node", func() bool {
+	eventually.Holds(t, "a value for the node", func() bool {
 		page = get(handler, "/readyz").Body.String()
 		return strings.Contains(page, "load: 1 nodes")
 	})
-	if got := scores(t, handler); got != "idle=9 half=5 busy=5 unknown=5" {
+	got := scores(t, handler)
+	if got != "idle=9 half=5 busy=5 unknown=5" {
 		t.Errorf("scores %s, want 9 for a node in use by 10 %%; %s", got, page)
 	}
-	got := post(handler, "/filter", nodesRequest(t)).Body.String()
+	got = post(handler, "/filter", nodesRequest(t)).Body.String()
 	if !strings.Contains(got, `"FailedNodes":{}`) {
 		t.Errorf("filters it out: %s", got)
 	}
@@ -60,7 +63,7 @@ func startPrometheus(t *testing.T, exporter *httptest.Server) (address string) {
 		t.Skip("SKIPPED: there is no prometheus on PATH; Debian's package of that name has it")
 	}
 	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte(fmt.Sprintf(`
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte(fmt.Sprintf(`
 scrape_configs:
 - job_name: exporter
   scrape_interval: 100ms
@@ -72,13 +75,13 @@ scrape_configs:
 		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address=127.0.0.1:0")
 	var log observe.Log
 	command.Stderr = &log
-	must(t, command.Start())
+	testkit.Must(t, command.Start())
 	t.Cleanup(func() {
 		_ = command.Process.Kill()
 		_ = command.Wait()
 	})
 	listening := regexp.MustCompile(`msg="Listening on" .*address=(\S+)`)
-	eventually(t, "Prometheus to listen", func() bool {
+	eventually.Holds(t, "Prometheus to listen", func() bool {
 		found := listening.FindStringSubmatch(log.String())
 		if found != nil {
 			address = found[1]
@@ -90,7 +93,7 @@ scrape_configs:
 
 func nodesRequest(t *testing.T) []byte {
 	body, err := json.Marshal(extenderv1.ExtenderArgs{Pod: corpus.Pod(""), NodeNames: &[]string{"idle", "half", "busy", "unknown"}})
-	must(t, err)
+	testkit.Must(t, err)
 	return body
 }
 

@@ -13,7 +13,9 @@ import (
 	"github.com/go-logr/logr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // serve serves on loopback until stop is called, and says then how that ended.
@@ -23,26 +25,14 @@ func serve(t *testing.T, text string, unready time.Duration) (r running, l net.L
 	c.Timeouts.Unready.Duration = unready
 	c.Timeouts.Drain.Duration = patience
 	e, err := extender.New(extender.Options{Config: c, Logger: logr.Discard()})
-	must(t, err)
+	testkit.Must(t, err)
 	l, err = net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	testkit.Must(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
 	served := make(chan error, 1)
 	go func() { served <- e.Serve(ctx, l) }()
 	return running{&extender.Running{Extender: e, Address: l.Addr().String()}}, l, stop, served
-}
-
-// endOf waits for the end of Serve.
-func endOf(t *testing.T, ended <-chan error) error {
-	t.Helper()
-	select {
-	case err := <-ended:
-		return err
-	case <-time.After(patience):
-		t.Fatalf("it still serves after %s", patience)
-		return nil
-	}
 }
 
 // A Service sends as long as the extender is ready, and a little longer.
@@ -74,17 +64,17 @@ func TestExtenderAnswersAllRequestsUntilAServiceStopsSending(t *testing.T) {
 			}
 		})
 	}
-	eventually(t, "load", func() bool { return sent.Load() > 200 })
+	eventually.Holds(t, "load", func() bool { return sent.Load() > 200 })
 	stop()
 	clients.Wait()
 	response, err := http.Get("http://" + e.Address + "/readyz")
-	must(t, err)
+	testkit.Must(t, err)
 	response.Body.Close()
 	if response.StatusCode != http.StatusServiceUnavailable || !response.Close {
 		t.Errorf("after the stop: status %d, the connection is closed: %v; want 503 and true", response.StatusCode, response.Close)
 	}
-	must(t, l.Close())
-	if err := endOf(t, ended); err == nil {
+	testkit.Must(t, l.Close())
+	if err := eventually.Receives(t, "the end", ended); err == nil {
 		t.Error("its listener was closed, and it ended without an error")
 	}
 }
@@ -101,9 +91,9 @@ func TestExtenderAnswersTheRequestsInFlightAndRefusesOthersWhenItStops(t *testin
 			}
 		})
 	}
-	eventually(t, "the requests to arrive", func() bool { return waiting.Load() == 5 })
+	eventually.Holds(t, "the requests to arrive", func() bool { return waiting.Load() == 5 })
 	stop()
-	eventually(t, "connections to be refused", func() bool {
+	eventually.Holds(t, "connections to be refused", func() bool {
 		c, err := net.Dial("tcp", e.Address)
 		if err == nil {
 			c.Close()
@@ -117,7 +107,7 @@ func TestExtenderAnswersTheRequestsInFlightAndRefusesOthersWhenItStops(t *testin
 	}
 	letGo()
 	clients.Wait()
-	must(t, endOf(t, ended))
+	testkit.Must(t, eventually.Receives(t, "the end", ended))
 }
 
 func TestExtenderCutsOffRequestsAfterTheDrain(t *testing.T) {
@@ -125,7 +115,7 @@ func TestExtenderCutsOffRequestsAfterTheDrain(t *testing.T) {
 	defer letGo()
 	e := start(t, configure(t, "filter: test-waits\ntimeouts: {drain: 1ms}"))
 	go func() { _, _, _ = e.send(http.DefaultClient, "/filter", corpus.Names("", 1)) }()
-	eventually(t, "a request to arrive", func() bool { return waiting.Load() == 1 })
+	eventually.Holds(t, "a request to arrive", func() bool { return waiting.Load() == 1 })
 	err := e.Stop()
 	if err == nil || !strings.Contains(err.Error(), "1 requests were cut off: they took longer than timeouts.drain, 1ms") {
 		t.Errorf("serving ended with %v", err)

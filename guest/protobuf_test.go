@@ -32,22 +32,6 @@ func annotation(pod []byte, key string) (value string, found bool, err error) {
 	return *values[1], true, err
 }
 
-func TestAnnotationIsWhatAFullDecodeFinds(t *testing.T) {
-	for name, pod := range examples() {
-		t.Run(name, func(t *testing.T) {
-			wire, err := pod.Marshal()
-			if err != nil {
-				t.Fatal(err)
-			}
-			value, found, err := annotation(wire, key)
-			want, wanted := pod.Annotations[key]
-			if err != nil || value != want || found != wanted {
-				t.Errorf("got %q, %v, %v; want %q, %v", value, found, err, want, wanted)
-			}
-		})
-	}
-}
-
 func TestAnnotationSaysSoIfThePodIsCutShort(t *testing.T) {
 	wire, err := examples()["one annotation"].Marshal()
 	if err != nil {

@@ -1,6 +1,7 @@
 package kubectl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -21,11 +23,9 @@ import (
 type explanation struct {
 	Namespace string `json:"namespace"`
 	Pod       string `json:"pod"`
-	// Annotation is the key that is read, ExcludeAnnotation that of nodes to exclude.
-	Annotation        string `json:"annotation"`
-	ExcludeAnnotation string `json:"excludeAnnotation"`
-	patterns
-	Problem string `json:"problem,omitempty"`
+	// Patterns are by annotation.
+	Patterns map[string]string `json:"patterns"`
+	Problem  string            `json:"problem,omitempty"`
 	// Node is where the pod is, or "".
 	Node string `json:"node,omitempty"`
 	// Matches are the nodes that the pattern matches, of Nodes.
@@ -42,6 +42,7 @@ type explanation struct {
 	Verdict string   `json:"verdict"`
 	Help    []string `json:"help,omitempty"`
 
+	policy  regex.Policy
 	decides string // the annotation to change
 }
 
@@ -89,12 +90,13 @@ func (o *options) explain(ctx context.Context, name string) error {
 func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation {
 	e := &explanation{
 		Namespace: pod.Namespace, Pod: pod.Name, Node: pod.Spec.NodeName, Nodes: len(seen.nodes), Matches: []string{},
-		Annotation: policy.Annotation, ExcludeAnnotation: policy.ExcludeAnnotation, patterns: patternsOf(policy, pod.Annotations),
-		Scheduler: seen.scheduler, NotRead: seen.notRead, Notes: misspelt(policy, pod),
+		Patterns: patternsOf(policy, pod.Annotations), Scheduler: seen.scheduler, NotRead: seen.notRead, Notes: misspelt(policy, pod),
+		policy: policy,
 	}
-	e.decides = e.Annotation
-	if e.Pattern == nil {
-		e.decides = e.ExcludeAnnotation
+	for _, r := range slices.Backward(rejecting) { // that of the first one that the pod has
+		if _, ok := e.Patterns[*policy.Key(r)]; ok {
+			e.decides = *policy.Key(r)
+		}
 	}
 	selector, err := policy.Selector(pod.Annotations)
 	var wrong *regex.PatternError
@@ -108,7 +110,7 @@ func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation 
 		e.Matches = matching(selector, namesOf(seen.nodes))
 		e.Notes = append(e.Notes, dialect.PodNotes(policy, pod.Annotations)...)
 	}
-	e.judge(policy, pod, seen)
+	e.judge(pod, seen)
 	owner := metav1.GetControllerOf(pod)
 	if owner != nil && e.Node == "" {
 		e.help("change the pod template of %s %s, too", owner.Kind, owner.Name)
@@ -143,28 +145,18 @@ func (e *explanation) annotate(key string) string {
 }
 
 // some names the first few.
-func some(names []string) string {
-	const few = 5
-	switch {
-	case len(names) == 0:
-		return "none"
-	case len(names) <= few:
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
-}
+func some(names []string) string { return cmp.Or(report.Few(names), "none") }
 
 // write writes the explanation as text.
 func (e *explanation) write(out io.Writer) {
 	fmt.Fprintf(out, "Pod:      %s/%s\n", e.Namespace, e.Pod)
-	if e.Pattern != nil {
-		fmt.Fprintf(out, "Pattern:  %s\n", shown(*e.Pattern))
+	for _, r := range rejecting {
+		if pattern, ok := e.Patterns[*e.policy.Key(r)]; ok {
+			fmt.Fprintf(out, "%-9s %s\n", strings.ToUpper(word(r)[:1])+word(r)[1:]+":", shown(pattern))
+		}
 	}
-	if e.Exclude != nil {
-		fmt.Fprintf(out, "Excludes: %s\n", shown(*e.Exclude))
-	}
-	if e.patterns != (patterns{}) {
-		fmt.Fprintf(out, "Matches:  %d of %s: %s\n", len(e.Matches), count(e.Nodes, "node", "nodes"), some(e.Matches))
+	if len(e.Patterns) > 0 {
+		fmt.Fprintf(out, "Matches:  %d of %s: %s\n", len(e.Matches), report.Plural(e.Nodes, "node"), some(e.Matches))
 	}
 	fmt.Fprintf(out, "Verdict:  %s\n", e.Verdict)
 	if e.Problem != "" {

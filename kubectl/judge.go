@@ -2,24 +2,26 @@ package kubectl
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // judge finds the verdict and what would help. It asks in this order, since no scheduler
 // tries a pod with a gate, whatever its pattern is.
-func (e *explanation) judge(policy regex.Policy, pod *v1.Pod, seen *surroundings) {
+func (e *explanation) judge(pod *v1.Pod, seen *surroundings) {
 	switch {
 	case pod.DeletionTimestamp != nil:
-		e.judgeDeleted(pod)
+		e.Verdict = "it is being deleted, so no scheduler tries it any more"
+		if len(pod.Finalizers) > 0 {
+			e.Verdict += "; its finalizers keep it: " + strings.Join(pod.Finalizers, ", ")
+		}
 		return
 	case e.Node != "":
-		e.judgeScheduled(pod, seen)
+		e.judgeScheduled(pod)
 		return
 	case len(pod.Spec.SchedulingGates) > 0:
 		e.Verdict = "it is pending: no scheduler tries it until its scheduling gate " + pod.Spec.SchedulingGates[0].Name + " is removed"
@@ -31,7 +33,7 @@ func (e *explanation) judge(policy regex.Policy, pod *v1.Pod, seen *surroundings
 		e.help("fix the pattern: %s; the scheduler then tries the pod again", e.annotate(e.decides))
 		return
 	case len(e.Matches) == 0:
-		e.judgeMismatch(policy, seen.nodes)
+		e.judgeMismatch(seen.nodes)
 		return
 	default:
 		e.Verdict = "it is pending though the pattern matches " + some(e.Matches) + "; the scheduler's message has the reason"
@@ -43,17 +45,6 @@ func (e *explanation) judge(policy regex.Policy, pod *v1.Pod, seen *surroundings
 		e.help("fix the pattern, too: the scheduler will refuse it: %s", e.annotate(e.decides))
 	} else if len(e.Matches) == 0 {
 		e.help("change the pattern, too: no node's name matches: %s", e.annotate(e.decides))
-	}
-}
-
-func (e *explanation) judgeDeleted(pod *v1.Pod) {
-	e.Verdict = "it is being deleted, so no scheduler tries it any more"
-	if len(pod.Finalizers) > 0 {
-		e.Verdict += "; its finalizers keep it: " + strings.Join(pod.Finalizers, ", ")
-		e.help("find out why what set the finalizers has not removed them")
-	} else if e.Node != "" {
-		e.Verdict += "; the kubelet of " + e.Node + " stops its containers"
-		e.help("if %s is gone for good, kubectl delete pod %s -n %s --force", e.Node, e.Pod, e.Namespace)
 	}
 }
 
@@ -70,32 +61,26 @@ func createdWithNode(pod *v1.Pod) bool {
 }
 
 // judgeScheduled is judge for a pod that has a node.
-func (e *explanation) judgeScheduled(pod *v1.Pod, seen *surroundings) {
-	created, matches := createdWithNode(pod), slices.Contains(e.Matches, e.Node)
-	is := "it is on " + e.Node
+func (e *explanation) judgeScheduled(pod *v1.Pod) {
+	created := createdWithNode(pod)
+	e.Verdict = "it is on " + e.Node
 	if created {
-		is = "it was created with spec.nodeName " + e.Node + ", so no scheduler tried it"
+		e.Verdict = "it was created with spec.nodeName " + e.Node + ", so no scheduler tried it"
+	}
+	matches := slices.Contains(e.Matches, e.Node)
+	switch {
+	case e.Problem != "":
+		e.Verdict += "; the pattern is invalid"
+	case matches:
+		e.Verdict += "; the name matches"
+	default:
+		e.Verdict += "; the name does not match"
 	}
 	switch {
-	case created && !slices.Contains(namesOf(seen.nodes), e.Node):
-		e.Verdict = is + "; this node does not exist"
-	case created && e.Problem != "":
-		e.Verdict = is + "; a scheduler would refuse the pattern"
-	case created && matches:
-		e.Verdict = is + "; the name matches anyway"
-	case created:
-		e.Verdict = is + "; the name does not match"
-	case e.Problem != "":
-		e.Verdict = is + ", though the pattern is invalid: it was changed later, or the pod's scheduler does not read the annotation"
-	case matches:
-		e.Verdict = is + ", whose name matches"
-	default:
-		e.Verdict = is + ", whose name does not match: the annotation was changed later, or the scheduler " +
-			pod.Spec.SchedulerName + " does not read it"
-		e.help("recreate the pod, so that it is scheduled again")
-	}
-	if created && !matches {
+	case created && !matches:
 		e.help("recreate the pod without spec.nodeName")
+	case !matches:
+		e.help("recreate the pod, so that it is scheduled again: the annotation was changed later, or the scheduler %s does not read it", pod.Spec.SchedulerName)
 	}
 }
 
@@ -120,33 +105,26 @@ func (e *explanation) judgeUnseen(pod *v1.Pod, seen *surroundings) {
 }
 
 // judgeMismatch is judge for a pod whose patterns leave no node. It looks for near misses.
-func (e *explanation) judgeMismatch(policy regex.Policy, nodes []*v1.Node) {
+func (e *explanation) judgeMismatch(nodes []*v1.Node) {
 	e.Verdict = "it is pending: no node's name matches"
-	if e.Pattern == nil {
+	pattern, ok := e.Patterns[e.policy.Annotation]
+	if !ok {
 		e.help("its exclude annotation matches every name: %s", e.annotate(e.decides))
 		return
 	}
 	names := namesOf(nodes)
-	leave := func(pattern string, exclude *string) []string {
-		annotations := map[string]string{e.Annotation: pattern}
-		if exclude != nil {
-			annotations[e.ExcludeAnnotation] = *exclude
-		}
-		selector, err := policy.Selector(annotations)
-		if err != nil {
-			return nil
-		}
-		return matching(selector, names)
-	}
-	if matches := leave(*e.Pattern, nil); len(matches) > 0 {
-		e.Verdict = "it is pending: the pattern matches " + some(matches) + ", and all of them are excluded"
-		e.help("exclude fewer nodes: %s", e.annotate(e.ExcludeAnnotation))
-		e.help("or let the pattern match other nodes: %s", e.annotate(e.Annotation))
+	alone, err := e.policy.Compile(pattern)
+	if err == nil && len(matching(alone, names)) > 0 {
+		e.Verdict = "it is pending: the pattern matches " + some(matching(alone, names)) + ", and all of them are excluded"
+		e.help("exclude fewer nodes: %s", e.annotate(e.policy.ExcludeAnnotation))
+		e.help("or let the pattern match other nodes: %s", e.annotate(e.policy.Annotation))
 		return
 	}
-	matches := leave("(?i)"+*e.Pattern, e.Exclude)
-	if len(matches) > 0 {
-		e.help("node names are in lower case: with (?i) the pattern would match %s", some(matches))
+	inAnyCase := maps.Clone(e.Patterns)
+	inAnyCase[e.policy.Annotation] = "(?i)" + pattern
+	selector, err := e.policy.Selector(inAnyCase)
+	if err == nil && len(matching(selector, names)) > 0 {
+		e.help("node names are in lower case: with (?i) the pattern would match %s", some(matching(selector, names)))
 	}
 	e.help("change the pattern (%s) or add a node that it matches; the nodes are %s", e.annotate(e.decides), some(names))
 }

@@ -42,14 +42,14 @@ var kinds = map[string]kind{
 	},
 	"matches": {
 		pod:    podWith("^free-1$"),
-		advice: "Verdict:  it is on free-1, whose name matches\n",
+		advice: "Verdict:  it is on free-1; the name matches\n",
 	},
 	"mismatches": {
 		pod:    podWith("^free-1$"),
 		change: func(p *v1.Pod) { p.Annotations[key] = "^free-2$" },
-		advice: `Verdict:  it is on free-1, whose name does not match: the annotation was changed later, or the scheduler default-scheduler does not read it
+		advice: `Verdict:  it is on free-1; the name does not match
 To fix it:
-  - recreate the pod, so that it is scheduled again
+  - recreate the pod, so that it is scheduled again: the annotation was changed later, or the scheduler default-scheduler does not read it
 `,
 	},
 	"no-match": {
@@ -119,8 +119,6 @@ To fix it:
 	"terminating": {
 		pod: podWith("^none", func(p *v1.Pod) { p.Finalizers = []string{"example.com/keep"} }),
 		advice: `Verdict:  it is being deleted, so no scheduler tries it any more; its finalizers keep it: example.com/keep
-To fix it:
-  - find out why what set the finalizers has not removed them
 `,
 	},
 	"made-with-node": {
@@ -139,7 +137,7 @@ To fix it:
 	},
 	"hostlist": {
 		pod: podWith("^rack-[001-128]$"),
-		advice: `Verdict:  it is on rack-1, whose name matches
+		advice: `Verdict:  it is on rack-1; the name matches
 The annotations may not mean what you expect:
   - annotation ` + key + `: [001-128] matches one character, not a range of numbers; write the alternatives, as in (0[1-9]|1[0-2])
 `,

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -200,7 +201,7 @@ func (l *linter) pattern(m *manifest, e entry) {
 		if e.key == l.policy.ExcludeAnnotation {
 			problem = "matches all of"
 		}
-		l.report(m, e, ruleNoNode, "annotation %s: %s %s: %s", e.key, problem, count(len(l.nodes), "node", "nodes"), shown(pattern))
+		l.report(m, e, ruleNoNode, "annotation %s: %s %s: %s", e.key, problem, report.Plural(len(l.nodes), "node"), shown(pattern))
 	}
 	var wrong *regex.PatternError
 	if errors.As(err, &wrong) {
@@ -255,6 +256,6 @@ func (o *options) printFindings(l *linter) error {
 	for _, f := range l.findings {
 		fmt.Fprintf(o.Out, "%s: %s: %s (%s)\n", f.place(), f.severity(), f.about(), f.Rule)
 	}
-	fmt.Fprintf(o.ErrOut, "%s, %s\n", count(l.patterns, "pattern", "patterns"), count(len(l.findings), "finding", "findings"))
+	fmt.Fprintf(o.ErrOut, "%s, %s\n", report.Plural(l.patterns, "pattern"), report.Plural(len(l.findings), "finding"))
 	return nil
 }

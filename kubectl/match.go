@@ -12,14 +12,15 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // matched is the result of match.
 type matched struct {
-	Pattern string   `json:"pattern"`
-	Exclude *string  `json:"exclude,omitempty"`
-	Matches []string `json:"matches"`
+	// Patterns are by annotation.
+	Patterns map[string]string `json:"patterns"`
+	Matches  []string          `json:"matches"`
 	// Nodes is how many nodes there are.
 	Nodes int `json:"nodes"`
 	// Notes warn of patterns that may not mean what their author expects.
@@ -27,7 +28,7 @@ type matched struct {
 }
 
 func newMatch(o *options) *cobra.Command {
-	var file, selector, exclude string
+	var file, selector string
 	cmd := &cobra.Command{
 		Use:   "match PATTERN",
 		Short: "List the nodes whose names a pattern matches",
@@ -36,13 +37,17 @@ func newMatch(o *options) *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			result := matched{Pattern: args[0], Notes: dialect.Notes(args[0])}
-			annotations := map[string]string{o.policy.Annotation: args[0]}
-			if cmd.Flags().Changed("exclude") {
-				result.Exclude, annotations[o.policy.ExcludeAnnotation] = &exclude, exclude
-				result.Notes = append(result.Notes, dialect.Notes(exclude)...)
+			result := matched{Patterns: map[string]string{o.policy.Annotation: args[0]}}
+			for _, r := range rejecting {
+				flag := cmd.Flag(word(r))
+				if flag != nil && flag.Changed {
+					result.Patterns[*o.policy.Key(r)] = flag.Value.String()
+				}
 			}
-			compiled, err := o.policy.Selector(annotations) // before the cluster's nodes are read
+			for _, pattern := range result.Patterns {
+				result.Notes = append(result.Notes, dialect.Notes(pattern)...)
+			}
+			compiled, err := o.policy.Selector(result.Patterns) // before the cluster's nodes are read
 			if err != nil {
 				return err
 			}
@@ -55,7 +60,11 @@ func newMatch(o *options) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&file, "nodes", "", "Read the names of the nodes from this file, not from the cluster: one name in a line, - for standard input")
-	cmd.Flags().StringVar(&exclude, "exclude", "", "Exclude the nodes whose names match this pattern, as the exclude annotation does")
+	for _, r := range rejecting {
+		if r != regex.Require {
+			cmd.Flags().String(word(r), "", "A pattern of "+r.Nodes()+", as in an annotation")
+		}
+	}
 	cmd.Flags().StringVarP(&selector, "selector", "l", "", "Only nodes with these labels, such as disk=ssd")
 	cmd.MarkFlagsMutuallyExclusive("nodes", "selector")
 	o.addOutput(cmd, "table", "json", "yaml")
@@ -72,7 +81,11 @@ func (o *options) printMatched(result matched) error {
 	for _, note := range result.Notes {
 		fmt.Fprintln(o.ErrOut, "note:", note)
 	}
-	fmt.Fprintf(o.ErrOut, "%d of %s\n", len(result.Matches), count(result.Nodes, "node matches", "nodes match"))
+	match := "match"
+	if result.Nodes == 1 {
+		match = "matches"
+	}
+	fmt.Fprintf(o.ErrOut, "%d of %s %s\n", len(result.Matches), report.Plural(result.Nodes, "node"), match)
 	return nil
 }
 

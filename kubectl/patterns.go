@@ -16,36 +16,39 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// patterns are a pod's patterns. A missing one is nil.
-type patterns struct {
-	Pattern *string `json:"pattern,omitempty"`
-	Exclude *string `json:"exclude,omitempty"`
-}
-
-func patternsOf(policy regex.Policy, annotations map[string]string) (p patterns) {
-	if pattern, ok := annotations[policy.Annotation]; ok {
-		p.Pattern = &pattern
-	}
-	if pattern, ok := annotations[policy.ExcludeAnnotation]; ok {
-		p.Exclude = &pattern
-	}
-	return p
-}
-
-// String is two columns of a table.
-func (p patterns) String() string {
-	both := []string{"-", "-"}
-	for i, pattern := range []*string{p.Pattern, p.Exclude} {
-		if pattern != nil {
-			both[i] = shown(*pattern)
+// rejecting are the roles whose patterns reject nodes.
+var rejecting = func() (roles []regex.Role) {
+	for r := range regex.Roles {
+		if r.Rejects() {
+			roles = append(roles, r)
 		}
 	}
-	return strings.Join(both, "\t")
+	return roles
+}()
+
+// word names the pattern of a role, in a table or as a flag.
+func word(r regex.Role) string {
+	if r == regex.Require {
+		return "pattern"
+	}
+	return strings.TrimSuffix(r.Field(), "Annotation")
+}
+
+// patternsOf are the annotations with the patterns that reject nodes.
+func patternsOf(policy regex.Policy, annotations map[string]string) map[string]string {
+	patterns := map[string]string{}
+	for _, r := range rejecting {
+		if pattern, ok := annotations[*policy.Key(r)]; ok {
+			patterns[*policy.Key(r)] = pattern
+		}
+	}
+	return patterns
 }
 
 // inUse are patterns that pods have.
 type inUse struct {
-	patterns
+	// Patterns are by annotation.
+	Patterns map[string]string `json:"patterns"`
 	// Nodes is how many nodes they match.
 	Nodes int `json:"nodes"`
 	// Pods is how many pods have them, and Pending how many of these have no node.
@@ -94,9 +97,19 @@ func (o *options) patterns(ctx context.Context) error {
 		return nil
 	}
 	w := printers.GetNewTabWriter(o.Out)
-	fmt.Fprintln(w, "PATTERN\tEXCLUDES\tNODES\tPODS\tPENDING\tPROBLEM")
-	for _, p := range all {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\n", p, p.Nodes, p.Pods, p.Pending, p.Problem)
+	for _, r := range rejecting {
+		fmt.Fprint(w, strings.ToUpper(word(r)), "\t")
+	}
+	fmt.Fprintln(w, "NODES\tPODS\tPENDING\tPROBLEM")
+	for _, use := range all {
+		for _, r := range rejecting {
+			cell := "-"
+			if pattern, ok := use.Patterns[*o.policy.Key(r)]; ok {
+				cell = shown(pattern)
+			}
+			fmt.Fprint(w, cell, "\t")
+		}
+		fmt.Fprintf(w, "%d\t%d\t%d\t%s\n", use.Nodes, use.Pods, use.Pending, use.Problem)
 	}
 	return w.Flush()
 }
@@ -106,15 +119,15 @@ func (o *options) patterns(ctx context.Context) error {
 func usage(policy regex.Policy, pods []*v1.Pod, nodes []string) []*inUse {
 	found := map[string]*inUse{}
 	for _, pod := range pods {
-		carries := patternsOf(policy, pod.Annotations)
+		use := &inUse{Patterns: patternsOf(policy, pod.Annotations)}
 		phase := pod.Status.Phase
-		if carries == (patterns{}) || phase == v1.PodSucceeded || phase == v1.PodFailed {
+		if len(use.Patterns) == 0 || phase == v1.PodSucceeded || phase == v1.PodFailed {
 			continue
 		}
-		name := carries.String()
+		name := fmt.Sprint(use.Patterns)
 		if found[name] == nil {
-			found[name] = &inUse{patterns: carries}
-			found[name].measure(policy, pod, nodes)
+			found[name] = use
+			use.measure(policy, nodes)
 		}
 		found[name].Pods++
 		if pod.Spec.NodeName == "" {
@@ -122,19 +135,19 @@ func usage(policy regex.Policy, pods []*v1.Pod, nodes []string) []*inUse {
 		}
 	}
 	return slices.SortedFunc(maps.Values(found), func(a, b *inUse) int {
-		return cmp.Or(cmp.Compare(b.Pods, a.Pods), cmp.Compare(a.String(), b.String()))
+		return cmp.Or(cmp.Compare(b.Pods, a.Pods), cmp.Compare(fmt.Sprint(a.Patterns), fmt.Sprint(b.Patterns)))
 	})
 }
 
-// measure counts the nodes that a pod's patterns match.
-func (use *inUse) measure(policy regex.Policy, pod *v1.Pod, nodes []string) {
-	selector, err := policy.Selector(pod.Annotations)
+// measure counts the nodes that the patterns match.
+func (use *inUse) measure(policy regex.Policy, nodes []string) {
+	selector, err := policy.Selector(use.Patterns)
 	var wrong *regex.PatternError
 	switch {
 	case errors.As(err, &wrong):
 		use.Problem = wrong.Problem
-		if wrong.Annotation == policy.ExcludeAnnotation {
-			use.Problem = "exclude annotation: " + wrong.Problem
+		if wrong.Annotation != policy.Annotation {
+			use.Problem = "annotation " + wrong.Annotation + ": " + wrong.Problem
 		}
 	case err == nil:
 		use.Nodes = len(matching(selector, nodes))

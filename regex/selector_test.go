@@ -1,12 +1,8 @@
 package regex
 
 import (
-	"math/rand/v2"
 	"regexp"
-	"slices"
 	"testing"
-
-	wild "wasmkwokwizardry.io/regex-scheduling/regex/patterns"
 )
 
 func TestReasonNamesTheAnnotationThatDecides(t *testing.T) {
@@ -52,50 +48,5 @@ func TestSelectorErrorNamesTheAnnotationAtFault(t *testing.T) {
 		if err == nil || !regexp.MustCompile("^"+regexp.QuoteMeta(tc.want)).MatchString(err.Error()) {
 			t.Errorf("%v: got %v", tc.annotations, err)
 		}
-	}
-}
-
-func TestBothPatternsAgreeWithRegexp(t *testing.T) {
-	random, cache := rand.New(rand.NewPCG(11, 12)), NewCache(Default, 1<<20)
-	verdicts := map[Verdict]int{}
-	for range 500 {
-		include, exclude := wild.Honest(random), wild.Honest(random)
-		selector, err := cache.Select(&include, &exclude)
-		if err != nil {
-			continue
-		}
-		must, mustNot := regexp.MustCompile(include), regexp.MustCompile(exclude)
-		for _, name := range slices.Concat(names, wild.Names(random, 20)) {
-			want := Qualifies
-			switch {
-			case !must.MatchString(name):
-				want = Mismatch
-			case mustNot.MatchString(name):
-				want = Excluded
-			}
-			got := selector.Judge(name)
-			if got != want {
-				t.Errorf("%q without %q on %q: got %v", include, exclude, name, got)
-			}
-			verdicts[want]++
-		}
-	}
-	if len(verdicts) != 3 {
-		t.Errorf("so this proves little: %v", verdicts)
-	}
-}
-
-func TestJudgeAllocatesNothing(t *testing.T) {
-	selector, err := Default.Selector(map[string]string{Annotation: "^(kubecon|cncf)-", ExcludeAnnotation: "gpu"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := testing.AllocsPerRun(100, func() {
-		for _, name := range []string{"kubecon-1", "cncf-gpu-22", "other"} {
-			selector.Reason(selector.Judge(name))
-		}
-	})
-	if n != 0 {
-		t.Errorf("%v allocations", n)
 	}
 }

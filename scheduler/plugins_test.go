@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -17,6 +16,7 @@ import (
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
@@ -25,61 +25,21 @@ const configs = "../testdata/scheduler/"
 func read(t *testing.T, file string) *Configuration {
 	t.Helper()
 	text, err := os.ReadFile(configs + file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return configuration(t, string(text))
-}
-
-func TestWasmPluginsOfAConfiguration(t *testing.T) {
-	const folder = "file://../testdata/guests/"
-	tests := []struct {
-		name, file string
-		want       []guest
-	}{
-		{name: "none", file: "good/no_plugins.json"},
-		{name: "the native plugin is none", file: "good/native.yaml"},
-		{
-			name: "one, in the profile without a name", file: "good/one_guest.yaml",
-			want: []guest{{profilePlugin{"default-scheduler", "WasmRegexScheduling"}, wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}, "profiles[0].pluginConfig[0].args", false}},
-		},
-		{
-			name: "the guests of each profile, but not the ones that are not enabled", file: "good/many_guests.yaml",
-			want: []guest{
-				{profilePlugin{"default-scheduler", "First"}, wasmhost.Args{GuestURL: folder + "empty_filter.wasm"}, "profiles[0].pluginConfig[0].args", false},
-				{profilePlugin{"default-scheduler", "Second"}, wasmhost.Args{GuestURL: folder + "error_filter.wasm", GuestConfig: `{"colour": "red"}`, LogSeverity: 2}, "profiles[0].pluginConfig[1].args", false},
-				{profilePlugin{"other", "First"}, wasmhost.Args{GuestURL: folder + "permit.wasm"}, "profiles[1].pluginConfig[0].args", false},
-			},
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got, mistakes := read(t, tt.file).check((&setup{}).compiledIn())
-			if mistakes != nil {
-				t.Fatal(mistakes)
-			}
-			if !reflect.DeepEqual(got, tt.want) {
-				t.Errorf("got  %+v\nwant %+v", got, tt.want)
-			}
-		})
-	}
 }
 
 // Two profiles call different guests First, and each gets its own.
 func TestEachProfileGetsTheGuestThatWasStartedForIt(t *testing.T) {
 	s := &setup{host: wasmhost.New(wasmhost.Options{})}
 	defer s.host.Close()
-	if err := s.read(t.Context(), read(t, "good/many_guests.yaml")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.read(t.Context(), read(t, "good/many_guests.yaml")))
 	made := func(profile string) (fwk.Plugin, error) {
 		return s.factory("First")(t.Context(), nil, profileHandle{name: profile})
 	}
 	for profile, permits := range map[string]bool{"default-scheduler": false, "other": true} {
 		plugin, err := made(profile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		_, is := plugin.(fwk.PermitPlugin)
 		if is != permits || plugin.Name() != "First" {
 			t.Errorf("%s: %s is a %T", profile, plugin.Name(), plugin)

@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/kubernetes/pkg/scheduler"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/static"
@@ -65,9 +65,7 @@ func profileWith(t *testing.T, plugin, args string) *Configuration {
 func configuration(t *testing.T, text string) *Configuration {
 	t.Helper()
 	c, err := Read([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return c
 }
 
@@ -94,45 +92,12 @@ func start(t *testing.T, o Options) {
 	}
 }
 
-func TestRunReportsABadGuestWithoutAnAPIServer(t *testing.T) {
-	err := Run(t.Context(), Options{
-		Kubeconfig: "no/such/file",
-		Config:     profileWith(t, "Wasm", "{guestURL: 'http://unknown/guest.wasm'}"),
-		Transport:  inProcess{},
-	})
-	want := "scheduler: plugin Wasm: guest http://unknown/guest.wasm: lookup unknown: no such host"
-	if err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
-}
-
-func TestRunLeavesNoFileBehind(t *testing.T) {
-	tmp := t.TempDir()
-	t.Setenv("TMPDIR", tmp)
-	ctx, cancel := context.WithCancel(t.Context())
-	err := Run(ctx, Options{
-		Kubeconfig: kubeconfigWithoutServer(t),
-		Config:     profileWith(t, "Wasm", "{guestURL: 'http://static-webserver/empty_filter.wasm'}"),
-		Transport:  inProcess{},
-		Prepare:    func(*scheduler.Scheduler) error { cancel(); return nil },
-	})
-	if err != nil {
-		t.Error(err)
-	}
-	left, _ := os.ReadDir(tmp)
-	if len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
-}
-
 func kubeconfigWithoutServer(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	const config = `{apiVersion: v1, kind: Config, current-context: c,
 contexts: [{name: c, context: {cluster: c}}], clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]}`
-	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, []byte(config), 0o600))
 	return path
 }
 

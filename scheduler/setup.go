@@ -9,11 +9,15 @@ import (
 	"fmt"
 	"maps"
 
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
+	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
@@ -113,4 +117,26 @@ func (s *setup) factory(name string) frameworkruntime.PluginFactory {
 		}
 		return started.Plugin(ctx, handle), nil
 	}
+}
+
+// bindHere has extenders bind by the scheduler's client, unless ExtenderBind is set. The
+// framework, and so each plugin's handle, has the same list of them.
+func (o Options) bindHere(ctx context.Context, sched *scheduler.Scheduler, client kubernetes.Interface) {
+	for i, extender := range sched.Extenders {
+		if extender.IsBinder() && !o.ExtenderBind {
+			sched.Extenders[i] = bindsHere{extender, ctx, client}
+		}
+	}
+}
+
+// bindsHere is an extender that is sent everything but what it is to bind.
+type bindsHere struct {
+	fwk.Extender
+	ctx    context.Context // of the scheduler, since Bind gets none
+	client kubernetes.Interface
+}
+
+// Bind implements fwk.Extender.
+func (b bindsHere) Bind(binding *v1.Binding) error {
+	return b.client.CoreV1().Pods(binding.Namespace).Bind(b.ctx, binding, metav1.CreateOptions{})
 }

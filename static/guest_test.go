@@ -16,6 +16,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/static"
@@ -36,9 +37,7 @@ type guest struct {
 func load(tb testing.TB, file, config string, nodes *snapshot.Handle) *guest {
 	tb.Helper()
 	guest, err := start(tb, read(tb, file), config, nodes)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	return guest
 }
 
@@ -46,9 +45,7 @@ func load(tb testing.TB, file, config string, nodes *snapshot.Handle) *guest {
 func read(tb testing.TB, file string) []byte {
 	tb.Helper()
 	binary, err := fs.ReadFile(static.Files, file)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	return binary
 }
 
@@ -56,16 +53,12 @@ func read(tb testing.TB, file string) []byte {
 func start(tb testing.TB, binary []byte, config string, nodes *snapshot.Handle) (*guest, error) {
 	tb.Helper()
 	file := filepath.Join(tb.TempDir(), "guest.wasm")
-	if err := os.WriteFile(file, binary, 0o600); err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, os.WriteFile(file, binary, 0o600))
 	memory, host := &memory{}, wasmhost.New(wasmhost.Options{})
 	tb.Cleanup(func() { _ = host.Close() })
 	// One instance, whose memory it is that is looked at.
 	args, err := json.Marshal(wasmhost.Args{GuestURL: "file://" + file, GuestConfig: config, Instances: 1})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	ctx := experimental.WithMemoryAllocator(tb.Context(), memory)
 	plugin, err := host.PluginFactory("WasmRegexScheduling")(ctx, &runtime.Unknown{Raw: args}, nodes)
 	if err != nil {

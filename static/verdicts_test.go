@@ -1,7 +1,6 @@
 package static_test
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -9,7 +8,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -24,91 +22,71 @@ const (
 // cluster is the one of the walkthrough.
 func cluster() *snapshot.Handle { return nodesNamed("node-x7k2p", "kubecon-1", "kubecon-2") }
 
-// verdict is a status as the guests' specification words it.
-type verdict struct {
-	code   fwk.Code
-	reason string
-}
-
-func said(status *fwk.Status) verdict { return verdict{status.Code(), status.Message()} }
-
 const refusal = "annotation " + regex.Annotation + ": "
 
 func TestV2AnswersPreFilter(t *testing.T) {
 	guest := load(t, v2File, "", cluster())
-	tests := []struct {
-		name string
-		pod  *v1.Pod
-		want verdict
+	for _, tt := range []struct {
+		name   string
+		pod    *v1.Pod
+		code   fwk.Code
+		reason string
 	}{
-		{"a pod without annotations is skipped", podWithout(), verdict{code: fwk.Skip}},
-		{"a pod with other annotations is skipped", annotated("example.com/other", "a"), verdict{code: fwk.Skip}},
-		{"a pattern is accepted", podWith("kubecon-.*"), verdict{}},
-		{"the empty pattern is accepted", podWith(""), verdict{}},
-		{"an alternation of 100 names is accepted", podWith(patterns.HundredNames()), verdict{}},
+		{"a pod without annotations is skipped", podWithout(), fwk.Skip, ""},
+		{"a pod with other annotations is skipped", annotated("example.com/other", "a"), fwk.Skip, ""},
+		{"an alternation of 100 names is accepted", podWith(patterns.HundredNames()), fwk.Success, ""},
+		{"a preference alone excludes no node", preferring(podWithout(), "gpu"), fwk.Skip, ""},
+		{"an exclusion alone is accepted", excluding(podWithout(), "gpu"), fwk.Success, ""},
 		{
-			"an invalid pattern keeps the pod pending", podWith(`kubecon-.*\`),
-			verdict{fwk.UnschedulableAndUnresolvable, refusal + `trailing backslash at end of expression: "kubecon-.*\"`},
+			"a costly pattern keeps the pod pending", podWith(`.{0,1000}a.{0,1000}b.{0,1000}c`), fwk.UnschedulableAndUnresolvable,
+			refusal + `the pattern is too costly: with its repeats written out it may hold at most 2000 characters and operators: ".{0,1000}a.{0,1000}b.{0,1000}c"`,
 		},
-		{"a preference alone excludes no node", preferring(podWithout(), "gpu"), verdict{code: fwk.Skip}},
-		{"an exclusion alone is accepted", excluding(podWithout(), "gpu"), verdict{}},
-		{
-			"a costly pattern keeps the pod pending", podWith(`.{0,1000}a.{0,1000}b.{0,1000}c`),
-			verdict{fwk.UnschedulableAndUnresolvable, refusal + `the pattern is too costly: with its repeats written out ` +
-				`it may hold at most 2000 characters and operators: ".{0,1000}a.{0,1000}b.{0,1000}c"`},
-		},
-	}
-	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) {
-			result, status := guest.PreFilter(tc.pod)
-			got := said(status)
-			if got != tc.want || result != nil {
-				t.Errorf("got %+v and %v, want %+v", got, result, tc.want)
-			}
-		})
+	} {
+		result, status := guest.PreFilter(tt.pod)
+		if status.Code() != tt.code || status.Message() != tt.reason || result != nil {
+			t.Errorf("%s: got %v and %v", tt.name, status, result)
+		}
 	}
 }
 
+// Where a node is rejected, v1 says Unschedulable, and v2 UnschedulableAndUnresolvable. PreFilter is called as the host does; v1 has
+// nothing to say there.
 func TestGuestsAnswerFilter(t *testing.T) {
 	nodes := cluster()
-	const excluded = `node(s) matched the pod's node name regex-exclude "-2$"`
-	refused := refusal + `trailing backslash at end of expression: "kubecon-.*\"`
+	mismatch := func(pattern string) string { return `node(s) didn't match the pod's node name regex "` + pattern + `"` }
 	tests := []struct {
 		name   string
 		pod    *v1.Pod
 		node   int
-		v1, v2 verdict
+		reason string // empty: it passes
 	}{
-		{"a node that matches", podWith("kubecon-.*"), 1, verdict{}, verdict{}},
-		{"a pattern may match anywhere", podWith("con"), 2, verdict{}, verdict{}},
-		{"the empty pattern admits any node", podWith(""), 0, verdict{}, verdict{}},
-		{"case counts", podWith("KUBECON"), 1, mismatch(fwk.Unschedulable, "KUBECON"), mismatch(fwk.UnschedulableAndUnresolvable, "KUBECON")},
-		{"a node that does not match", podWith("kubecon-.*"), 0, mismatch(fwk.Unschedulable, "kubecon-.*"), mismatch(fwk.UnschedulableAndUnresolvable, "kubecon-.*")},
-		{"a node that is not excluded", excluding(podWith("kubecon-.*"), "-2$"), 1, verdict{}, verdict{}},
-		{
-			"a node that is excluded", excluding(podWith("kubecon-.*"), "-2$"), 2,
-			verdict{fwk.Unschedulable, excluded},
-			verdict{fwk.UnschedulableAndUnresolvable, excluded},
-		},
-		{"a node that does not match either", excluding(podWith("kubecon-.*"), "node"), 0, mismatch(fwk.Unschedulable, "kubecon-.*"), mismatch(fwk.UnschedulableAndUnresolvable, "kubecon-.*")},
-		{"an invalid pattern", podWith(`kubecon-.*\`), 1, verdict{fwk.Error, refused}, verdict{fwk.UnschedulableAndUnresolvable, refused}},
-		{"no annotation admits any node, also after a pod with one", podWithout(), 0, verdict{}, verdict{}},
+		{"a node that matches", podWith("kubecon-.*"), 1, ""},
+		{"a pattern may match anywhere", podWith("con"), 2, ""},
+		{"the empty pattern admits any node", podWith(""), 0, ""},
+		{"case counts", podWith("KUBECON"), 1, mismatch("KUBECON")},
+		{"a node that does not match", podWith("kubecon-.*"), 0, mismatch("kubecon-.*")},
+		{"a node that is not excluded", excluding(podWith("kubecon-.*"), "-2$"), 1, ""},
+		{"a node that is excluded", excluding(podWith("kubecon-.*"), "-2$"), 2, `node(s) matched the pod's node name regex-exclude "-2$"`},
+		{"a node that does not match either", excluding(podWith("kubecon-.*"), "node"), 0, mismatch("kubecon-.*")},
+		{"an invalid pattern", podWith(`kubecon-.*\`), 1, refusal + `trailing backslash at end of expression: "kubecon-.*\"`},
+		{"no annotation admits any node, also after a pod with one", podWithout(), 0, ""},
 	}
-	guest1, guest2 := load(t, v1File, "", nodes), load(t, v2File, "", nodes)
-	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) {
-			node := nodes.Nodes[tc.node]
-			guest1.PreFilter(tc.pod) // as the host does; v1 has nothing to say there
-			got := said(guest1.Filter(tc.pod, node))
-			if got != tc.v1 {
-				t.Errorf("v1: got %+v, want %+v", got, tc.v1)
+	for file, rejected := range map[string]fwk.Code{v1File: fwk.Unschedulable, v2File: fwk.UnschedulableAndUnresolvable} {
+		guest := load(t, file, "", nodes)
+		for _, tt := range tests {
+			want := fwk.Success
+			switch {
+			case tt.name == "an invalid pattern" && file == v1File:
+				want = fwk.Error
+			case tt.reason != "":
+				want = rejected
 			}
-			guest2.PreFilter(tc.pod)
-			got = said(guest2.Filter(tc.pod, node))
-			if got != tc.v2 {
-				t.Errorf("v2: got %+v, want %+v", got, tc.v2)
+			guest.PreFilter(tt.pod)
+			status := guest.Filter(tt.pod, nodes.Nodes[tt.node])
+			if status.Code() != want || status.Message() != tt.reason {
+				t.Errorf("%s: %s: got %v, want %v, %s", file, tt.name, status, want, tt.reason)
 			}
-		})
+		}
 	}
 }
 
@@ -134,7 +112,8 @@ func TestV2ScoresWhatThePodPrefers(t *testing.T) {
 	})
 	for _, pod := range []*v1.Pod{preferring(podWithout(), "-2$"), preferring(podWith("kubecon"), "-2$")} {
 		guest.PreFilter(pod)
-		if status := scorer.PreScore(t.Context(), guest.state, pod, nodes.Nodes); !status.IsSuccess() {
+		status := scorer.PreScore(t.Context(), guest.state, pod, nodes.Nodes)
+		if !status.IsSuccess() {
 			t.Fatal(status)
 		}
 		for _, node := range nodes.Nodes {
@@ -154,40 +133,6 @@ func TestV2ScoresWhatThePodPrefers(t *testing.T) {
 				t.Errorf("%v: %v", without.Annotations, status)
 			}
 		}
-	}
-}
-
-func mismatch(code fwk.Code, pattern string) verdict {
-	return verdict{code, `node(s) didn't match the pod's node name regex "` + pattern + `"`}
-}
-
-// A plugin that is enabled for Filter alone gets no PreFilter. The host sees to it
-// that the guest does.
-func TestV2FiltersWherePreFilterIsNotCalled(t *testing.T) {
-	nodes := cluster()
-	guest := load(t, v2File, "", nodes)
-	for i, want := range []bool{false, true, true} {
-		got := guest.Filter(podWith("kubecon-.*"), nodes.Nodes[i]).IsSuccess()
-		if got != want {
-			t.Errorf("node %d: got %v", i, got)
-		}
-		guest.state = framework.NewCycleState()
-	}
-}
-
-func TestV2NamesTheEventsThatHelp(t *testing.T) {
-	events, err := load(t, v2File, "", nil).EventsToRegister(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := map[fwk.EventResource]fwk.ActionType{}
-	for _, e := range events {
-		got[e.Event.Resource] |= e.Event.ActionType
-	}
-	// Update, because only that stands for an annotation that is changed alone.
-	want := map[fwk.EventResource]fwk.ActionType{fwk.Node: fwk.Add | fwk.UpdateNodeTaint, fwk.Pod: fwk.Update}
-	if !maps.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

@@ -28,9 +28,7 @@ func newAction(t *testing.T, simulator string) action {
 	gh := "#!/bin/sh\necho \"$*\" >>" + folder + "/calls\nfor arg; do case $arg in body=@*) cp \"${arg#body=@}\" " + folder + "/comment ;; esac; done\n" +
 		"case $* in *--paginate*) cat " + folder + "/id ;; esac\n"
 	write(t, filepath.Join(folder, "id"), nil)
-	if err := errors.Join(os.Mkdir(filepath.Join(folder, "bin"), 0o755), os.WriteFile(filepath.Join(folder, "bin", "gh"), []byte(gh), 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.Mkdir(filepath.Join(folder, "bin"), 0o755), os.WriteFile(filepath.Join(folder, "bin", "gh"), []byte(gh), 0o755)))
 	return action{folder, []string{
 		"PATH=" + filepath.Join(folder, "bin") + ":" + os.Getenv("PATH"), "GITHUB_STEP_SUMMARY=" + filepath.Join(folder, "summary"),
 		"GITHUB_REPOSITORY=o/r", "PULL_REQUEST=7", "GH_TOKEN=t", "DOWNLOADS=file://" + folder,

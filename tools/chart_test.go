@@ -50,9 +50,7 @@ func packChart(t *testing.T) (file string) {
 func contentOf(t *testing.T, file string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return content
 }
 

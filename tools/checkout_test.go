@@ -60,23 +60,23 @@ func newCheckout(t *testing.T) checkout {
 	t.Helper()
 	c := checkout{root: filepath.Join(t.TempDir(), "checkout"), path: t.TempDir()}
 	for _, name := range []string{"tools", "cmd", "deploy", "static", "Makefile", "go.mod", "LICENSE", "CHANGELOG.md", ".gitignore"} {
-		if err := copyInto(c.root, name); err != nil {
-			t.Fatal(err)
-		}
+		must(t, copyInto(c.root, name))
 	}
 	for _, name := range onMacOS {
-		program, err := exec.LookPath(name)
-		if err := errors.Join(err, os.Symlink(program, filepath.Join(c.path, name))); err != nil {
-			t.Fatal(err)
-		}
+		c.link(t, name)
 	}
 	program, err := exec.LookPath("go")
 	script := []byte(strings.Replace(buildsNothing, "REAL", program, 1))
-	if err := errors.Join(err, os.WriteFile(filepath.Join(c.path, "go"), script, 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, os.WriteFile(filepath.Join(c.path, "go"), script, 0o755)))
 	c.must(t, "git init -q . && git add . && git commit -qm first")
 	return c
+}
+
+// link gives the checkout one more program of this machine.
+func (c checkout) link(t *testing.T, name string) {
+	t.Helper()
+	program, err := exec.LookPath(name)
+	must(t, errors.Join(err, os.Symlink(program, filepath.Join(c.path, name))))
 }
 
 func copyInto(root, name string) error {
@@ -109,4 +109,16 @@ func (c checkout) must(t *testing.T, line string, environment ...string) {
 	if said, err := c.try(t, line, environment...); err != nil {
 		t.Fatalf("%s: %v\n%s", line, err, said)
 	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t *testing.T, path string, content []byte) {
+	t.Helper()
+	must(t, os.WriteFile(path, content, 0o644))
 }

@@ -18,16 +18,10 @@ go() { for arg; do case $arg in .*) test -d "${arg%...}" ;; esac; done; }
 `
 
 func TestCommandsForContributorsFindWhatTheyAreAbout(t *testing.T) {
-	page, err := os.ReadFile("../CONTRIBUTING.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	bin := t.TempDir()
 	c := checkout{root: "..", path: bin + ":" + os.Getenv("PATH")}
-	if err := os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\n"), 0o755); err != nil { // nothing is asked of a registry
-		t.Fatal(err)
-	}
-	commands := regexp.MustCompile(`(?m)^    .*\n`).FindAllString(string(page), -1)
+	must(t, os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\n"), 0o755)) // nothing is asked of a registry
+	commands := regexp.MustCompile(`(?m)^    .*\n`).FindAllString(string(contentOf(t, "../CONTRIBUTING.md")), -1)
 	if len(commands) < 9 {
 		t.Fatalf("only %q", commands)
 	}
@@ -35,14 +29,9 @@ func TestCommandsForContributorsFindWhatTheyAreAbout(t *testing.T) {
 }
 
 func TestTableForContributorsHasEachModule(t *testing.T) {
-	page, err := os.ReadFile("../CONTRIBUTING.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := contentOf(t, "../CONTRIBUTING.md")
 	modules, err := exec.CommandContext(t.Context(), "git", "-C", "..", "ls-files", "go.mod", "**/go.mod").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for file := range strings.FieldsSeq(string(modules)) {
 		row := regexp.MustCompile("(?m)^\\|.*`" + regexp.QuoteMeta(filepath.Dir(file)) + "`.*\\| \\S")
 		if !row.Match(page) {
@@ -59,10 +48,7 @@ func TestModulesOfKubernetesHaveOneVersion(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, file := range append(files, "../go.mod") {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := contentOf(t, file)
 		kubernetes := regexp.MustCompile(`(?m)^\tk8s\.io/kubernetes v1\.(\S+)$`).FindSubmatch(text)
 		replaced := regexp.MustCompile(`(?m)=> (k8s\.io/\S+) v0\.(\S+)$`).FindAllSubmatch(text, -1)
 		if len(kubernetes) == 0 || len(replaced) < 30 {

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -31,9 +30,7 @@ func (c checkout) dist(t *testing.T) map[string]string {
 		files[path] = string(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return files
 }
 
@@ -41,36 +38,10 @@ func TestReleaseIsWhole(t *testing.T) {
 	c := newCheckout(t)
 	c.must(t, "make release TAG=v9.8.7")
 	files := c.dist(t)
-	var want []string
-	for program, platforms := range map[string]string{
-		"scheduler-kubernetes-1.35": "linux", "scheduler-kubernetes-1.36": "linux", "scheduler-kubernetes-1.37": "linux",
-		"simulator": "linux darwin", "extender": "linux darwin", "kubectl-regex": "linux darwin windows", "guest": "linux darwin windows",
-	} {
-		for system := range strings.FieldsSeq(platforms) {
-			for _, arch := range []string{"amd64", "arm64"} {
-				file := program + "-" + system + "-" + arch
-				if program == "kubectl-regex" {
-					want = append(want, "node-regex-"+system+"-"+arch+".tar.gz")
-				}
-				if system == "windows" {
-					file += ".exe"
-				}
-				want = append(want, file, "sbom/"+file+".cdx.json")
-			}
-		}
-	}
-	for _, image := range []string{
-		"scheduler", "simulator", "extender", "static-webserver",
-		"scheduler-kubernetes-1.35", "simulator-kubernetes-1.35", "scheduler-kubernetes-1.37", "simulator-kubernetes-1.37",
-	} {
-		want = append(want, "images/"+image+".tar", "sbom/"+image+"-linux-amd64.cdx.json", "sbom/"+image+"-linux-arm64.cdx.json")
-	}
-	want = append(want, "node-regex.yaml", "regex-scheduling-9.8.7.tgz", "regex_v1.wasm", "regex_v2.wasm", "CHANGES.md", "SHA256SUMS")
-	slices.Sort(want)
-	want = slices.Compact(want) // a program that is also in an image has one bill of materials
-	got := slices.Sorted(maps.Keys(files))
-	if !slices.Equal(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
+	got := strings.Join(slices.Sorted(maps.Keys(files)), "\n") + "\n"
+	want := string(contentOf(t, "testdata/release.txt"))
+	if got != want {
+		t.Errorf("got\n%s\nand not as in testdata/release.txt", got)
 	}
 	bill := files["sbom/guest-linux-arm64.cdx.json"]
 	if !json.Valid([]byte(bill)) {
@@ -86,20 +57,13 @@ func TestReleaseIsWhole(t *testing.T) {
 
 // TestDocumentVerifiesARelease does with a release what docs/install.md says.
 func TestDocumentVerifiesARelease(t *testing.T) {
-	page, err := os.ReadFile("../docs/install.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	commands := regexp.MustCompile(`(?m)(?:^    .*\n)+`).FindAllString(string(page), -1)
+	commands := regexp.MustCompile(`(?m)(?:^    .*\n)+`).FindAllString(string(contentOf(t, "../docs/install.md")), -1)
 	if len(commands) != 2 {
 		t.Fatalf("of its blocks of commands this test knows two: %q", commands)
 	}
 	c := newCheckout(t)
 	for _, name := range []string{"curl", "diff", "sha256sum"} { // on Linux
-		program, err := exec.LookPath(name)
-		if err := errors.Join(err, os.Symlink(program, filepath.Join(c.path, name))); err != nil {
-			t.Fatal(err)
-		}
+		c.link(t, name)
 	}
 	c.must(t, "git tag v0.1.0")
 	environment := []string{"REGISTRY=registry.example/mine", "DOWNLOADS=file://" + filepath.Join(c.root, "dist")}
@@ -125,18 +89,14 @@ func TestReleaseHasTheSameBytesOnEachMachine(t *testing.T) {
 		}
 	}
 	packed, err := gzip.NewReader(strings.NewReader(releases[0]["node-regex-windows-arm64.tar.gz"]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got bytes.Buffer
 	for archive := tar.NewReader(packed); ; {
 		file, err := archive.Next()
 		if err == io.EOF {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		fmt.Fprintln(&got, file.FileInfo().Mode(), file.Name, file.Uid, file.Uname, file.ModTime.Unix())
 	}
 	const want = "-rw-r--r-- LICENSE 0  0\n-rwxr-xr-x kubectl-regex.exe 0  0\n-rwxr-xr-x kubectl_complete-regex 0  0\n"
@@ -146,58 +106,34 @@ func TestReleaseHasTheSameBytesOnEachMachine(t *testing.T) {
 }
 
 func TestWhatCannotBeWholeIsNoRelease(t *testing.T) {
-	for _, test := range []struct {
-		name, spoil, refused, broken string
-		want                         string
-	}{
-		{
-			name: "outside of git", spoil: "rm -rf .git",
-			want: "release: this is no git checkout, so no commit can be named: fatal: not a git repository",
+	const notWhole, notNamed = "release: it would not be whole, so nothing is made: ", "release: this is no git checkout, so no commit can be named: "
+	for name, test := range map[string]struct{ spoil, environment, want string }{
+		"outside of git": {"rm -rf .git", "", notNamed + "fatal: not a git repository"},
+		"unpacked in the checkout of something else": {
+			"rm -rf .git && git -C .. init -q", "", notNamed + "it is the folder checkout/ of another one",
 		},
-		{
-			name: "unpacked in the checkout of something else", spoil: "rm -rf .git && git -C .. init -q",
-			want: "release: this is no git checkout, so no commit can be named: it is the folder checkout/ of another one",
+		"something is not committed": {">new", "", "release: not everything is committed"},
+		"the tag is another commit's": {
+			"git tag v9.8.7 && git commit -q --allow-empty -m second", "", "release: the tag v9.8.7 is of another commit: git checkout v9.8.7",
 		},
-		{
-			name: "something is not committed", spoil: ">new",
-			want: "release: not everything is committed",
+		"a minor is refused": {
+			"true", "REFUSED=-modfile=tools/kubernetes/1.37.mod",
+			notWhole + "tools/kubernetes/1.37.mod: cannot be had here: example.com/m@v1.0.0: 403 Forbidden",
 		},
-		{
-			name: "the tag is another commit's", spoil: "git tag v9.8.7 && git commit -q --allow-empty -m second",
-			want: "release: the tag v9.8.7 is of another commit: git checkout v9.8.7",
+		"what makes the bills of materials is refused": {
+			"true", "REFUSED=tools", notWhole + "tools/: cannot be had here: example.com/m@v1.0.0: 403 Forbidden",
 		},
-		{
-			name: "a minor is refused", refused: "-modfile=tools/kubernetes/1.37.mod",
-			want: "release: it would not be whole, so nothing is made: tools/kubernetes/1.37.mod: cannot be had here: example.com/m@v1.0.0: 403 Forbidden",
+		"the changelog has nothing": {
+			"echo '# Changelog' >CHANGELOG.md && git commit -qam empty", "",
+			`release: CHANGELOG.md says nothing under "## 9.8.7", nor under "## Unreleased"`,
 		},
-		{
-			name: "what makes the bills of materials is refused", refused: "tools",
-			want: "release: it would not be whole, so nothing is made: tools/: cannot be had here: example.com/m@v1.0.0: 403 Forbidden",
-		},
-		{
-			name: "the changelog has nothing", spoil: "echo '# Changelog' >CHANGELOG.md && git commit -qam empty",
-			want: `release: CHANGELOG.md says nothing under "## 9.8.7", nor under "## Unreleased"`,
-		},
-		{
-			name: "a program does not compile", broken: "./cmd/guest",
-			want: "release: it failed, see above: dist/ is removed",
-		},
-		{
-			name: "an image's program does not compile", broken: "./cmd/static-webserver",
-			want: "release: it failed, see above: dist/ is removed",
-		},
+		"a program does not compile":          {"true", "BROKEN=./cmd/guest", "release: it failed, see above: dist/ is removed"},
+		"an image's program does not compile": {"true", "BROKEN=./cmd/static-webserver", "release: it failed, see above: dist/ is removed"},
 	} {
-		t.Run(test.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			c := newCheckout(t)
 			c.must(t, test.spoil)
-			environment := []string{}
-			if test.refused != "" {
-				environment = append(environment, "REFUSED="+test.refused)
-			}
-			if test.broken != "" {
-				environment = append(environment, "BROKEN="+test.broken)
-			}
-			said, err := c.try(t, "make release TAG=v9.8.7", environment...)
+			said, err := c.try(t, "make release TAG=v9.8.7", strings.Fields(test.environment)...)
 			if err == nil || !strings.Contains(said, test.want) {
 				t.Errorf("error %v, want %q:\n%s", err, test.want, said)
 			}
@@ -220,36 +156,23 @@ echo "{}" >"$out"
 
 func TestReleaseIsSigned(t *testing.T) {
 	c := newCheckout(t)
-	said, err := c.try(t, "make sign")
-	if err == nil || !strings.Contains(said, "sign: no key; write make sign KEY=cosign.key") {
-		t.Errorf("without a key: %v, %s", err, said)
-	}
-	said, err = c.try(t, "make sign KEY=cosign.key")
-	if err == nil || !strings.Contains(said, "sign: cosign is not on PATH") {
-		t.Errorf("without cosign: %v, %s", err, said)
-	}
-	program, err := exec.LookPath("uname")
-	if err := errors.Join(err, os.Symlink(program, filepath.Join(c.path, "uname")), os.WriteFile(filepath.Join(c.path, "cosign"), []byte(cosign), 0o755)); err != nil {
-		t.Fatal(err)
-	}
-	said, err = c.try(t, "make sign KEY=cosign.key")
-	if err == nil || !strings.Contains(said, "sign: there is no release in dist/") {
-		t.Errorf("without a release: %v, %s", err, said)
-	}
-	c.must(t, "git remote add origin https://me:secret@git.example/here")
-	c.must(t, "mkdir dist && cd dist && for f in regex_v1.wasm regex_v2.wasm old.sigstore.json; do echo >$f; done && echo '0  regex-scheduling-9.8.7.tgz' >SHA256SUMS")
-	for _, tags := range []string{"true", "git tag v9.8.7 && git commit -q --allow-empty -m second"} {
-		c.must(t, tags)
-		said, err = c.try(t, "make sign KEY=cosign.key")
-		if err == nil || !strings.Contains(said, "sign: the tag v9.8.7 of dist/ is not here, or not of this commit") {
-			t.Errorf("after %s: %v, %s", tags, err, said)
+	refused := func(prepare, command, want string) {
+		t.Helper()
+		c.must(t, prepare)
+		said, err := c.try(t, command)
+		if err == nil || !strings.Contains(said, "sign: "+want) {
+			t.Errorf("after %s: error %v, want %q: %s", prepare, err, want, said)
 		}
 	}
-	c.must(t, "git checkout -q v9.8.7 && git tag compat/scenario/v9.8.7") // which is first in the alphabet
-	said, err = c.try(t, "make sign KEY=cosign.key")
-	if err == nil || !strings.Contains(said, "sign: there is no key cosign.key") {
-		t.Errorf("without a file: %v, %s", err, said)
-	}
+	const sign, noTag = "make sign KEY=cosign.key", "the tag v9.8.7 of dist/ is not here, or not of this commit"
+	refused("true", "make sign", "no key; write make sign KEY=cosign.key")
+	refused("true", sign, "cosign is not on PATH")
+	c.link(t, "uname")
+	must(t, os.WriteFile(filepath.Join(c.path, "cosign"), []byte(cosign), 0o755))
+	refused("git remote add origin https://me:secret@git.example/here", sign, "there is no release in dist/")
+	refused("mkdir dist && cd dist && for f in regex_v1.wasm regex_v2.wasm old.sigstore.json; do echo >$f; done && echo '0  regex-scheduling-9.8.7.tgz' >SHA256SUMS", sign, noTag)
+	refused("git tag v9.8.7 && git commit -q --allow-empty -m second", sign, noTag)
+	refused("git checkout -q v9.8.7 && git tag compat/scenario/v9.8.7", sign, "there is no key cosign.key") // the tag is first in the alphabet
 	calls := filepath.Join(t.TempDir(), "calls")
 	c.must(t, "echo >../cosign.key && make sign KEY=../cosign.key FLAGS=--tlog-upload=false", "CALLS="+calls)
 	key := filepath.Join(filepath.Dir(c.root), "cosign.key")
@@ -275,9 +198,7 @@ func TestReleaseIsSigned(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(calls + ".predicate")
-	if err := errors.Join(err, json.Unmarshal(text, &provenance)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, json.Unmarshal(text, &provenance)))
 	commit, err := c.try(t, "git rev-parse HEAD")
 	of := provenance.BuildDefinition
 	if err != nil || of.ExternalParameters.Tag != "v9.8.7" || of.ResolvedDependencies[0].URI != "git+https://git.example/here" || of.ResolvedDependencies[0].Digest.GitCommit != strings.TrimSpace(commit) {

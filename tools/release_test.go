@@ -3,7 +3,6 @@ package tools
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 )
@@ -22,28 +21,10 @@ func TestProgramBuiltTwiceHasTheSameBytes(t *testing.T) {
 
 func buildInACopy(t *testing.T) []byte {
 	t.Helper()
-	root := t.TempDir()
-	for _, folder := range []string{"cmd", "internal", "static", "regex", "compat/scenario", "tools/kubernetes"} {
-		if err := os.CopyFS(filepath.Join(root, folder), os.DirFS(filepath.Join("..", folder))); err != nil {
-			t.Fatal(err)
-		}
+	c := checkout{root: t.TempDir(), path: os.Getenv("PATH")}
+	for _, name := range []string{"cmd", "internal", "static", "regex", "compat/scenario", "tools/kubernetes", "Makefile", "go.mod", "go.sum"} {
+		must(t, copyInto(c.root, name))
 	}
-	for _, name := range []string{"Makefile", "go.mod", "go.sum"} {
-		text, err := os.ReadFile(filepath.Join("..", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(t, filepath.Join(root, name), text)
-	}
-	out := filepath.Join(root, "program")
-	build := exec.CommandContext(t.Context(), "make", "-s", "program", "PROGRAM=static-webserver", "OUT="+out, "TAG=v9.8.7", "COMMIT=0123456789ab")
-	build.Dir = root
-	if text, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	program, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return program
+	c.must(t, "make -s program PROGRAM=static-webserver OUT=$PWD/program TAG=v9.8.7 COMMIT=0123456789ab")
+	return contentOf(t, filepath.Join(c.root, "program"))
 }

@@ -10,31 +10,16 @@ import (
 
 func TestModuleIsServedWhenWhatItImportsCanBeListed(t *testing.T) {
 	const imports = "package p\n\nimport _ \"example.com/needed\"\n"
-	tests := []struct {
-		name           string
-		module, source string
-		printed, said  string
-	}{
-		{
-			name:    "a module that needs nothing",
-			source:  "package p\n",
-			printed: "DIR\n",
+	for name, test := range map[string]struct{ module, source, printed, said string }{
+		"a module that needs nothing": {"", "package p\n", "DIR\n", ""},
+		"what it imports cannot be downloaded": {
+			"require example.com/needed v1.0.0\n", imports, "", "*** NOT CHECKED: DIR/: cannot be had here: ",
 		},
-		{
-			name:   "what it imports cannot be downloaded",
-			module: "require example.com/needed v1.0.0\n",
-			source: imports,
-			said:   "*** NOT CHECKED: DIR/: cannot be had here: ",
+		"go.mod lacks a line, which is no question of what is served": {
+			"require example.com/other v1.0.0\n", "package p\n\nimport _ \"example.com/other\"\n", "DIR\n", "",
 		},
-		{
-			name:    "go.mod lacks a line, which is no question of what is served",
-			module:  "require example.com/other v1.0.0\n",
-			source:  "package p\n\nimport _ \"example.com/other\"\n",
-			printed: "DIR\n",
-		},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
+	} {
+		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			writeModule(t, dir, "m", test.module+
 				"replace example.com/other => ./other\nreplace example.com/third => ./third\n", test.source)
@@ -47,15 +32,9 @@ func TestModuleIsServedWhenWhatItImportsCanBeListed(t *testing.T) {
 			command.Stderr = &said
 
 			printed, err := command.Output()
-			if err != nil {
-				t.Fatalf("error %v: %s", err, said.String())
-			}
-			if want := strings.ReplaceAll(test.printed, "DIR", dir); string(printed) != want {
-				t.Errorf("printed %q, want %q; said: %s", printed, want, said.String())
-			}
-			want := strings.ReplaceAll(test.said, "DIR", dir)
-			if !strings.HasPrefix(said.String(), want) {
-				t.Errorf("said %q, want %q", said.String(), want)
+			fill := strings.NewReplacer("DIR", dir)
+			if err != nil || string(printed) != fill.Replace(test.printed) || !strings.HasPrefix(said.String(), fill.Replace(test.said)) {
+				t.Errorf("error %v, printed %q, said %q", err, printed, said.String())
 			}
 		})
 	}
@@ -78,9 +57,7 @@ func TestMinorOfKubernetesIsServedWhenItsModuleFileIs(t *testing.T) {
 // writeModule makes example.com/NAME, a module with one package.
 func writeModule(t *testing.T, dir, name, module, source string) {
 	t.Helper()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(dir, 0o755))
 	write(t, filepath.Join(dir, "go.mod"), []byte("module example.com/"+name+"\n\ngo 1.26\n\n"+module))
 	write(t, filepath.Join(dir, "p.go"), []byte(source))
 }

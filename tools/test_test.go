@@ -54,7 +54,8 @@ func TestTestRunsEachModuleAndSaysAtItsEndWhatFailed(t *testing.T) {
 		t.Errorf("what passed has failed: %s", failed)
 	}
 
-	if said, err := run("passes", "passes2"); err != nil || strings.Contains(said, "FAILED") {
+	said, err = run("passes", "passes2")
+	if err != nil || strings.Contains(said, "FAILED") {
 		t.Errorf("%v: %s", err, said)
 	}
 }

@@ -28,11 +28,9 @@ func TestVulncheckFailsWhereItsDatabaseCannotBeRead(t *testing.T) {
 			c := checkout{root: t.TempDir(), path: os.Getenv("PATH")}
 			bin := filepath.Join(c.root, ".tools/bin")
 			script, err := os.ReadFile("vulncheck.sh")
-			if err := errors.Join(err, os.MkdirAll(bin, 0o755), os.Mkdir(c.root+"/tools", 0o755),
+			must(t, errors.Join(err, os.MkdirAll(bin, 0o755), os.Mkdir(c.root+"/tools", 0o755),
 				os.WriteFile(bin+"/govulncheck", []byte("#!/bin/sh\n"+test.govulncheck+"\n"), 0o755),
-				os.WriteFile(c.root+"/tools/vulncheck.sh", script, 0o755)); err != nil {
-				t.Fatal(err)
-			}
+				os.WriteFile(c.root+"/tools/vulncheck.sh", script, 0o755)))
 			said, err := c.try(t, test.environment+" tools/vulncheck.sh")
 			if (err != nil) != test.fails || !strings.Contains(said, test.says) {
 				t.Errorf("error %v, said: %s", err, said)

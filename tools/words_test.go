@@ -9,9 +9,7 @@ import (
 
 func TestWordsAreFoundInsideIdentifiers(t *testing.T) {
 	c := checkout{root: t.TempDir(), path: os.Getenv("PATH")}
-	if err := copyInto(c.root, "tools"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, copyInto(c.root, "tools"))
 	for line, want := range map[string]string{
 		"func TestPodIsRecreated(t *testing.T) {":           "",
 		"func TestPodIsMadeAnew(t *testing.T) {":            "recreate",

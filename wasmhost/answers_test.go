@@ -15,7 +15,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
@@ -72,7 +72,8 @@ func (r *remembering) cycle(t *testing.T, p *v1.Pod) (passing string, named bool
 	for _, node := range r.Nodes {
 		name := node.Node().Name
 		if result.AllNodes() || result.NodeNames.Has(name) {
-			if status := r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, node); status.IsSuccess() {
+			status := r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, node)
+			if status.IsSuccess() {
 				names = append(names, name)
 			}
 		}
@@ -84,9 +85,7 @@ func (r *remembering) cycle(t *testing.T, p *v1.Pod) (passing string, named bool
 func (r *remembering) asked(t *testing.T) int {
 	t.Helper()
 	n, err := testutil.GetCounterMetricValue(r.p.metrics.asked)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return int(n)
 }
 
@@ -96,18 +95,14 @@ var added = fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add}
 func (r *remembering) hint(t *testing.T, event fwk.ClusterEvent, pod *v1.Pod, oldObj, newObj any) fwk.QueueingHint {
 	t.Helper()
 	registered, err := r.p.EventsToRegister(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	hint := fwk.QueueSkip
 	for _, e := range registered {
 		if !framework.MatchClusterEvents(e.Event, event) {
 			continue
 		}
 		got, err := e.QueueingHintFn(klog.Background(), pod, oldObj, newObj)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		hint = max(hint, got)
 	}
 	return hint
@@ -122,13 +117,14 @@ func TestGuestThatDeclaresIsAskedOnce(t *testing.T) {
 			t.Errorf("pod %d: passing %q, named: %v, %v", i, passing, named, status)
 		}
 	}
-	if n := r.asked(t) - before; n != 5 {
+	n := r.asked(t) - before
+	if n != 5 {
 		t.Errorf("asked %d times for 3 pods and 5 nodes", n)
 	}
 	r.p.metrics.flush()
-	n, err := testutil.GetCounterMetricValue(r.p.metrics.remembered)
-	if err != nil || n != 2*3 {
-		t.Errorf("remembered %v times for 2 nodes that were named to 3 pods: %v", n, err)
+	remembered, err := testutil.GetCounterMetricValue(r.p.metrics.remembered)
+	if err != nil || remembered != 2*3 {
+		t.Errorf("remembered %v times for 2 nodes that were named to 3 pods: %v", remembered, err)
 	}
 	passing, _, _ := r.cycle(t, about("db", "y"))
 	if passing != "n1 n2" || r.asked(t)-before != 10 {
@@ -136,81 +132,64 @@ func TestGuestThatDeclaresIsAskedOnce(t *testing.T) {
 	}
 }
 
-func TestNewNodeAloneIsAskedAbout(t *testing.T) {
-	r := openRemembering(t, "decides_by", Args{}, nodesNamed("n1", "m1", "m2")...)
-	r.cycle(t, about("web", "x"))
-	before := r.asked(t)
-	r.Handle = snapshot.Of(nodesNamed("n1", "m2", "n3", "m4", "m5", "m6")...)
-	passing, _, _ := r.cycle(t, about("web", "x"))
-	if passing != "n1 n3" {
-		t.Errorf("passing %q", passing)
-	}
-	n := r.asked(t) - before
-	if n != 4 {
-		t.Errorf("asked %d times for four new nodes", n)
-	}
-}
-
-func TestPodThatMatchesNoNodeIsRejectedAtOnce(t *testing.T) {
-	r := openRemembering(t, "decides_by", Args{}, nodesNamed("m1", "m2", "m3")...)
-	state, p := framework.NewCycleState(), about("web", "x")
-	_, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
-	if status.Code() != fwk.UnschedulableAndUnresolvable || status.Message() != "3 another letter" {
-		t.Errorf("got %v", status)
-	}
-	if _, status := r.Plugin.(fwk.PostFilterPlugin).PostFilter(t.Context(), state, p, framework.NewDefaultNodeToStatus()); status.Message() != "" {
-		t.Errorf("PostFilter says it again: %v", status)
+// The nodes of a first cycle, and then those of a second one.
+func TestGuestIsAskedAboutNewValuesOnly(t *testing.T) {
+	for _, tt := range []struct {
+		name, guest   string
+		first, second []*v1.Node
+		passing       string
+		asked         int // in the second cycle
+	}{
+		{"new nodes", "decides_by", nodesNamed("n1", "m1", "m2"), nodesNamed("n1", "m2", "n3", "m4", "m5", "m6"), "n1 n3", 4},
+		{
+			"nodes that the guest cannot tell apart", "decides_by_zone", nil,
+			[]*v1.Node{inZone("a", "east"), inZone("b", "west"), inZone("c", "east"), inZone("d", "east"), nodesNamed("west")[0]}, "b", 3,
+		},
+		{
+			"nodes whose field changes", "decides_by_zone", []*v1.Node{inZone("a", "east"), inZone("b", "west"), inZone("c", "east")},
+			[]*v1.Node{inZone("a", "northwest"), inZone("b", "east"), inZone("c", "east")}, "a", 1,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := openRemembering(t, tt.guest, Args{}, tt.first...)
+			r.cycle(t, about("web", "x"))
+			before := r.asked(t)
+			r.Handle = snapshot.Of(tt.second...)
+			passing, named, _ := r.cycle(t, about("web", "x"))
+			if passing != tt.passing || !named {
+				t.Errorf("passing %q, named: %v", passing, named)
+			}
+			n := r.asked(t) - before
+			if n != tt.asked {
+				t.Errorf("asked %d times, want %d", n, tt.asked)
+			}
+		})
 	}
 }
 
 func TestPodsEventReportsNodesThatWereNotNamed(t *testing.T) {
-	r := openRemembering(t, "decides_by", Args{}, nodesNamed("n1", "m1", "m2")...)
-	state := framework.NewCycleState()
-	p := about("web", "x")
-	if result, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes); !status.IsSuccess() || result.NodeNames.Len() != 1 {
-		t.Fatalf("got %v, %v", result, status)
-	}
-	_, status := r.Plugin.(fwk.PostFilterPlugin).PostFilter(t.Context(), state, p, framework.NewDefaultNodeToStatus())
-	if status.Code() != fwk.Unschedulable || status.Message() != "2 another letter" {
-		t.Errorf("got %v", status)
-	}
-}
-
-func TestMostNodesAreNotNamed(t *testing.T) {
-	r := openRemembering(t, "decides_by", Args{}, nodesNamed("n1", "n2", "n3", "n4", "n5", "m1")...)
-	passing, named, status := r.cycle(t, about("web", "x"))
-	if passing != "n1 n2 n3 n4 n5" || named || status != nil {
-		t.Errorf("passing %q, named: %v, %v", passing, named, status)
-	}
-}
-
-func TestNodesThatTheGuestCannotTellApartAreAskedAboutOnce(t *testing.T) {
-	r := openRemembering(t, "decides_by_zone", Args{}, inZone("a", "east"), inZone("b", "west"), inZone("c", "east"),
-		inZone("d", "east"), nodesNamed("west")[0])
-	before := r.asked(t)
-	passing, named, _ := r.cycle(t, pod("web"))
-	if passing != "b" || !named {
-		t.Errorf("passing %q, named: %v", passing, named)
-	}
-	n := r.asked(t) - before
-	if n != 3 {
-		t.Errorf("asked %d times for two zones and a node in none", n)
-	}
-}
-
-func TestNodeWhoseFieldChangesIsAskedAbout(t *testing.T) {
-	r := openRemembering(t, "decides_by_zone", Args{}, inZone("a", "east"), inZone("b", "west"), inZone("c", "east"))
-	r.cycle(t, pod("web"))
-	before := r.asked(t)
-	r.Nodes[0].(*framework.NodeInfo).SetNode(inZone("a", "northwest"))
-	r.Nodes[1].(*framework.NodeInfo).SetNode(inZone("b", "east"))
-	passing, _, _ := r.cycle(t, pod("web"))
-	if passing != "a" {
-		t.Errorf("passing %q", passing)
-	}
-	n := r.asked(t) - before
-	if n != 1 {
-		t.Errorf("asked %d times for one new value", n)
+	for _, tt := range []struct {
+		nodes                []*v1.Node
+		named                int
+		rejected, postFilter string
+	}{
+		{nodesNamed("n1", "m1", "m2"), 1, "", "2 another letter"},
+		{nodesNamed("n1", "n2", "n3", "n4", "n5", "m1"), 0, "", ""}, // most pass: Filter says it of the other
+		{nodesNamed("m1", "m2", "m3"), 0, "3 another letter", ""},
+	} {
+		r := openRemembering(t, "decides_by", Args{}, tt.nodes...)
+		state, p := framework.NewCycleState(), about("web", "x")
+		result, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
+		if status.Message() != tt.rejected || (tt.rejected != "") != (status.Code() == fwk.UnschedulableAndUnresolvable) {
+			t.Errorf("PreFilter: %v, want %q", status, tt.rejected)
+		}
+		if result.AllNodes() != (tt.named == 0) || tt.named > 0 && result.NodeNames.Len() != tt.named {
+			t.Errorf("named %v, want %d", result, tt.named)
+		}
+		_, status = r.Plugin.(fwk.PostFilterPlugin).PostFilter(t.Context(), state, p, framework.NewDefaultNodeToStatus())
+		if status.Code() != fwk.Unschedulable || status.Message() != tt.postFilter {
+			t.Errorf("PostFilter: %v, want %q", status, tt.postFilter)
+		}
 	}
 }
 
@@ -218,7 +197,8 @@ func TestScoresAreRemembered(t *testing.T) {
 	r := openRemembering(t, "decides_by_zone", Args{}, inZone("a", "east"), inZone("b", "west"))
 	state := framework.NewCycleState()
 	p := pod("web")
-	if _, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes); !status.IsSuccess() {
+	_, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
+	if !status.IsSuccess() {
 		t.Fatal(status)
 	}
 	before := r.asked(t)
@@ -252,16 +232,18 @@ func TestPreScoreIsRemembered(t *testing.T) {
 			t.Fatal(status)
 		}
 	}
-	if n := r.asked(t) - before; n != 1 {
+	n := r.asked(t) - before
+	if n != 1 {
 		t.Errorf("asked %d times about pods alike", n)
 	}
-	if _, status := preScore(about("web", "x")); !status.IsSuccess() {
+	_, status := preScore(about("web", "x"))
+	if !status.IsSuccess() {
 		t.Fatal(status)
 	}
 	// The next pod alike is asked about nothing, until a score is not known.
 	again := about("again", "x")
 	state, status := preScore(again)
-	n := r.asked(t) - before
+	n = r.asked(t) - before
 	if !status.IsSuccess() || n != 2 {
 		t.Errorf("%v, asked %d times", status, n)
 	}
@@ -360,63 +342,6 @@ func TestAnswersAreAskedForByManyAtOnce(t *testing.T) {
 			})
 		}
 		all.Wait()
-	}
-}
-
-// Filter stops asking once it has found nodes enough.
-func TestPreFilterAsksAboutAllNodes(t *testing.T) {
-	var names []string
-	for i := range 100 {
-		names = append(names, fmt.Sprintf("%c-%d", "nmm"[i%3], i))
-	}
-	r := openRemembering(t, "decides_by", Args{}, nodesNamed(names...)...)
-	result, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), framework.NewCycleState(), about("web", "x"), r.Nodes)
-	if !status.IsSuccess() || len(result.NodeNames) != 34 || r.asked(t) != 100 {
-		t.Errorf("%v, %v, asked %d times", result, status, r.asked(t))
-	}
-}
-
-func TestOnlyWhatIsDeclaredWakesAPod(t *testing.T) {
-	r := openRemembering(t, "decides_by", Args{}, nodesNamed("m1")...)
-	waiting := about("web", "x")
-	changed, same, other := about("web", "y"), about("web", "x"), about("other", "y")
-	same.Labels = map[string]string{"l": "1"}
-	tests := []struct {
-		name           string
-		event          fwk.ClusterEvent
-		oldObj, newObj any
-		want           fwk.QueueingHint
-	}{
-		{"its annotation", fwk.ClusterEvent{Resource: minor.OwnPod, ActionType: fwk.Update}, waiting, changed, fwk.Queue},
-		{"its labels", fwk.ClusterEvent{Resource: minor.OwnPod, ActionType: fwk.Update}, waiting, same, fwk.QueueSkip},
-		{"another pod's annotation", framework.EventAssignedPodUpdate, about("other", "x"), other, fwk.QueueSkip},
-		{"a node that passes", fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add}, nil, nodesNamed("n2")[0], fwk.Queue},
-		{"a node that does not", fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add}, nil, nodesNamed("m2")[0], fwk.QueueSkip},
-		{"a volume", fwk.ClusterEvent{Resource: fwk.PersistentVolume, ActionType: fwk.Add}, nil, &v1.PersistentVolume{}, fwk.QueueSkip},
-		{"a node is gone", fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Delete}, nodesNamed("n2")[0], nil, fwk.QueueSkip},
-		{"a node that passes has other taints", fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.UpdateNodeTaint}, nodesNamed("n2")[0], nodesNamed("n2")[0], fwk.QueueSkip},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			hint := r.hint(t, tt.event, waiting, tt.oldObj, tt.newObj)
-			if hint != tt.want {
-				t.Errorf("got %v, want %v", hint, tt.want)
-			}
-		})
-	}
-}
-
-func TestLabelThatChangesWakesAPod(t *testing.T) {
-	r := openRemembering(t, "decides_by_zone", Args{}, inZone("a", "east"))
-	for _, tt := range []struct {
-		before, after string
-		want          fwk.QueueingHint
-	}{{"east", "west", fwk.Queue}, {"west", "west", fwk.QueueSkip}, {"west", "east", fwk.QueueSkip}} {
-		relabelled := fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.UpdateNodeLabel}
-		got := r.hint(t, relabelled, pod("web"), inZone("b", tt.before), inZone("b", tt.after))
-		if got != tt.want {
-			t.Errorf("%+v: %v", tt, got)
-		}
 	}
 }
 

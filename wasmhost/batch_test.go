@@ -28,6 +28,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -84,9 +85,7 @@ func withRoom(name, pods string) *v1.Node {
 func attempts(t *testing.T, with string) int {
 	t.Helper()
 	n, err := testutil.GetCounterMetricValue(metrics.BatchAttemptStats.WithLabelValues(t.Name(), with))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return int(n)
 }
 
@@ -114,14 +113,10 @@ func (b batch) scheduler(t *testing.T, ctx context.Context, h *Host, client *fak
 				}}},
 			},
 		}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	informers.Start(ctx.Done())
 	informers.WaitForCacheSync(ctx.Done())
-	if err := sched.WaitForHandlersSync(ctx); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, sched.WaitForHandlersSync(ctx))
 	queued, summary := sched.SchedulingQueue.PendingPods()
 	if len(queued) != len(b.pods) {
 		t.Fatalf("%d pods are queued, of %d: %s", len(queued), len(b.pods), summary)

@@ -55,9 +55,7 @@ func TestWhatAGuestHandsOverIsBounded(t *testing.T) {
 }
 
 func TestWhatAGuestNamesAtTheStartIsBounded(t *testing.T) {
-	h := New(Options{})
-	t.Cleanup(func() { h.Close() })
-	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "generous.wasm", GuestConfig: "c1,2000:\x00\x00\x00\x00\x01\x00\x00\x00"})
+	err := startError(t, Args{GuestURL: fileURLOf("generous"), GuestConfig: "c1,2000:\x00\x00\x00\x00\x01\x00\x00\x00"})
 	want := "wasm: enqueue error: result.cluster_events: 2000 bytes, and at most 1024 are taken (in "
 	if !strings.Contains(message(err), want) {
 		t.Errorf("got %v, want %s", err, want)
@@ -99,7 +97,8 @@ func TestWhatAGuestLogsIsOneLine(t *testing.T) {
 			t.Errorf("%s: logged %q", function, log)
 		}
 		pl = generous(t, aHandle(), function, 1, 16<<20, "a\x00")
-		if log := logged(t, func() { preFilter(t.Context(), pl, framework.NewCycleState(), pod("web")) }); len(log) > 64<<10 || !strings.Contains(log, "aa") && !strings.Contains(log, `a="a"`) {
+		log = logged(t, func() { preFilter(t.Context(), pl, framework.NewCycleState(), pod("web")) })
+		if len(log) > 64<<10 || !strings.Contains(log, "aa") && !strings.Contains(log, `a="a"`) {
 			t.Errorf("%s: logged %d bytes: %.100q", function, len(log), log)
 		}
 	}

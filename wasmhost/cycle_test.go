@@ -40,28 +40,24 @@ func TestClonedStateIsACycleOfItsOwn(t *testing.T) {
 		return here
 	}
 	extensions := pl.(fwk.PreFilterPlugin).PreFilterExtensions()
-	change := func(state fwk.CycleState, hook func(string) *fwk.Status, other string) {
-		status := hook(other)
+	add := func(state fwk.CycleState, other string) {
+		status := extensions.AddPod(t.Context(), state, p, podInfo(pod(other)), node("n"))
 		if !status.IsSuccess() {
 			t.Error(status)
 		}
 	}
-	add := func(state fwk.CycleState) func(string) *fwk.Status {
-		return func(other string) *fwk.Status {
-			return extensions.AddPod(t.Context(), state, p, podInfo(pod(other)), node("n"))
-		}
-	}
-	remove := func(state fwk.CycleState) func(string) *fwk.Status {
-		return func(other string) *fwk.Status {
-			return extensions.RemovePod(t.Context(), state, p, podInfo(pod(other)), node("n"))
+	remove := func(state fwk.CycleState, other string) {
+		status := extensions.RemovePod(t.Context(), state, p, podInfo(pod(other)), node("n"))
+		if !status.IsSuccess() {
+			t.Error(status)
 		}
 	}
 	one, two := base.Clone(), base.Clone()
-	change(one, remove(one), "x")
-	change(two, add(two), "y")
-	change(one, add(one), "z")
+	remove(one, "x")
+	add(two, "y")
+	add(one, "z")
 	three := one.Clone()
-	change(three, remove(three), "w")
+	remove(three, "w")
 	for name, tt := range map[string]struct {
 		state fwk.CycleState
 		want  string
@@ -123,16 +119,5 @@ func TestEveryCallIsOfItsOwnCycle(t *testing.T) {
 			})
 		}
 		group.Wait()
-	}
-}
-
-func TestCycleThatPreFilterSkipsIsKeptForTheHooksThatFollow(t *testing.T) {
-	pl, state := open(t, "skip_score"), framework.NewCycleState()
-	_, status := preFilter(t.Context(), pl, state, pod("web"))
-	if !status.IsSkip() {
-		t.Error(status)
-	}
-	if _, err := state.Read(inside(pl).key); err != nil {
-		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package wasmhost
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -28,18 +29,6 @@ func TestDeclaringGuestDecidesByTheDeclaredFieldsOnly(t *testing.T) {
 	n := r.asked(t)
 	if n != 3 {
 		t.Errorf("asked %d times for three names of nodes", n)
-	}
-	for _, tt := range []struct {
-		node *v1.Node
-		want fwk.QueueingHint
-	}{
-		{inZone("c", "west"), fwk.QueueSkip},
-		{inZone("southwest", "east"), fwk.Queue},
-	} {
-		hint := r.hint(t, added, pod("web"), nil, tt.node)
-		if hint != tt.want {
-			t.Errorf("the new node %s: %v", tt.node.Name, hint)
-		}
 	}
 }
 
@@ -98,17 +87,31 @@ func TestDeclaringGuestHasAClockThatStandsStillAndTheSameRandomNumbers(t *testin
 
 // What the hooks that compare nodes hand to a guest belongs to no field, and neither do the clones of
 // what a guest counts.
-func TestGuestThatComparesNodesIsNotRemembered(t *testing.T) {
+func TestPodsOfAGuestThatDeclaresWhatItDecidesByAreSigned(t *testing.T) {
 	for guest, why := range map[string]string{
+		"decides_by":         "",
+		"empty_filter":       "the guest does not declare what it decides by",
 		"decides_by_rank":    "the guest compares nodes in postfilter or normalizescore",
 		"decides_by_passed":  "the guest may ask in prescore which nodes passed",
 		"decides_by_reserve": "the guest takes part in reserve, permit or binding",
 	} {
-		got := inside(open(t, guest)).notRemembered
-		if got != why {
-			t.Errorf("%s: %q", guest, got)
+		var pl fwk.Plugin
+		log := logged(t, func() { pl = open(t, guest) })
+		if strings.Contains(log, "opportunistic batching is off for all pods of its profile: "+why) != (why != "") {
+			t.Errorf("%s: the start says %q", guest, log)
+		}
+		p, want := about("web", "1"), "[{pod.metadata.annotations['a'] 1}]"
+		if why != "" {
+			want = "[]"
+		}
+		fragments, status := pl.(fwk.SignPlugin).SignPod(t.Context(), p)
+		if fmt.Sprint(fragments) != want || status.Message() != why {
+			t.Errorf("%s: signed with %v, %v", guest, fragments, status)
 		}
 	}
+}
+
+func TestGuestThatComparesNodesIsNotRemembered(t *testing.T) {
 	r := &remembering{Plugin: openWith(t, "decides_by_passed", Args{}, nil)}
 	for _, passed := range [][]fwk.NodeInfo{{node("n1")}, {node("n1"), node("n2")}} {
 		state := framework.NewCycleState()

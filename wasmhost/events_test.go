@@ -2,16 +2,12 @@ package wasmhost
 
 import (
 	"encoding/binary"
-	"slices"
 	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
-
-	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 )
 
 // The numbers on the left are the ABI's; how the framework numbers its own is its
@@ -60,51 +56,12 @@ func TestActionTypesAreTranslated(t *testing.T) {
 	}
 }
 
-// That the framework's matching has the meaning that the translation counts on.
-func TestAnnotationWakesAPodWhoseGuestWaitsForOtherUpdates(t *testing.T) {
-	before, after := pod("web"), pod("web")
-	after.Annotations = map[string]string{"key": "value"}
-	happened := hooks.OwnChange(after, before)
-	for action, want := range map[uint32]bool{1 << 12: true, 1<<13 - 4: true, 1<<13 - 1: true, 1 << 7: false, 1 << 0: false} {
-		waits, err := translate(0, action)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := slices.ContainsFunc(happened, func(e fwk.ClusterEvent) bool { return framework.MatchClusterEvents(waits, e) })
-		if got != want {
-			t.Errorf("%#x: %v is matched by %v: %v, want %v", action, happened, waits, got, want)
-		}
-	}
-}
-
 func encoded(pairs ...uint32) string {
 	var b []byte
 	for _, n := range pairs {
 		b = binary.LittleEndian.AppendUint32(b, n)
 	}
 	return string(b)
-}
-
-func TestGuestNamesItsEvents(t *testing.T) {
-	for config, want := range map[string][]fwk.ClusterEvent{
-		"z" + encoded(1, 1, 0, 2):             {{Resource: fwk.Node, ActionType: fwk.Add}, {Resource: fwk.Pod, ActionType: fwk.Delete}},
-		"z" + encoded(1, 1, 4, 1) + "cut off": {{Resource: fwk.Node, ActionType: fwk.Add}}, // 4 is no more
-		"z" + encoded(99, 1):                  allEvents,                                   // nothing that is known
-		"z":                                   allEvents,
-		"a":                                   allEvents, // it names none
-	} {
-		events, err := mirror(t, nil, config).EventsToRegister(t.Context())
-		var got []fwk.ClusterEvent
-		for _, e := range events {
-			got = append(got, e.Event)
-			if (e.QueueingHintFn != nil) != (e.Event.Resource == fwk.Pod) {
-				t.Errorf("hint of %v", e.Event)
-			}
-		}
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%q: got %v %v, want %v", config, got, err, want)
-		}
-	}
 }
 
 func TestEventsThatDoNotExistAreSkippedAndLogged(t *testing.T) {

@@ -47,7 +47,8 @@ func ExampleNew() {
 
 	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"scheduler.wasmkwokwizardry.io/regex": "kubecon-.*"}}}
 	state := framework.NewCycleState()
-	if _, status := plugin.(fwk.PreFilterPlugin).PreFilter(ctx, state, pod, nil); !status.IsSuccess() {
+	_, status := plugin.(fwk.PreFilterPlugin).PreFilter(ctx, state, pod, nil)
+	if !status.IsSuccess() {
 		log.Fatal(status)
 	}
 	for _, name := range []string{"kubecon-1", "edge-1"} {

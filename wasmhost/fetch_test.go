@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +46,7 @@ func TestStartThatFailsNamesPluginURLAndCause(t *testing.T) {
 		{says(builtForJS), "wasm: guest is built for JavaScript (GOOS=js): build it with GOOS=wasip1 and -buildmode=c-shared"},
 	} {
 		guestURL := serve(t, tt.handler)
-		_, err := New(Options{}).Start(t.Context(), "Wasm", Args{GuestURL: strings.Replace(guestURL, "://", "://me:secret@", 1)})
+		err := startError(t, Args{GuestURL: strings.Replace(guestURL, "://", "://me:secret@", 1)})
 		want := "plugin Wasm: guest " + strings.Replace(guestURL, "://", "://me:xxxxx@", 1) + ": " + tt.want
 		if message(err) != want {
 			t.Errorf("got\n%v\nwant\n%s", err, want)
@@ -55,37 +54,7 @@ func TestStartThatFailsNamesPluginURLAndCause(t *testing.T) {
 	}
 }
 
-// inProcess answers for a host name that no resolver knows.
-type inProcess map[string][]byte
-
-func (hosts inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
-	w := httptest.NewRecorder()
-	_, _ = w.Write(hosts[req.URL.Host])
-	return w.Result(), nil
-}
-
-func TestTransportOfTheProcessResolvesTheGuest(t *testing.T) {
-	h := New(Options{Transport: inProcess{"static-webserver": readGuest(t, "empty_filter")}})
-	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "http://static-webserver/guest.wasm"}); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestLimitHoldsForWhatAnotherPluginFetched(t *testing.T) {
-	h := New(Options{})
-	defer h.Close()
-	guestURL := "file://" + guests + "empty_filter.wasm"
-	if _, err := h.Start(t.Context(), "First", Args{GuestURL: guestURL}); err != nil {
-		t.Fatal(err)
-	}
-	_, err := h.Start(t.Context(), "Second", Args{GuestURL: guestURL, GuestSizeLimit: quantity(10)})
-	want := "over guestSizeLimit, 10 bytes"
-	if !strings.Contains(message(err), want) {
-		t.Errorf("got %v, want …%s…", err, want)
-	}
-}
-
-func TestGuestIsFetchedOnce(t *testing.T) {
+func TestGuestIsFetchedOnceAndTheLimitHoldsForEachPlugin(t *testing.T) {
 	fetches := 0
 	guestURL := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		fetches++
@@ -93,9 +62,14 @@ func TestGuestIsFetchedOnce(t *testing.T) {
 	})
 	h := New(Options{})
 	defer h.Close()
-	for range 3 {
-		if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: guestURL}); err != nil {
-			t.Fatal(err)
+	for _, want := range []string{"", "", "over guestSizeLimit, 10 bytes"} {
+		args := Args{GuestURL: guestURL}
+		if want != "" {
+			args.GuestSizeLimit = quantity(10)
+		}
+		_, err := h.Start(t.Context(), "Wasm", args)
+		if !strings.Contains(message(err), want) || (err == nil) != (want == "") {
+			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 	if fetches != 1 {
@@ -103,33 +77,27 @@ func TestGuestIsFetchedOnce(t *testing.T) {
 	}
 }
 
-func TestNoFileStaysBehind(t *testing.T) {
-	tmp := t.TempDir()
-	t.Setenv("TMPDIR", tmp)
-	for _, guest := range []string{"empty_filter", "start_trap", "no_memory"} {
-		_, _ = New(Options{}).Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + guest + ".wasm"})
-	}
-	left, err := os.ReadDir(tmp)
-	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v (%v)", left, err)
+func TestDigestOfAGuest(t *testing.T) {
+	sum := sha256.Sum256(readGuest(t, "empty_filter"))
+	is, other := hex.EncodeToString(sum[:]), strings.Repeat("00", 32)
+	for digest, want := range map[string]string{"": "", is: "", strings.ToUpper(is): "", other: "its SHA-256 is " + is + ", but guestSHA256 asks for " + other} {
+		err := startError(t, Args{GuestURL: fileURLOf("empty_filter"), GuestSHA256: digest})
+		if !strings.HasSuffix(message(err), want) || (err == nil) != (want == "") {
+			t.Errorf("%q: got %v, want %s", digest, err, want)
+		}
 	}
 }
 
-func TestDigestOfAGuest(t *testing.T) {
-	h := New(Options{})
-	defer h.Close()
-	sum := sha256.Sum256(readGuest(t, "empty_filter"))
-	is, other := hex.EncodeToString(sum[:]), strings.Repeat("00", 32)
-	args := Args{GuestURL: "file://" + guests + "empty_filter.wasm"}
-	for _, args.GuestSHA256 = range []string{"", is, strings.ToUpper(is)} {
-		if _, err := h.Start(t.Context(), "Wasm", args); err != nil {
-			t.Errorf("%q: %v", args.GuestSHA256, err)
+func TestGuestThatCanDecideNothingDoesNotStart(t *testing.T) {
+	for guest, want := range map[string]string{
+		"start_exit": "failed to create a guest pool: wasm: _start error: module closed with exit_code(0): the guest is built as a program, " +
+			"which ends with its main; build it with -buildmode=c-shared (Go) or -buildmode=wasi-legacy (TinyGo)",
+		"main_not_run": "wasm: none of the guest's functions decides anything: it is built as a library, whose main is not run; " +
+			"register the plugin in init, or build it with -buildmode=wasi-legacy (TinyGo)",
+	} {
+		err := startError(t, Args{GuestURL: fileURLOf(guest)})
+		if message(err) != "plugin Wasm: guest "+fileURLOf(guest)+": "+want {
+			t.Errorf("%s: got\n%v\nwant\n%s", guest, err, want)
 		}
-	}
-	args.GuestSHA256 = other
-	_, err := h.Start(t.Context(), "Wasm", args)
-	want := "its SHA-256 is " + is + ", but guestSHA256 asks for " + other
-	if !strings.HasSuffix(message(err), want) {
-		t.Errorf("got %v, want %s", err, want)
 	}
 }

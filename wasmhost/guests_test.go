@@ -13,7 +13,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/wat"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 const guests = "../testdata/guests/"
@@ -22,13 +22,11 @@ const guests = "../testdata/guests/"
 func readGuest(t *testing.T, name string) []byte {
 	t.Helper()
 	wasm, err := os.ReadFile(guests + name + ".wasm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return wasm
 }
 
-func TestEveryGuestIsBuiltFromTheSourceBesideIt(t *testing.T) { wat.Check(t, guests) }
+func TestEveryGuestIsBuiltFromTheSourceBesideIt(t *testing.T) { testkit.CheckGuests(t, guests) }
 
 // open starts a guest of testdata through a Host.
 func open(t *testing.T, guest string) fwk.Plugin { return openWith(t, guest, Args{}, nil) }
@@ -52,10 +50,17 @@ func openWith(t *testing.T, guest string, args Args, handle fwk.Handle) fwk.Plug
 	args.CallTimeout.Duration = cmp.Or(args.CallTimeout.Duration, time.Minute)
 	args.GuestURL = "file://" + guests + guest + ".wasm"
 	pl, err := h.open(t.Context(), t.Name(), args, handle)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return pl
+}
+
+// startError starts a guest with args, ends it, and returns the error of the start.
+func startError(t *testing.T, args Args) error {
+	t.Helper()
+	h := New(Options{})
+	_, err := h.Start(t.Context(), "Wasm", args)
+	testkit.Must(t, h.Close())
+	return err
 }
 
 func pod(name string) *v1.Pod {

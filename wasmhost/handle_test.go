@@ -15,15 +15,9 @@ import (
 // handle is as much of the scheduler as a guest may ask for.
 type handle struct {
 	*snapshot.Handle
-	waiting  types.UID
-	rejected []types.UID
-	allowed  []string // plugin and pod
-	events   []string
-}
-
-func (h *handle) RejectWaitingPod(uid types.UID) bool {
-	h.rejected = append(h.rejected, uid)
-	return uid == h.waiting
+	waiting types.UID
+	allowed []string // plugin and pod
+	events  []string
 }
 
 func (h *handle) GetWaitingPod(uid types.UID) fwk.WaitingPod {

@@ -10,29 +10,49 @@ import (
 	"k8s.io/component-base/metrics/testutil"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 )
 
-func TestNodeThatPreFilterNamesWakesThePod(t *testing.T) {
-	r := openRemembering(t, "decides_by_pod", Args{})
-	relabelled := fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.UpdateNodeLabel}
+func TestOnlyDeclaredFieldsWakeAPod(t *testing.T) {
+	update := func(action fwk.ActionType) fwk.ClusterEvent {
+		return fwk.ClusterEvent{Resource: fwk.Node, ActionType: action}
+	}
+	ownUpdate := fwk.ClusterEvent{Resource: minor.OwnPod, ActionType: fwk.Update}
+	web, labelled := about("web", "x"), about("web", "x")
+	labelled.Labels = map[string]string{"l": "1"}
 	n1, m1 := nodesNamed("n1")[0], nodesNamed("m1")[0]
 	for _, tt := range []struct {
-		name  string
-		event fwk.ClusterEvent
-		old   any
-		new   *v1.Node
-		want  fwk.QueueingHint
+		guest, name string
+		event       fwk.ClusterEvent
+		old, new    any
+		want        fwk.QueueingHint
 	}{
-		{"it comes", added, nil, n1, fwk.Queue},
-		{"another one comes", added, nil, m1, fwk.QueueSkip},
-		{"its labels change, for which the guest waits", relabelled, inZone("n1", "west"), n1, fwk.Queue},
-		{"those of another one do", relabelled, inZone("m1", "west"), m1, fwk.QueueSkip},
-		{"its taints change, for which the guest does not wait", fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.UpdateNodeCondition}, n1, n1, fwk.QueueSkip},
+		{"decides_by", "its annotation", ownUpdate, web, about("web", "y"), fwk.Queue},
+		{"decides_by", "its labels", ownUpdate, web, labelled, fwk.QueueSkip},
+		{"decides_by", "another pod's annotation", framework.EventAssignedPodUpdate, about("other", "x"), about("other", "y"), fwk.QueueSkip},
+		{"decides_by", "a node that passes", added, nil, n1, fwk.Queue},
+		{"decides_by", "a node that does not", added, nil, m1, fwk.QueueSkip},
+		{"decides_by", "a volume", fwk.ClusterEvent{Resource: fwk.PersistentVolume, ActionType: fwk.Add}, nil, &v1.PersistentVolume{}, fwk.QueueSkip},
+		{"decides_by", "a node is gone", update(fwk.Delete), n1, nil, fwk.QueueSkip},
+		{"decides_by", "a node that passes has other taints", update(fwk.UpdateNodeTaint), n1, n1, fwk.QueueSkip},
+		{"decides_by_zone", "a label that helps", update(fwk.UpdateNodeLabel), inZone("b", "east"), inZone("b", "west"), fwk.Queue},
+		{"decides_by_zone", "a label as it was", update(fwk.UpdateNodeLabel), inZone("b", "west"), inZone("b", "west"), fwk.QueueSkip},
+		{"decides_by_zone", "a label that does not help", update(fwk.UpdateNodeLabel), inZone("b", "west"), inZone("b", "east"), fwk.QueueSkip},
+		{"decides_by_hidden", "a label that is not declared", added, nil, inZone("c", "west"), fwk.QueueSkip},
+		{"decides_by_hidden", "a name, beside such a label", added, nil, inZone("southwest", "east"), fwk.Queue},
+		{"decides_by_pod", "a node that PreFilter names", added, nil, n1, fwk.Queue},
+		{"decides_by_pod", "one that it does not name", added, nil, m1, fwk.QueueSkip},
+		{"decides_by_pod", "labels, for which the guest waits", update(fwk.UpdateNodeLabel), inZone("n1", "west"), n1, fwk.Queue},
+		{"decides_by_pod", "those of another node", update(fwk.UpdateNodeLabel), inZone("m1", "west"), m1, fwk.QueueSkip},
+		{"decides_by_pod", "conditions, for which it does not wait", update(fwk.UpdateNodeCondition), n1, n1, fwk.QueueSkip},
 	} {
-		got := r.hint(t, tt.event, about("web", "x"), tt.old, tt.new)
-		if got != tt.want {
-			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
-		}
+		t.Run(tt.guest+": "+tt.name, func(t *testing.T) {
+			hint := openRemembering(t, tt.guest, Args{}).hint(t, tt.event, web, tt.old, tt.new)
+			if hint != tt.want {
+				t.Errorf("got %v, want %v", hint, tt.want)
+			}
+		})
 	}
 }
 
@@ -73,7 +93,8 @@ func TestPodsThatAHintHasNoTimeForAreWokenLaterIfItHelps(t *testing.T) {
 		p.UID = types.UID(value)
 		return p
 	}
-	if hint := r.hint(t, added, waiting("first"), nil, n1); hint != fwk.Queue {
+	hint := r.hint(t, added, waiting("first"), nil, n1)
+	if hint != fwk.Queue {
 		t.Errorf("the first pod: %v", hint)
 	}
 	busy := r.p.hints.busyUntil.Sub(began)
@@ -91,10 +112,11 @@ func TestPodsThatAHintHasNoTimeForAreWokenLaterIfItHelps(t *testing.T) {
 			}
 		}
 	}
-	if hint := r.hint(t, added, waiting("no-node"), nil, m1); hint != fwk.QueueSkip {
+	hint = r.hint(t, added, waiting("no-node"), nil, m1)
+	if hint != fwk.QueueSkip {
 		t.Errorf("no-node: %v", hint)
 	}
-	hint := r.hint(t, added, waiting("first"), nil, n1)
+	hint = r.hint(t, added, waiting("first"), nil, n1)
 	if hint != fwk.Queue {
 		t.Errorf("what is known needs no time: %v", hint)
 	}
@@ -130,37 +152,21 @@ func TestPodThatWasNotAnsweredInTimeIsWoken(t *testing.T) {
 	}
 }
 
-// In place of the time, the test lets the watchdog look.
+// In place of the time, the test lets the watchdog look, once in each call.
 func TestAllCallsOfACycleAreBounded(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		looks  int64 // during a call
-		before int   // nodes that PreFilter asks about
-		fails  int   // calls until the cycle fails
-	}{
-		{"calls that take a quarter of the time", 1, 4, cycleWithin * looksEach},
-		{"calls that take nearly all of it", 3, 2, 14},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			var r *remembering
-			calls := 0
-			r = slow(t, Args{CallTimeout: NoCallTimeout}, func() { calls++; r.p.pool.watchdog.looks.Add(tt.looks) },
-				nodesNamed("n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9")...)
-			state, p := framework.NewCycleState(), about("web", "x")
-			if _, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes); !status.IsSuccess() || calls != tt.before {
-				t.Errorf("PreFilter: %v, after %d calls", status, calls)
-			}
-			for range 100 {
-				unknown := framework.NewNodeInfo()
-				unknown.SetNode(nodesNamed(fmt.Sprint("n-", calls))[0])
-				status := r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, unknown)
-				if !status.IsSuccess() {
-					break
-				}
-			}
-			if calls != tt.fails {
-				t.Errorf("it fails after %d calls, want %d", calls, tt.fails)
-			}
-		})
+	var r *remembering
+	calls := 0
+	r = slow(t, Args{CallTimeout: NoCallTimeout}, func() { calls++; r.p.pool.watchdog.looks.Add(1) },
+		nodesNamed("n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9")...)
+	state, p := framework.NewCycleState(), about("web", "x")
+	_, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
+	if !status.IsSuccess() || calls != looksEach { // nodes that it asks about
+		t.Errorf("PreFilter: %v, after %d calls", status, calls)
+	}
+	for status.IsSuccess() && calls < 100 {
+		status = r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, node(fmt.Sprint("n-", calls)))
+	}
+	if calls != cycleWithin*looksEach || status.Code() != fwk.Error {
+		t.Errorf("after %d calls: %v", calls, status)
 	}
 }

@@ -2,7 +2,6 @@ package wasmhost
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,38 +15,9 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
-
-func TestGuestThatDoesNotStartClosesNoOther(t *testing.T) {
-	h := New(Options{})
-	defer h.Close()
-	args := Args{GuestURL: fileURL("regex_v2")}
-	pl, err := h.open(t.Context(), "Wasm", args, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	args.GuestConfig = "no object"
-	if _, err := h.Start(t.Context(), "Other", args); err == nil || !strings.Contains(err.Error(), "guestConfig: want a JSON object") {
-		t.Errorf("the other guest: %v", err)
-	}
-	_, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web"))
-	if !status.IsSkip() {
-		t.Errorf("the first: %v", status)
-	}
-}
-
-func TestTrapInEnqueueStopsTheStart(t *testing.T) {
-	h := New(Options{})
-	defer h.Close()
-	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "trap_enqueue.wasm"})
-	var trap *abi.Trap
-	if !errors.As(err, &trap) || !strings.HasSuffix(message(err), "wasm: enqueue error: wasm error: unreachable (in enqueue)") {
-		t.Errorf("got %v", err)
-	}
-}
 
 func TestMetricsOfAGuest(t *testing.T) {
 	pl := openCounted(t, "trap_filter", Args{Instances: 1})
@@ -102,15 +72,13 @@ func gathered(t *testing.T) map[string]string {
 }
 
 func TestArgsThatWereNotParsedAreValidatedAtTheStart(t *testing.T) {
-	h := New(Options{})
-	defer h.Close()
 	for field, args := range map[string]Args{
 		"memoryLimit":  {MemoryLimit: quantity(-1)},
 		"answersLimit": {AnswersLimit: quantity(-1)},
 		"instances":    {Instances: 2},
 	} {
 		args.GuestURL = fileURLOf("endless")
-		_, err := h.Start(t.Context(), "Wasm", args)
+		err := startError(t, args)
 		var about *ArgsError
 		if !errors.As(err, &about) || about.Field != field {
 			t.Errorf("%s: %v", field, err)
@@ -179,13 +147,8 @@ func TestHostStartOutlivesTheFirstOne(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancelled := start(ctx)
 	eventually.Receives(t, "the server is asked", asked)
-	gone, leave := context.WithCancel(t.Context())
-	waits, leaves := start(t.Context()), start(gone)
-	eventually.Succeeds(t, "three wait for the guest", func(context.Context) error { return users(h, 3) })
-	leave()
-	if err := eventually.Receives(t, "who waits for another start ends", leaves); !errors.Is(err, context.Canceled) {
-		t.Errorf("who left: %v", err)
-	}
+	waits := start(t.Context())
+	eventually.Succeeds(t, "two wait for the guest", func(context.Context) error { return users(h, 2) })
 	cancel()
 	if err := eventually.Receives(t, "the first start ends", cancelled); !errors.Is(err, context.Canceled) {
 		t.Errorf("the first: %v", err)
@@ -211,44 +174,29 @@ func users(h *Host, want int) error {
 	return errors.New("no guest")
 }
 
+// Neither a start that fails nor a plugin that is closed ends it for others.
 func TestHostKeepsAGuestAsLongAsAPluginHasIt(t *testing.T) {
 	h := New(Options{})
 	defer h.Close()
+	args := Args{GuestURL: fileURL("regex_v2")}
 	var plugins []fwk.Plugin
 	for range 2 {
-		pl, err := h.open(t.Context(), "Wasm", Args{GuestURL: fileURL("regex_v2")}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pl, err := h.open(t.Context(), "Wasm", args, nil)
+		testkit.Must(t, err)
 		plugins = append(plugins, pl)
 	}
-	if err := inside(plugins[0]).Close(); err != nil {
-		t.Error(err)
+	args.GuestConfig = "no object"
+	_, err := h.Start(t.Context(), "Other", args)
+	if !strings.Contains(message(err), "guestConfig: want a JSON object") {
+		t.Errorf("the other guest: %v", err)
 	}
+	testkit.Must(t, inside(plugins[0]).Close())
 	_, status := preFilter(t.Context(), plugins[1], framework.NewCycleState(), pod("web"))
 	if !status.IsSkip() {
 		t.Errorf("the other plugin: %v", status)
 	}
-	err := errors.Join(users(h, 1), inside(plugins[1]).Close())
+	err = errors.Join(users(h, 1), inside(plugins[1]).Close())
 	if err != nil || len(h.guests) > 0 {
 		t.Errorf("%d guests, %v", len(h.guests), err)
 	}
-}
-
-// 32 MiB of the guest are a custom section, which is not compiled.
-func TestHostDropsTheBytesOfAGuest(t *testing.T) {
-	const size = 32 << 20
-	guest := binary.AppendUvarint(append(readGuest(t, "empty_filter"), 0), size)
-	h := New(Options{Transport: inProcess{"large": append(guest, make([]byte, size)...)}})
-	defer h.Close()
-	before := observe.HeapInUse()
-	started, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "http://large/guest.wasm"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	more := observe.HeapInUse() - before
-	if more > size/4 {
-		t.Errorf("%d bytes are kept", more)
-	}
-	_ = started.Describe()
 }

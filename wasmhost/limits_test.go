@@ -1,10 +1,13 @@
 package wasmhost
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	fwk "k8s.io/kube-scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestGuestThatWantsTooMuchMemoryIsReplaced(t *testing.T) {
@@ -16,37 +19,24 @@ func TestGuestThatWantsTooMuchMemoryIsReplaced(t *testing.T) {
 				t.Errorf("%s, call %d: %v, want %v", guest, i, got[i], want)
 			}
 		}
-		if got := schedule(t.Context(), pl, pod("next"), "m", "n"); !got[0].IsSuccess() || !got[1].IsSuccess() {
+		got = schedule(t.Context(), pl, pod("next"), "m", "n")
+		if !got[0].IsSuccess() || !got[1].IsSuccess() {
 			t.Errorf("%s, the next pod: %v", guest, got)
 		}
 	}
 }
 
+// Wazero would refuse the second first, which declares no most, in words that name no arg.
 func TestGuestThatNeedsTooMuchMemoryAtOnceDoesNotStart(t *testing.T) {
-	h := New(Options{})
-	defer h.Close()
-	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "mirror.wasm", MemoryLimit: quantity(128 << 10)})
-	want := "wasm: guest needs 262144 bytes of memory at once, but memoryLimit is 131072"
-	if !strings.HasSuffix(message(err), want) {
-		t.Errorf("got %v", err)
-	}
-}
-
-// Wazero would refuse it first, in words that name no arg.
-func TestGuestThatDeclaresNoMostNeedsTooMuchMemoryAtOnce(t *testing.T) {
-	h := New(Options{})
-	defer h.Close()
-	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://../static/regex_v2.wasm", MemoryLimit: quantity(1 << 20)})
-	want := "but memoryLimit is 1048576"
-	if !strings.HasSuffix(message(err), want) {
-		t.Errorf("got %v, want …%s", err, want)
+	for guestURL, limit := range map[string]int64{fileURLOf("mirror"): 128 << 10, fileURL("regex_v2"): 1 << 20} {
+		err := startError(t, Args{GuestURL: guestURL, MemoryLimit: quantity(limit)})
+		want := fmt.Sprint("bytes of memory at once, but memoryLimit is ", limit)
+		if !strings.HasSuffix(message(err), want) {
+			t.Errorf("got %v, want …%s", err, want)
+		}
 	}
 }
 
 func TestAtTheStartThereIsNothingToAskAbout(t *testing.T) {
-	h := New(Options{})
-	t.Cleanup(func() { h.Close() })
-	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guests + "early_calls.wasm"}); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, startError(t, Args{GuestURL: fileURLOf("early_calls")}))
 }

@@ -20,10 +20,9 @@ type pool struct {
 	settings  abi.Settings
 	ctx       context.Context // of the start, for the values in it
 
-	mu      sync.Mutex
-	freed   *sync.Cond
-	free    []*slot // the one that was used last at the end: its instance has seen most of the cycle
-	waiting int     // goroutines that found no slot free
+	mu    sync.Mutex
+	freed *sync.Cond
+	free  []*slot // the one that was used last at the end: its instance has seen most of the cycle
 
 	owned       sync.Map       // by pods in permit or binding, by UID: the *slot
 	ownedMemory atomic.Int64   // of their instances, when they became the pods', in bytes
@@ -74,11 +73,9 @@ func (p *pool) acquire(pod types.UID) *slot {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.waiting++
 	for len(p.free) == 0 {
 		p.freed.Wait()
 	}
-	p.waiting--
 	last := len(p.free) - 1
 	s := p.free[last]
 	p.free = p.free[:last]

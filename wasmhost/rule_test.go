@@ -41,13 +41,3 @@ func TestHowManyInstancesAGuestMayHave(t *testing.T) {
 		})
 	}
 }
-
-func TestGuestsOfThisProjectRunInParallel(t *testing.T) {
-	for _, file := range []string{"regex_v1.wasm", "regex_v2.wasm"} {
-		pl, _, _ := openStatic(t, file, Args{})
-		got := inside(pl).sharing
-		if got != parallel {
-			t.Errorf("%s: %v", file, got)
-		}
-	}
-}

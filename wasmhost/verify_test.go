@@ -4,7 +4,6 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
@@ -15,116 +14,72 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
-// signer is a key, and the file of its public half.
-type signer struct {
-	private *ecdsa.PrivateKey
-	file    string
-}
-
-func newSigner(t *testing.T, name string) signer {
+// newSigner makes a key. It returns the file of its public half, and what cosign sign-blob --bundle writes, as far as it is read.
+func newSigner(t *testing.T, name string) (file string, sign func(content []byte) string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
+	testkit.Must(t, err)
+	der, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
+	testkit.Must(t, err)
+	file = filepath.Join(t.TempDir(), name)
+	write(t, file, string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})))
+	return file, func(content []byte) string {
+		digest := sha256.Sum256(content)
+		signature, err := ecdsa.SignASN1(rand.Reader, private, digest[:])
+		testkit.Must(t, err)
+		return `{"messageSignature":{"signature":"` + base64.StdEncoding.EncodeToString(signature) + `"}}`
 	}
-	s := signer{private, filepath.Join(t.TempDir(), name)}
-	write(t, s.file, publicPEM(t, &private.PublicKey))
-	return s
-}
-
-func publicPEM(t *testing.T, key any) string {
-	t.Helper()
-	der, err := x509.MarshalPKIXPublicKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 }
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(file, []byte(text), 0o600))
 }
 
-// sign is what cosign sign-blob --bundle writes, as far as it is read.
-func (s signer) sign(t *testing.T, content []byte) string {
-	t.Helper()
-	digest := sha256.Sum256(content)
-	signature, err := ecdsa.SignASN1(rand.Reader, s.private, digest[:])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return `{"messageSignature":{"signature":"` + base64.StdEncoding.EncodeToString(signature) + `"}}`
-}
-
+// Package signature has the signatures and keys that are not valid.
 func TestGuestWithoutASignatureOfAKeyIsRefused(t *testing.T) {
-	ours, other := newSigner(t, "ours.pub"), newSigner(t, "other.pub")
-	wasm := readGuest(t, "empty_filter")
-	text, err := os.ReadFile(ours.file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	weak, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	guest := filepath.Join(t.TempDir(), "guest.wasm")
+	ours, sign := newSigner(t, "ours.pub")
+	other, signOther := newSigner(t, "other.pub")
+	wasm, guest := readGuest(t, "empty_filter"), filepath.Join(t.TempDir(), "guest.wasm")
 	write(t, guest, string(wasm))
-	for _, tt := range []struct {
-		name, bundle string
-		keys         []string
-		want         string // in the error; empty is none
+	for name, tt := range map[string]struct {
+		bundle string
+		keys   []string
+		want   string // in the error; empty is none
 	}{
-		{"signed", ours.sign(t, wasm), []string{ours.file}, ""},
-		{"signed by one of two", ours.sign(t, wasm), []string{other.file, ours.file}, ""},
-		{"a key in the configuration", ours.sign(t, wasm), []string{string(text)}, ""},
-		{"no signature", "", []string{ours.file}, "its signature, file://" + guest + ".sigstore.json: "},
-		{
-			"another key", other.sign(t, wasm),
-			[]string{ours.file},
-			"its signature is of other bytes, or by another key; keys that may sign: " + ours.file,
-		},
-		{
-			"another guest", ours.sign(t, append(wasm, 0)),
-			[]string{string(text)},
-			"its signature is of other bytes, or by another key; keys that may sign: number 1 of verify.keys",
-		},
-		{"no bundle", "secret", []string{ours.file}, "its signature is not a bundle, as cosign writes it"},
-		{"an empty bundle", "{}", []string{ours.file}, "its signature is not a bundle with one signature"},
-		{"no key", ours.sign(t, wasm), []string{guest}, "the key " + guest + ": not a public key in PEM"},
-		{"no file", ours.sign(t, wasm), []string{guest + ".pub"}, "no such file"},
-		{"a folder", ours.sign(t, wasm), []string{filepath.Dir(guest)}, "not a file of a key"},
-		{"a key of RSA", ours.sign(t, wasm), []string{publicPEM(t, &weak.PublicKey)}, "the key number 1 of verify.keys: not an ECDSA key of the curve P-256"},
-		{"no keys", ours.sign(t, wasm), nil, "verify is without keys"},
+		"signed":                {sign(wasm), []string{ours}, ""},
+		"signed by one of two":  {sign(wasm), []string{other, ours}, ""},
+		"no signature":          {"", []string{ours}, "its signature, file://" + guest + ".sigstore.json: "},
+		"another key":           {signOther(wasm), []string{ours}, "its signature is of other bytes, or by another key; keys that may sign: " + ours},
+		"another guest":         {sign(append(wasm, 0)), []string{ours}, "its signature is of other bytes, or by another key"},
+		"no bundle":             {"secret", []string{ours}, "its signature is not a bundle, as cosign writes it"},
+		"a key that is not one": {sign(wasm), []string{guest}, "the key " + guest + ": not a public key in PEM"},
+		"no keys":               {sign(wasm), nil, "verify is without keys"},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			_ = os.Remove(guest + ".sigstore.json")
 			if tt.bundle != "" {
 				write(t, guest+".sigstore.json", tt.bundle)
 			}
-			h := New(Options{})
-			defer h.Close()
-			_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "file://" + guest, Verify: &Verify{Keys: tt.keys}})
-			if (err == nil) != (tt.want == "") || !strings.Contains(message(err), tt.want) {
+			err := startError(t, Args{GuestURL: "file://" + guest, Verify: &Verify{Keys: tt.keys}})
+			if (err == nil) != (tt.want == "") || !strings.Contains(message(err), tt.want) || strings.Contains(message(err), "secret") {
 				t.Errorf("got %v, want …%s…", err, tt.want)
-			}
-			if strings.Contains(message(err), "secret") {
-				t.Errorf("it quotes what it has read: %v", err)
 			}
 		})
 	}
 }
 
-// TestGuestOfAWebServerHasItsSignatureBesideIt: the query stays where it is, with its secrets.
+// The query stays where it is, with its secrets.
 func TestGuestOfAWebServerHasItsSignatureBesideIt(t *testing.T) {
-	ours, wasm := newSigner(t, "ours.pub"), readGuest(t, "empty_filter")
-	h := New(Options{Transport: byPath{"/guest.wasm?token=1": string(wasm), "/guest.wasm.sigstore.json?token=1": ours.sign(t, wasm)}})
+	ours, sign := newSigner(t, "ours.pub")
+	wasm := readGuest(t, "empty_filter")
+	h := New(Options{Transport: byPath{"/guest.wasm?token=1": string(wasm), "/guest.wasm.sigstore.json?token=1": sign(wasm)}})
 	defer h.Close()
-	args := Args{GuestURL: "http://guests/guest.wasm?token=1", Verify: &Verify{Keys: []string{ours.file}}}
+	args := Args{GuestURL: "http://guests/guest.wasm?token=1", Verify: &Verify{Keys: []string{ours}}}
 	if _, err := h.Start(t.Context(), "Wasm", args); err != nil {
 		t.Error(err)
 	}

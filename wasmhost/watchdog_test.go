@@ -22,13 +22,9 @@ var soon = metav1.Duration{Duration: 300 * time.Millisecond}
 
 func TestGuestThatLoopsBeforeThereIsAPodStopsTheStart(t *testing.T) {
 	for config, export := range map[string]string{"s": "_start", "e": "enqueue", "d": "decides_by"} {
-		h := New(Options{})
-		_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless_hook"), GuestConfig: config, CallTimeout: soon})
+		err := startError(t, Args{GuestURL: fileURLOf("endless_hook"), GuestConfig: config, CallTimeout: soon})
 		if !strings.Contains(message(err), "wasm: "+export+" error: ") || !strings.Contains(message(err), "callTimeout, 300ms") {
 			t.Errorf("%s: %v", export, err)
-		}
-		if err := h.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 }
@@ -64,7 +60,8 @@ func TestGuestThatLoopsCostsItsPodAnError(t *testing.T) {
 			preFilter(t.Context(), pl, state, p)
 		}
 		want := map[string]fwk.Code{"p": fwk.Skip, "b": fwk.Skip, "o": fwk.Unschedulable}[config] // else Success
-		if status := call(pl); status.Code() != want {
+		status = call(pl)
+		if status.Code() != want {
 			t.Errorf("%s, ignored: %v, want %v", config, status, want)
 		}
 	}
@@ -95,7 +92,8 @@ func TestGuestThatOnlyCallsTheHostIsInterrupted(t *testing.T) {
 func TestGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {
 	pl := openWith(t, "endless", Args{CallTimeout: soon}, nil)
 	state, web := framework.NewCycleState(), pod("web")
-	if _, status := preFilter(t.Context(), pl, state, web); !status.IsSuccess() {
+	_, status := preFilter(t.Context(), pl, state, web)
+	if !status.IsSuccess() {
 		t.Fatal(status)
 	}
 	var all sync.WaitGroup

@@ -8,19 +8,6 @@ import (
 	"testing"
 )
 
-func TestEveryScenarioOfTheTreeIsRead(t *testing.T) {
-	files, err := Files("../../testdata/scenarios")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		scenarios, err := Read(file)
-		if err != nil || len(scenarios) == 0 {
-			t.Errorf("%s: %d scenarios, %v", file, len(scenarios), err)
-		}
-	}
-}
-
 func TestMistakesAreReported(t *testing.T) {
 	for text, want := range map[string]string{
 		"calls: [{hook: filter, pod: b}]":           "there is no pod b",
@@ -43,41 +30,25 @@ func TestMistakesAreReported(t *testing.T) {
 }
 
 func TestDifferences(t *testing.T) {
-	const transcript = "== one\n   a.wasm\nfilter a: Success\n    logs \"b\"\nbind a: Success\n\n== two\n   b.wasm\ndoes not start\n"
-	tests := []struct {
-		name, old, new string
-		want           []Difference
+	const (
+		filter, bind = "filter a: Success\n    logs \"b\"", "bind a: Success"
+		two          = "\n== two\n   b.wasm\ndoes not start\n"
+		transcript   = "== one\n   a.wasm\n" + filter + "\n" + bind + "\n" + two
+	)
+	for name, test := range map[string]struct {
+		old, new string
+		want     []Difference
 	}{
-		{name: "none"},
-		{
-			name: "an answer", old: "bind a: Success", new: "bind a: Skip",
-			want: []Difference{{Scenario: "one", Want: "bind a: Success", Got: "bind a: Skip"}},
-		},
-		{
-			name: "what is below a call", old: "    logs \"b\"\n", new: "",
-			want: []Difference{{Scenario: "one", Want: "filter a: Success\n    logs \"b\"", Got: "filter a: Success"}},
-		},
-		{
-			name: "a call that is missing", old: "bind a: Success\n", new: "",
-			want: []Difference{{
-				Scenario: "one", Want: "filter a: Success\n    logs \"b\"\nbind a: Success", Got: "filter a: Success\n    logs \"b\"",
-			}},
-		},
-		{
-			name: "a scenario that is missing", old: "\n== two\n   b.wasm\ndoes not start\n", new: "",
-			want: []Difference{{Scenario: "two", Want: "does not start"}},
-		},
-		{
-			name: "another guest", old: "b.wasm", new: "c.wasm",
-			want: []Difference{{Scenario: "two", Want: "does not start", Got: "does not start"}},
-		},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			got := Differences(transcript, strings.Replace(transcript, test.old, test.new, 1))
-			if !slices.Equal(got, test.want) {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-		})
+		"none":                       {},
+		"an answer":                  {bind, "bind a: Skip", []Difference{{"one", bind, "bind a: Skip"}}},
+		"what is below a call":       {"    logs \"b\"\n", "", []Difference{{"one", filter, "filter a: Success"}}},
+		"a call that is missing":     {bind + "\n", "", []Difference{{"one", filter + "\n" + bind, filter}}},
+		"a scenario that is missing": {two, "", []Difference{{"two", "does not start", ""}}},
+		"another guest":              {"b.wasm", "c.wasm", []Difference{{"two", "does not start", "does not start"}}},
+	} {
+		got := Differences(transcript, strings.Replace(transcript, test.old, test.new, 1))
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
 	}
 }

@@ -16,7 +16,8 @@ func TestPodRunsWhereItsDiskIs(t *testing.T) {
 			{Name: "none"},
 		},
 	}
-	if got := guesttest.Call(t, "prefilter", in); got.Code != guest.Success {
+	got := guesttest.Call(t, "prefilter", in)
+	if got.Code != guest.Success {
 		t.Fatal(got.Status)
 	}
 	for node, want := range map[string]guest.Code{

@@ -50,13 +50,9 @@ func TestSimulatorRecordsWhatThePluginsSay(t *testing.T) {
 	cmd := start(t.Context(), "simulator", "--headless", "--port", "0", "--api-port", "0",
 		"--config", "scheduler.yaml", "--from", "cluster.yaml")
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd.Stderr = t.Output()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	addresses := make(chan string, 1)
 	ended := make(chan error, 1)
 	go func() {
@@ -70,9 +66,7 @@ func TestSimulatorRecordsWhatThePluginsSay(t *testing.T) {
 	}()
 	address := receive(t, "the simulator's address", addresses)
 	config, err := os.ReadFile("scheduler.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ask(t, address+"/schedulerconfiguration", string(config)) // a scheduler that sees all nodes at its start
 	ask(t, address+"/import", `{"pods": [{"metadata": {"name": "late", "namespace": "default"}, "spec": {"containers": [{"name": "c", "image": "c"}]}}]}`)
 	var attempts string
@@ -95,9 +89,7 @@ func TestSimulatorRecordsWhatThePluginsSay(t *testing.T) {
 			t.Errorf("no %s in %s", want, attempts)
 		}
 	}
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Signal(syscall.SIGTERM))
 	if err := receive(t, "the simulator's end", ended); err != nil {
 		t.Error(err)
 	}
@@ -124,13 +116,9 @@ func ask(t *testing.T, url, body string) string {
 		method = http.MethodPost
 	}
 	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer response.Body.Close()
 	answer, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode >= http.StatusInternalServerError {
@@ -177,16 +165,12 @@ var mistakes = []struct {
 
 func TestMistakesInTheirArgsAreReported(t *testing.T) {
 	text, err := os.ReadFile("scheduler.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, m := range mistakes {
 		t.Run(m.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "wrong.yaml")
 			changed := strings.Replace(string(text), m.old, m.new, 1)
-			if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(file, []byte(changed), 0o600))
 			wantLast(t, start(t.Context(), "scheduler", "--config", file, "--master", "http://127.0.0.1:1", "--secure-port", "0"),
 				"kube-scheduler: config "+file+": "+m.want)
 			wantLast(t, start(t.Context(), "simulator", "compare", "--cluster", "cluster.yaml", "--a", "none", "--b", file),
@@ -205,18 +189,6 @@ func wantLast(t *testing.T, cmd *exec.Cmd, want string) {
 	}
 }
 
-func TestSchedulerTakesTheConfiguration(t *testing.T) {
-	written := filepath.Join(t.TempDir(), "written.yaml")
-	cmd := start(t.Context(), "scheduler", "--config", "scheduler.yaml", "--master", "http://127.0.0.1:1", "--secure-port", "0", "--write-config-to", written)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	text, err := os.ReadFile(written)
-	if err != nil || !strings.Contains(string(text), "ahead: 2h0m0s") {
-		t.Errorf("%v: the args of Maintenance are not in\n%s", err, text)
-	}
-}
-
 func TestMaintenanceGoesByTheWindow(t *testing.T) {
 	const window = "2026-12-01T22:00:00Z/2026-12-02T04:00:00Z"
 	for _, test := range []struct {
@@ -231,9 +203,7 @@ func TestMaintenanceGoesByTheWindow(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			now, err := time.Parse(time.RFC3339, test.now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			node := framework.NewNodeInfo()
 			node.SetNode(&v1.Node{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{Window: test.window}}})
 			plugin := &maintenance{ahead: 2 * time.Hour, now: func() time.Time { return now }}
@@ -242,5 +212,12 @@ func TestMaintenanceGoesByTheWindow(t *testing.T) {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -18,9 +18,10 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/command"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // asProgram makes the test's binary run the program instead.
@@ -35,13 +36,6 @@ func TestMain(m *testing.M) {
 	os.Exit(command.Main(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // process is the program in a process of its own.
 type process struct {
 	*exec.Cmd
@@ -51,20 +45,22 @@ type process struct {
 func startProcess(t *testing.T, config string) *process {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	testkit.Must(t, err)
 	p := &process{address: l.Addr().String()}
-	must(t, l.Close())
+	testkit.Must(t, l.Close())
 	path := filepath.Join(t.TempDir(), "config.yaml")
-	must(t, os.WriteFile(path, []byte(config), 0o600))
+	testkit.Must(t, os.WriteFile(path, []byte(config), 0o600))
 	p.Cmd = exec.Command(os.Args[0], "--config="+path, "--listen="+p.address)
 	p.Env = append(os.Environ(), asProgram+"=1", "GOMEMLIMIT=")
 	p.Stderr = os.Stderr
-	must(t, p.Start())
+	testkit.Must(t, p.Start())
 	t.Cleanup(func() {
 		_ = p.Process.Signal(syscall.SIGTERM)
-		_ = p.Wait()
+		if err := p.Wait(); err != nil {
+			t.Errorf("after a clean stop: %v", err)
+		}
 	})
-	await(t, "the program to answer", func() bool {
+	eventually.Holds(t, "the program to answer", func() bool {
 		response, err := http.Get("http://" + p.address + "/healthz")
 		if err == nil {
 			response.Body.Close()
@@ -78,13 +74,13 @@ func startProcess(t *testing.T, config string) *process {
 func (p *process) memory(t *testing.T, which string) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
-	must(t, err)
+	testkit.Must(t, err)
 	found := regexp.MustCompile(which + `:\s+(\d+) kB`).FindSubmatch(status)
 	if found == nil {
 		t.Fatalf("no %s in %s", which, status)
 	}
 	kb, err := strconv.Atoi(string(found[1]))
-	must(t, err)
+	testkit.Must(t, err)
 	return kb >> 10
 }
 
@@ -94,7 +90,7 @@ func (p *process) send(body []byte, times int) map[int]int {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	statuses := map[int]int{}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: eventually.Patience}
 	for range times {
 		all.Add(1)
 		go func() {
@@ -152,15 +148,6 @@ func TestExtenderBoundsMemoryOfHostileRequests(t *testing.T) {
 			t.Errorf("%s: statuses %v, want some %d; the peak so far is %d MiB, want at most %d", of.what, statuses, of.want, peak, 512+256)
 		}
 	}
-	await(t, "the memory to go back", func() bool { return p.memory(t, "VmRSS") < 128 })
+	eventually.Holds(t, "the memory to go back", func() bool { return p.memory(t, "VmRSS") < 128 })
 	t.Logf("%d MiB after it", p.memory(t, "VmRSS"))
-}
-
-func await(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited %s in vain: %s", patience, what)
-		}
-	}
 }

@@ -21,22 +21,16 @@ import (
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // start serves an extender until the test ends and returns its address.
 func start(t *testing.T) string {
 	t.Helper()
 	e, err := extender.Start(extender.Options{Logger: logr.Discard()})
-	must(t, err)
-	t.Cleanup(func() { must(t, e.Stop()) })
+	testkit.Must(t, err)
+	t.Cleanup(func() { testkit.Must(t, e.Stop()) })
 	return e.Address
 }
 
@@ -46,7 +40,7 @@ func asScheduler(t *testing.T, url string, change func(*schedulerapi.Extender)) 
 	c := &schedulerapi.Extender{URLPrefix: url, FilterVerb: "filter", PrioritizeVerb: "prioritize", Weight: 10, HTTPTimeout: metav1.Duration{Duration: time.Minute}}
 	change(c)
 	e, err := scheduler.NewHTTPExtender(c)
-	must(t, err)
+	testkit.Must(t, err)
 	return e
 }
 
@@ -125,7 +119,7 @@ func TestPreemptionIsLimitedToNodesThatTheRegexMatches(t *testing.T) {
 			pod.Name = fmt.Sprintf("low-%d-%d", i, j)
 			pod.UID = types.UID("uid of " + pod.Name)
 			added, err := schedframework.NewPodInfo(pod)
-			must(t, err)
+			testkit.Must(t, err)
 			info.AddPodInfo(added)
 			victims.Pods = append(victims.Pods, pod)
 		}

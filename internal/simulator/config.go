@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -120,10 +121,7 @@ type Configuration struct {
 	Title string
 }
 
-// Variants are the plugin variants that the simulator can be started with.
-var Variants = []string{"v1", "v2", "native", "extender", "extender-names", "none"}
-
-// Configurations are the ready-made configurations, one for each of Variants.
+// Configurations are the ready-made configurations, one for each plugin variant.
 var Configurations = []Configuration{
 	{"v1", "Wasm guest v1"},
 	{"v2", "Wasm guest v2"},
@@ -132,6 +130,14 @@ var Configurations = []Configuration{
 	{"extender-names", "HTTP extender, names (nodeCacheCapable)"},
 	{"none", "default scheduler, no plugin of ours"},
 }
+
+// Variants are the plugin variants that the simulator can be started with.
+var Variants = func() (all []string) {
+	for _, c := range Configurations {
+		all = append(all, c.Variant)
+	}
+	return all
+}()
 
 // configs holds a KubeSchedulerConfiguration for each variant.
 //
@@ -147,14 +153,49 @@ func (c Configuration) YAML() []byte {
 	return config
 }
 
-// IsVariant reports whether there is a plugin variant of this name.
-func IsVariant(name string) bool { return slices.Contains(Variants, name) }
-
-// SchedulerConfig returns the KubeSchedulerConfiguration that uses a plugin variant.
-func SchedulerConfig(variant string) ([]byte, error) {
-	config, err := configs.ReadFile("variants/" + variant + ".yaml")
+// SchedulerConfig returns the KubeSchedulerConfiguration of a plugin variant or a preset.
+func SchedulerConfig(name string) ([]byte, error) {
+	preset, ok := presets[name]
+	if ok {
+		return []byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- schedulerName: default-scheduler" + preset + "\n"), nil
+	}
+	config, err := configs.ReadFile("variants/" + name + ".yaml")
 	if err != nil {
-		return nil, fmt.Errorf("no plugin variant %q: choose one of %v", variant, Variants)
+		return nil, fmt.Errorf("no plugin variant %q: choose one of %v", name, Variants)
 	}
 	return config, nil
 }
+
+// aksPacks is what AKS's documentation has of both strategies that pack nodes: CPU counts eight times
+// as much as memory, and PodTopologySpread is off, since it would outweigh that.
+const aksPacks = `
+  plugins: {multiPoint: {disabled: [{name: PodTopologySpread}]}}
+  pluginConfig:
+  - name: NodeResourcesFit
+    args: {scoringStrategy: {resources: [{name: cpu, weight: 8}, {name: memory, weight: 1}], type: `
+
+// presets are what a managed cluster lets one choose of its scheduler, as the end of a profile. Each is
+// applied to the default profile, so that the pods of a cluster are compared as they are.
+//
+// EKS runs an unmodified kube-scheduler, and since August 2026 lets one choose the type and the resources of
+// NodeResourcesFit's scoringStrategy: LeastAllocated or MostAllocated (aws/containers-roadmap 1468,
+// https://docs.aws.amazon.com/eks/latest/userguide/control-plane-configuration.html,
+// https://docs.aws.amazon.com/eks/latest/APIReference/API_ScoringStrategy.html). The resources here are upstream's
+// default, CPU and memory alike.
+//
+// AKS scores by LeastAllocated, and takes any profile of in-tree plugins from a SchedulerConfiguration (Azure/AKS 4203).
+// Those here are its documentation's for packing nodes, in March 2026, when this was a preview
+// (https://learn.microsoft.com/azure/aks/configure-node-binpack-scheduler), where pods name the profile.
+var presets = map[string]string{
+	"eks":                "",
+	"eks:LeastAllocated": "",
+	"eks:MostAllocated":  "\n  pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated}}}]",
+	"aks":                "",
+	"aks:MostAllocated":  aksPacks + "MostAllocated}}",
+	"aks:RequestedToCapacityRatio": aksPacks + `RequestedToCapacityRatio, requestedToCapacityRatio: {shape: [
+      {utilization: 0, score: 0}, {utilization: 30, score: 9}, {utilization: 50, score: 10},
+      {utilization: 85, score: 10}, {utilization: 90, score: 5}, {utilization: 100, score: 0}]}}}`,
+}
+
+// Presets are the names of the presets for managed clusters.
+var Presets = slices.Sorted(maps.Keys(presets))

@@ -130,9 +130,6 @@ func (s *Simulator) keep(wait func(), err error) error {
 // Done is closed when any part of the simulator has ended; Err is the reason.
 func (s *Simulator) Done() <-chan struct{} { return s.running.Done() }
 
-// Context is done when Done is closed.
-func (s *Simulator) Context() context.Context { return s.running }
-
 // Err is the reason for Done.
 func (s *Simulator) Err() error { return context.Cause(s.running) }
 

@@ -73,7 +73,7 @@ func (i *importing) putOne(ctx context.Context, kind Kind, in Object) error {
 	obj.SetUID("")
 	obj.SetResourceVersion("")
 	obj.SetManagedFields(nil)
-	obj.SetOwnerReferences(i.Owned(obj.GetOwnerReferences()))
+	obj.SetOwnerReferences(i.owned(obj.GetOwnerReferences()))
 	i.adapt(ctx, obj)
 	for tries := 0; ; tries++ {
 		err := i.create(ctx, kind, obj, in.GetUID())
@@ -89,12 +89,23 @@ func (i *importing) putOne(ctx context.Context, kind Kind, in Object) error {
 	}
 }
 
+// owned are the references to owners that have been imported.
+func (i *importing) owned(by []metav1.OwnerReference) (here []metav1.OwnerReference) {
+	for _, owner := range by {
+		if uid, ok := i.uids.Load(owner.UID); ok {
+			owner.UID = uid.(types.UID)
+			here = append(here, owner)
+		}
+	}
+	return here
+}
+
 // create makes an object, or updates it if it is there, and notes its new UID.
 func (i *importing) create(ctx context.Context, kind Kind, obj Object, was types.UID) error {
-	made, err := kind.request(client(i.Client).Post(), obj.GetNamespace()).Body(obj).Do(ctx).Get()
+	made, err := kind.request(client(i.client).Post(), obj.GetNamespace()).Body(obj).Do(ctx).Get()
 	there := apierrors.IsAlreadyExists(err)
 	if apierrors.IsForbidden(err) { // perhaps as a second default priority class, though it is the first itself
-		there, _ = kind.isThere(ctx, i.Client, obj)
+		there, _ = kind.isThere(ctx, i.client, obj)
 	}
 	if there {
 		// As kube-scheduler-simulator does: what is not in the file, such as the node of
@@ -103,7 +114,7 @@ func (i *importing) create(ctx context.Context, kind Kind, obj Object, was types
 		if wrong != nil {
 			return wrong
 		}
-		made, err = kind.request(client(i.Client).Patch(types.ApplyPatchType), obj.GetNamespace()).Name(obj.GetName()).
+		made, err = kind.request(client(i.client).Patch(types.ApplyPatchType), obj.GetNamespace()).Name(obj.GetName()).
 			VersionedParams(&metav1.PatchOptions{FieldManager: "simulator", Force: ptr.To(true)}, scheme.ParameterCodec).
 			Body(patch).Do(ctx).Get()
 	}
@@ -117,7 +128,7 @@ func (i *importing) create(ctx context.Context, kind Kind, obj Object, was types
 	if !restoreStatus(obj, created) {
 		return nil
 	}
-	return kind.request(client(i.Client).Put(), obj.GetNamespace()).Name(obj.GetName()).SubResource("status").Body(created).Do(ctx).Error()
+	return kind.request(client(i.client).Put(), obj.GetNamespace()).Name(obj.GetName()).SubResource("status").Body(created).Do(ctx).Error()
 }
 
 // restoreStatus gives an object the status that nothing here would bring about again,
@@ -196,7 +207,7 @@ func (i *importing) claim(ctx context.Context, ref *v1.ObjectReference) {
 		return
 	}
 	ref.UID, ref.ResourceVersion = "", ""
-	claim, err := i.Client.CoreV1().PersistentVolumeClaims(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	claim, err := i.client.CoreV1().PersistentVolumeClaims(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
 	if err == nil {
 		ref.UID = claim.UID
 	}

@@ -2,19 +2,12 @@ package command
 
 import (
 	"bytes"
-	"context"
-	"errors"
-	"io"
 	"log"
-	"net"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
@@ -50,47 +43,34 @@ var badConfigs = map[string]string{
 	"all_stages.yaml": "parallelism: cannot unmarshal JSON string into Go int32; profile: unknown field: do you mean \"profiles\"?; " +
 		"plugin WasmRegexScheduling: guest file://../testdata/guests/missing.wasm: stat ../testdata/guests/missing.wasm: no such file or directory; " +
 		"plugin WasmRegexScheduling: args: unknown field \"guestConfg\"; profile: duplicate field \"profile\": it is on line 5 already",
-	"args_in_a_list.yaml":            `profiles[0].pluginConfig[0].args: cannot unmarshal JSON array into Go map[string]interface {}`,
-	"args_of_in_tree.yaml":           `profiles[0].pluginConfig[0].args.addedAffinty: unknown field: do you mean "addedAffinity"?`,
-	"call_timeout.yaml":              `plugin WasmRegexScheduling: args: callTimeout is 2, but must be a duration above 0s such as 500ms, or none`,
-	"config_is_an_object.yaml":       "plugin WasmRegexScheduling: args: guestConfig is a JSON object, but must be a string",
-	"config_refused.yaml":            `plugin WasmRegexScheduling: guest file://../testdata/guests/config_refused.wasm: failed to create a guest pool: wasm: _start error: guestConfig: unknown field "colour"; see README; module closed with exit_code(1)`,
-	"directory.yaml":                 "plugin WasmRegexScheduling: guest file://../testdata/guests: not a regular file",
-	"empty_url.yaml":                 "plugin WasmRegexScheduling: args: guestURL is required",
-	"extender_without_scheme.yaml":   "extenders[0].urlPrefix: must begin with http:// or https:// and a host, as in http://localhost:8000/",
-	"four_mistakes.yaml":             "parallelism: Invalid value: 0: should be an integer value greater than zero; plugin NoSuchPlugin: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL; plugin WasmRegexScheduling: guest file://../testdata/guests/missing.wasm: stat ../testdata/guests/missing.wasm: no such file or directory; extenders[0].urlPrefix: must begin with http:// or https:// and a host, as in http://localhost:8000/",
-	"guest_beside_args.yaml":         `plugin WasmRegexScheduling: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL; profiles[0].pluginConfig[0].guestURL: unknown field`,
-	"guest_sha256.yaml":              `plugin WasmRegexScheduling: args: guestSHA256 is "sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae", but must be 64 hexadecimal digits, as sha256sum prints them`,
-	"instances.yaml":                 "plugin WasmRegexScheduling: args: instances is 4, but must be 1, or 0 for as many as the guest allows",
-	"key_twice.yaml":                 `extenders: duplicate field "extenders": it is on line 4 already`,
-	"kind_missing.yaml":              "kind: is missing: it must be KubeSchedulerConfiguration",
-	"log_severity.yaml":              "plugin WasmRegexScheduling: args: logSeverity is 4, but goes from 0 (info) to 3 (fatal)",
-	"memory_limit.yaml":              "plugin WasmRegexScheduling: args: memoryLimit is 8Gi, but goes from 64Ki to 4Gi",
-	"missing_file.yaml":              "plugin WasmRegexScheduling: guest file://../testdata/guests/missing.wasm: stat ../testdata/guests/missing.wasm: no such file or directory",
-	"misspelt.yaml":                  `profiles[0].plugin: unknown field: do you mean "plugins"?`,
-	"native_bad_key.yaml":            `plugin RegexScheduling: args: `,
-	"native_unknown_field.yaml":      `profiles[0].pluginConfig[0].args.anotation: unknown field: do you mean "annotation"?`,
-	"no_exports.yaml":                "plugin WasmRegexScheduling: guest file://../testdata/guests/no_exports.wasm: wasm: guest does not export any plugin functions",
-	"no_guest_url.yaml":              "plugin WasmRegexScheduling: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL",
-	"no_memory.yaml":                 "plugin WasmRegexScheduling: guest file://../testdata/guests/no_memory.wasm: wasm: guest doesn't export memory[memory]",
-	"not_multipoint.yaml":            "plugin WasmRegexScheduling: profile default-scheduler enables it under filter; a Wasm plugin must be enabled under multiPoint",
-	"not_wasm.yaml":                  "plugin WasmRegexScheduling: guest file://../testdata/guests/empty_filter.wat: not a Wasm module",
-	"not_yaml.yaml":                  "error converting YAML to JSON: yaml: line 1: did not find expected node content",
-	"other_guest.yaml":               "plugin WasmRegexScheduling: guest file://../testdata/guests/empty_filter.wasm: its SHA-256 is 4a12549734b7c26d0cde75b6205e58796be7969bb9aa8304cbb535ce1fe3ea18, but guestSHA256 asks for 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
-	"other_kind.yaml":                "apiVersion: is v1, but must be kubescheduler.config.k8s.io/v1; kind: is ConfigMap, but must be KubeSchedulerConfiguration",
-	"registry_without_tag.yaml":      "plugin WasmRegexScheduling: guest oci://registry.example/guest: the URL must be oci://registry/name:tag or oci://registry/name@sha256:…, and no password goes into it",
-	"scheme.yaml":                    "plugin WasmRegexScheduling: guest ftp://example.com/guest.wasm: the URL must begin with https://, http://, oci:// or file://",
-	"shadows_in_tree.yaml":           "plugin NodeName: profile default-scheduler gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
-	"shadows_in_tree_with_args.yaml": "plugin NodeAffinity: profile default-scheduler gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
-	"shadows_native.yaml":            "plugin RegexScheduling: profile default-scheduler gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
-	"start_trap.yaml":                "plugin WasmRegexScheduling: guest file://../testdata/guests/start_trap.wasm: failed to create a guest pool: wasm: _start error: wasm error: unreachable",
-	"top_level_plugins.yaml":         `plugins: unknown field; pluginConfig: unknown field`,
-	"trap_enqueue.yaml":              "plugin WasmRegexScheduling: guest file://../testdata/guests/trap_enqueue.wasm: wasm: enqueue error: wasm error: unreachable",
-	"two_misspelt.yaml":              `profiles[0].schedulername: unknown field: do you mean "schedulerName"?; profiles[0].plugins.multipoint: unknown field: do you mean "multiPoint"?`,
-	"two_profiles.yaml":              "profiles[1].schedulerName: Duplicate value: profiles[0].schedulerName",
-	"unknown_field.yaml":             `plugin WasmRegexScheduling: args: unknown field "guestConfg"`,
-	"wrong_capitals.yaml":            `plugin WasmRegexScheduling: args: unknown field "guestUrl"`,
-	"wrong_signature.yaml":           "plugin WasmRegexScheduling: guest file://../testdata/guests/wrong_signature.wasm: wasm: guest exports the wrong signature for func[filter]. should be () -> (i32)",
+	"args_in_a_list.yaml":          `profiles[0].pluginConfig[0].args: cannot unmarshal JSON array into Go map[string]interface {}`,
+	"args_of_in_tree.yaml":         `profiles[0].pluginConfig[0].args.addedAffinty: unknown field: do you mean "addedAffinity"?`,
+	"config_is_an_object.yaml":     "plugin WasmRegexScheduling: args: guestConfig is a JSON object, but must be a string",
+	"config_refused.yaml":          `plugin WasmRegexScheduling: guest file://../testdata/guests/config_refused.wasm: failed to create a guest pool: wasm: _start error: guestConfig: unknown field "colour"; see README; module closed with exit_code(1)`,
+	"directory.yaml":               "plugin WasmRegexScheduling: guest file://../testdata/guests: not a regular file",
+	"empty_url.yaml":               "plugin WasmRegexScheduling: args: guestURL is required",
+	"extender_without_scheme.yaml": "extenders[0].urlPrefix: must begin with http:// or https:// and a host, as in http://localhost:8000/",
+	"four_mistakes.yaml":           "parallelism: Invalid value: 0: should be an integer value greater than zero; plugin NoSuchPlugin: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL; plugin WasmRegexScheduling: guest file://../testdata/guests/missing.wasm: stat ../testdata/guests/missing.wasm: no such file or directory; extenders[0].urlPrefix: must begin with http:// or https:// and a host, as in http://localhost:8000/",
+	"guest_beside_args.yaml":       `plugin WasmRegexScheduling: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL; profiles[0].pluginConfig[0].guestURL: unknown field`,
+	"key_twice.yaml":               `extenders: duplicate field "extenders": it is on line 4 already`,
+	"kind_missing.yaml":            "kind: is missing: it must be KubeSchedulerConfiguration",
+	"misspelt.yaml":                `profiles[0].plugin: unknown field: do you mean "plugins"?`,
+	"native_bad_key.yaml":          `plugin RegexScheduling: args: `,
+	"native_unknown_field.yaml":    `profiles[0].pluginConfig[0].args.anotation: unknown field: do you mean "annotation"?`,
+	"no_exports.yaml":              "plugin WasmRegexScheduling: guest file://../testdata/guests/no_exports.wasm: wasm: guest does not export any plugin functions",
+	"no_guest_url.yaml":            "plugin WasmRegexScheduling: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL",
+	"no_memory.yaml":               "plugin WasmRegexScheduling: guest file://../testdata/guests/no_memory.wasm: wasm: guest doesn't export memory[memory]",
+	"not_multipoint.yaml":          "plugin WasmRegexScheduling: profile default-scheduler enables it under filter; a Wasm plugin must be enabled under multiPoint",
+	"not_yaml.yaml":                "error converting YAML to JSON: yaml: line 1: did not find expected node content",
+	"other_kind.yaml":              "apiVersion: is v1, but must be kubescheduler.config.k8s.io/v1; kind: is ConfigMap, but must be KubeSchedulerConfiguration",
+	"scheme.yaml":                  "plugin WasmRegexScheduling: guest ftp://example.com/guest.wasm: the URL must begin with https://, http://, oci:// or file://",
+	"shadows_in_tree.yaml":         "plugin NodeName: profile default-scheduler gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
+	"shadows_native.yaml":          "plugin RegexScheduling: profile default-scheduler gives it a guestURL, but this name belongs to a plugin that is compiled in; choose another name",
+	"start_trap.yaml":              "plugin WasmRegexScheduling: guest file://../testdata/guests/start_trap.wasm: failed to create a guest pool: wasm: _start error: wasm error: unreachable",
+	"top_level_plugins.yaml":       `plugins: unknown field; pluginConfig: unknown field`,
+	"trap_enqueue.yaml":            "plugin WasmRegexScheduling: guest file://../testdata/guests/trap_enqueue.wasm: wasm: enqueue error: wasm error: unreachable",
+	"two_profiles.yaml":            "profiles[1].schedulerName: Duplicate value: profiles[0].schedulerName",
+	"unknown_field.yaml":           `plugin WasmRegexScheduling: args: unknown field "guestConfg"`,
 }
 
 func TestEveryBadConfigStopsTheStartWithOneLine(t *testing.T) {
@@ -125,77 +105,6 @@ func wantRefusal(t *testing.T, host *wasmhost.Host, file, want string) {
 	if !ended || rest != "" {
 		t.Errorf("not one line: %q", stderr.String())
 	}
-}
-
-// fetching writes a configuration with a guest at a URL.
-func fetching(t *testing.T, guestURL string) (file string) {
-	t.Helper()
-	one, err := os.ReadFile(configs + "good/one_guest.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	one = bytes.ReplaceAll(one, []byte("file://../testdata/guests/empty_filter.wasm"), []byte(guestURL))
-	file = filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(file, one, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
-func TestGuestThatCannotBeFetchedStopsTheStartWithOneLine(t *testing.T) {
-	tests := []struct {
-		name    string
-		handler http.HandlerFunc
-		want    string
-	}{
-		{"the server does not have it", http.NotFound, "the server answered 404 Not Found"},
-		{
-			"the server hangs",
-			func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-			"not fetched within 2s: context deadline exceeded",
-		},
-		{"it is over 64 MiB", endless, "over guestSizeLimit, 64 MiB"},
-		{
-			"it is a web page",
-			func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html><body>Welcome") },
-			"not a Wasm module",
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			server := httptest.NewServer(tt.handler)
-			defer server.Close()
-			timeout := time.Minute
-			if strings.Contains(tt.want, "not fetched within 2s") {
-				timeout = 2 * time.Second
-			}
-			wantRefusal(t, wasmhost.New(wasmhost.Options{Timeout: timeout}), fetching(t, server.URL), "plugin WasmRegexScheduling: guest "+server.URL+": "+tt.want)
-		})
-	}
-}
-
-// endless begins like a Wasm module.
-func endless(w http.ResponseWriter, _ *http.Request) {
-	block := make([]byte, 1<<20)
-	copy(block, "\x00asm")
-	for {
-		if _, err := w.Write(block); err != nil {
-			return
-		}
-	}
-}
-
-func TestServerThatIsNotThereStopsTheStartWithOneLine(t *testing.T) {
-	const guestURL = "http://127.0.0.1:1/guest.wasm"
-	wantRefusal(t, wasmhost.New(wasmhost.Options{}), fetching(t, guestURL), "plugin WasmRegexScheduling: guest "+guestURL+": dial tcp 127.0.0.1:1: connect: connection refused")
-}
-
-func TestUnknownHostStopsTheStartWithOneLine(t *testing.T) {
-	const guestURL = "http://guests.invalid/guest.wasm"
-	noDNS := func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no name server") }
-	dialer := net.Dialer{Resolver: &net.Resolver{PreferGo: true, Dial: noDNS}}
-	host := wasmhost.New(wasmhost.Options{Transport: &http.Transport{DialContext: dialer.DialContext}})
-	wantRefusal(t, host, fetching(t, guestURL), "plugin WasmRegexScheduling: guest "+guestURL+": dial tcp: lookup guests.invalid")
 }
 
 func TestHelpAndVersion(t *testing.T) {

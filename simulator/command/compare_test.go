@@ -134,10 +134,10 @@ func TestCompareReportsMistakesBeforeItStartsAnything(t *testing.T) {
 		"--scenario " + steps + ": line 2: ":                                                                   {"--a", "none", "--b", "v2", "--scenario", steps},
 		"delete[0]: an object needs apiVersion, kind and":                                                      {"--a", "none", "--b", "v2", "--scenario", nameless},
 		"unknown flag: --runs": {"--runs", "2"},
-		`--fail-on: invalid value "worse": use lost, moved, spread, none`: {"--fail-on", "lost,worse"},
-		"--fail-on none cannot be combined":                               {"--fail-on", "none", "--fail-on", "lost"},
-		"there are 2 --b-simulator for 1 --b":                             {"--a", "none", "--b", "v2", "--b-simulator", "x", "--b-simulator", "y"},
-		"--b: there is no preset eks:RequestedToCapacityRatio: use aks, ": {"--a", "eks", "--b", "eks:RequestedToCapacityRatio"},
+		`--fail-on: invalid value "worse": use lost, moved, spread, none`:                       {"--fail-on", "lost,worse"},
+		"--fail-on none cannot be combined":                                                     {"--fail-on", "none", "--fail-on", "lost"},
+		"there are 2 --b-simulator for 1 --b":                                                   {"--a", "none", "--b", "v2", "--b-simulator", "x", "--b-simulator", "y"},
+		"--b eks:RequestedToCapacityRatio: there is no such file, and no such plugin variant: ": {"--a", "eks", "--b", "eks:RequestedToCapacityRatio"},
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,23 +124,18 @@ var configHelp = "a file with a KubeSchedulerConfiguration, or a plugin variant:
 	"; or what a managed cluster has: " + strings.Join(simulator.Presets, ", ")
 
 // readScheduler reads the value of a flag: a plugin variant, a preset, or a file.
-func readScheduler(flag, value string) (compare.Scheduler, error) {
-	s := compare.Scheduler{Name: value, Label: flag + " " + value}
-	var err error
-	if simulator.IsVariant(value) {
+func readScheduler(flag, value string) (s compare.Scheduler, err error) {
+	s = compare.Scheduler{Name: value, Label: flag + " " + value}
+	if slices.Contains(simulator.Variants, value) || slices.Contains(simulator.Presets, value) {
 		s.Config, err = simulator.SchedulerConfig(value)
 		return s, err
 	}
-	if simulator.IsPreset(value) {
-		if s.Config, err = simulator.Preset(value); err != nil {
-			err = fmt.Errorf("%s: %w", flag, err)
-		}
-		return s, err
-	}
-	if s.Config, err = os.ReadFile(value); errors.Is(err, os.ErrNotExist) {
+	s.Config, err = os.ReadFile(value)
+	if errors.Is(err, os.ErrNotExist) {
 		return s, fmt.Errorf("%s %s: there is no such file, and no such plugin variant: use %s; presets are %s",
 			flag, value, strings.Join(simulator.Variants, ", "), strings.Join(simulator.Presets, ", "))
-	} else if err != nil {
+	}
+	if err != nil {
 		return s, fmt.Errorf("%s: %w", flag, err)
 	}
 	return s, nil

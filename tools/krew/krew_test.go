@@ -46,36 +46,21 @@ type manifest struct {
 func TestKrewManifestIsAsItsIndexDocuments(t *testing.T) {
 	folder := t.TempDir()
 	for _, target := range []string{"linux-amd64", "darwin-arm64", "windows-amd64.exe"} {
-		if err := os.WriteFile(filepath.Join(folder, program+"-"+target), []byte(target), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(folder, program+"-"+target), []byte(target), 0o755))
 	}
 	license := filepath.Join(t.TempDir(), "LICENSE")
-	if err := os.WriteFile(license, []byte("free"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := pack("v9.8.7", "https://example.com/v9.8.7", folder, []string{license}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(license, []byte("free"), 0o644))
+	must(t, pack("v9.8.7", "https://example.com/v9.8.7", folder, []string{license}))
 	text, err := os.ReadFile(filepath.Join(folder, name+".yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var m manifest
 	if err := yaml.UnmarshalStrict(text, &m); err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
-	if m.APIVersion != "krew.googlecontainertools.github.com/v1alpha2" || m.Kind != "Plugin" || m.Spec.Version != "v9.8.7" ||
+	if len(m.Spec.Platforms) != 3 || m.APIVersion != "krew.googlecontainertools.github.com/v1alpha2" || m.Kind != "Plugin" || m.Spec.Version != "v9.8.7" ||
 		!regexp.MustCompile(`^[a-z][a-z0-9-]*$`).MatchString(m.Metadata.Name) || m.Metadata.Name+".yaml" != name+".yaml" ||
-		!strings.HasPrefix(m.Spec.Homepage, "https://") || m.Spec.Description == "" {
+		!strings.HasPrefix(m.Spec.Homepage, "https://") || m.Spec.Description == "" || !regexp.MustCompile(`^.+$`).MatchString(m.Spec.ShortDescription) {
 		t.Errorf("%+v", m)
-	}
-	short := m.Spec.ShortDescription
-	if short == "" || strings.Contains(short, "\n") {
-		t.Errorf("the short description is %q, not a line", short)
-	}
-	if len(m.Spec.Platforms) != 3 {
-		t.Fatalf("%d platforms", len(m.Spec.Platforms))
 	}
 	for _, p := range m.Spec.Platforms {
 		if len(p.Selector.MatchLabels) != 2 || p.Selector.MatchLabels["os"] == "" || p.Selector.MatchLabels["arch"] == "" {
@@ -97,18 +82,21 @@ func TestKrewManifestIsAsItsIndexDocuments(t *testing.T) {
 func filesOf(t *testing.T, archive []byte) (names []string) {
 	t.Helper()
 	text, err := gzip.NewReader(bytes.NewReader(archive))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := tar.NewReader(text)
 	for {
 		file, err := all.Next()
 		if err == io.EOF {
 			return names
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		names = append(names, file.Name)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 const guests = "../../testdata/guests/"
@@ -19,19 +21,12 @@ func try(t *testing.T, args ...string) (status int, out, errOut string) {
 	return status, o.String(), e.String()
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // inFolder makes files in a new folder, and goes there.
 func inFolder(t *testing.T, files map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
 	for file, text := range files {
-		must(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
+		testkit.Must(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
 	}
 	t.Chdir(dir)
 }
@@ -70,9 +65,9 @@ func TestNewGuestIsBuiltTestedAndDecides(t *testing.T) {
 func TestExampleIsWhatNewMakes(t *testing.T) {
 	for _, file := range []string{"main.go", "main_test.go", "pod.yaml", "nodes.yaml"} {
 		made, err := templates.ReadFile("new/" + file + ".txt")
-		must(t, err)
+		testkit.Must(t, err)
 		is, err := os.ReadFile("../../examples/go-filter/" + file)
-		must(t, err)
+		testkit.Must(t, err)
 		if strings.ReplaceAll(string(made), "NAME", "disk") != string(is) {
 			t.Errorf("%s is not what guest new makes", file)
 		}
@@ -87,7 +82,7 @@ const (
 
 func TestRunSaysWithItsStatusWhetherThePodFindsItsNodes(t *testing.T) {
 	wasm, err := filepath.Abs("../../examples/wat/not_gpu.wasm")
-	must(t, err)
+	testkit.Must(t, err)
 	inFolder(t, map[string]string{
 		"pod.yaml": aPod, "nodes.yaml": nodes, "gpu.yaml": gpu, "typo.yaml": strings.Replace(aPod, "metadata: {", "metadata: {anotations: {}, ", 1),
 		"secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n",
@@ -118,19 +113,9 @@ func TestRunSaysWithItsStatusWhetherThePodFindsItsNodes(t *testing.T) {
 	}
 }
 
-func TestRunSaysWhichExportsItDidNotAsk(t *testing.T) {
-	wasm, err := filepath.Abs(guests + "reserve_count.wasm")
-	must(t, err)
-	inFolder(t, map[string]string{"nodes.yaml": nodes})
-	_, out, errOut := try(t, "run", wasm, "--nodes", "nodes.yaml")
-	if !strings.HasSuffix(out, "\nnot asked: reserve, unreserve\n") {
-		t.Errorf("%s%s", out, errOut)
-	}
-}
-
 func TestRunAsksReserveAndPermitAboutTheNodeWithTheHighestScore(t *testing.T) {
 	wasm, err := filepath.Abs(guests + "chosen.wasm")
-	must(t, err)
+	testkit.Must(t, err)
 	inFolder(t, map[string]string{"nodes.yaml": strings.ReplaceAll(nodes, "web-1", "web-2")})
 	for config, want := range map[string]struct {
 		status int
@@ -158,7 +143,7 @@ func TestRunAsksReserveAndPermitAboutTheNodeWithTheHighestScore(t *testing.T) {
 
 func TestRunSaysWhichDeclaredFieldsMadeNoDifference(t *testing.T) {
 	static, err := filepath.Abs("../../static")
-	must(t, err)
+	testkit.Must(t, err)
 	inFolder(t, map[string]string{
 		"nodes.yaml": nodes,
 		"web.yaml":   strings.Replace(aPod, "name: web", "name: web, annotations: {scheduler.wasmkwokwizardry.io/regex: web}", 1),

@@ -9,6 +9,7 @@ import (
 	"k8s.io/klog/v2/textlogger"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // logged builds one that writes its log into the buffer.
@@ -16,9 +17,7 @@ func logged(t *testing.T, config Config) (*load, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
 	l, err := newLoad(config, textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(&log))), time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return l, &log
 }
 
@@ -30,7 +29,8 @@ func TestValuesOfNoNodeThatIsAskedForAreReported(t *testing.T) {
 	config.URL, config.Threshold = prometheus.URL, &threshold
 	l, log := logged(t, config)
 	l.poll(t.Context())
-	if health := l.Health(); !health.OK {
+	health := l.Health()
+	if !health.OK {
 		t.Errorf("before a request: %+v", health)
 	}
 	ask := func(names ...string) {
@@ -44,7 +44,7 @@ func TestValuesOfNoNodeThatIsAskedForAreReported(t *testing.T) {
 		ask("node-1", "node-2")
 		l.poll(t.Context())
 	}
-	health := l.Health()
+	health = l.Health()
 	if health.OK || health.Detail != "2 nodes, 0s old; "+mismatch || health.Gauges["unmatched_requests"] != 6 {
 		t.Errorf("health %+v", health)
 	}
@@ -55,7 +55,8 @@ func TestValuesOfNoNodeThatIsAskedForAreReported(t *testing.T) {
 	prometheus.answer = vector(map[string]string{"node-1": "0.1"}) // relabelled
 	l.poll(t.Context())
 	ask("node-1", "node-2")
-	if health := l.Health(); !health.OK || !strings.Contains(log.String(), "in common again") {
+	health = l.Health()
+	if !health.OK || !strings.Contains(log.String(), "in common again") {
 		t.Errorf("health %+v, log\n%s", health, log)
 	}
 }

@@ -37,23 +37,26 @@ func TestTLSToPrometheus(t *testing.T) {
 	}
 	wrong := good
 	wrong.CAFile = others.File
-	if err := query(wrong); err == nil || !strings.Contains(err.Error(), "unknown authority") {
+	err := query(wrong)
+	if err == nil || !strings.Contains(err.Error(), "unknown authority") {
 		t.Errorf("another authority: %v", err)
 	}
 	wrong.InsecureSkipVerify = true
 	if err := query(wrong); err != nil {
 		t.Errorf("another authority, not verified: %v", err)
 	}
-	if err := query(TLS{CAFile: ours.File}); err == nil || !strings.Contains(err.Error(), "certificate required") {
+	err = query(TLS{CAFile: ours.File})
+	if err == nil || !strings.Contains(err.Error(), "certificate required") {
 		t.Errorf("no certificate: %v", err)
 	}
 	wrong = good
 	wrong.ServerName = "other.example"
-	if err := query(wrong); err == nil || !strings.Contains(err.Error(), "other.example") {
+	err = query(wrong)
+	if err == nil || !strings.Contains(err.Error(), "other.example") {
 		t.Errorf("another name: %v", err)
 	}
 	ours.Issue(t, good.CertFile, good.KeyFile, -time.Minute)
-	err := query(good)
+	err = query(good)
 	if err == nil || !strings.Contains(err.Error(), "expired") {
 		t.Errorf("expired: %v", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func args(nodes int) *algorithm.Args { return &algorithm.Args{Names: make([]string, nodes)} }
@@ -13,9 +14,7 @@ func args(nodes int) *algorithm.Args { return &algorithm.Args{Names: make([]stri
 func passing(t *testing.T, l algorithm.Algorithm, nodes int) (passed int) {
 	t.Helper()
 	failures, err := l.Filter(t.Context(), args(nodes))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, failure := range failures {
 		if failure == nil {
 			passed++
@@ -32,9 +31,7 @@ func TestScoresAndLuckAreSpreadOverTheirRange(t *testing.T) {
 		t.Errorf("%d of %d passed, want about a quarter", passed, n)
 	}
 	scores, err := l.Prioritize(t.Context(), args(n))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var count [algorithm.MaxScore + 1]int
 	for _, score := range scores {
 		count[score]++
@@ -61,32 +58,22 @@ func answers(t *testing.T, seed uint64) (all string) {
 	l := New(Config{Pass: 0.5, Seed: seed})
 	for range 3 {
 		scores, err := l.Prioritize(t.Context(), args(50))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		all += fmt.Sprintln(passing(t, l, 50), scores)
 	}
 	return all
 }
 
 func TestSeedMakesAnswersRepeatable(t *testing.T) {
-	if one, two := answers(t, 42), answers(t, 42); one != two {
+	one, two := answers(t, 42), answers(t, 42)
+	if one != two {
 		t.Errorf("%s and %s", one, two)
 	}
 	if answers(t, 42) == answers(t, 43) {
 		t.Error("another seed gives the same")
 	}
-	one, two := answers(t, 0), answers(t, 0)
+	one, two = answers(t, 0), answers(t, 0)
 	if one == two {
 		t.Error("without a seed two starts give the same")
-	}
-}
-
-func TestConfigIsValidated(t *testing.T) {
-	for pass, want := range map[float64]string{0.5: "<nil>", 1.1: "pass: must be from 0 to 1", -0.1: "pass: must be from 0 to 1"} {
-		got := fmt.Sprint(Config{Pass: pass}.Validate())
-		if got != want {
-			t.Errorf("%v: got %s, want %s", pass, got, want)
-		}
 	}
 }

@@ -2,20 +2,18 @@ package wire_test
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/tools/txtar"
-	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/internal/wire"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // minimal is the part of an ExtenderArgs or ExtenderPreemptionArgs that a Request has.
@@ -30,17 +28,7 @@ type minimal struct {
 	}
 	NodeNames *[]string
 
-	NodeNameToVictims, NodeNameToMetaVictims map[string]victims
-}
-
-type victims struct {
-	Pods []struct {
-		UID      string
-		Metadata struct {
-			UID string `json:"uid"`
-		} `json:"metadata"`
-	}
-	NumPDBViolations int64
+	NodeNameToVictims, NodeNameToMetaVictims map[string]struct{}
 }
 
 type metadata struct {
@@ -68,9 +56,7 @@ func FuzzRead(f *testing.F) {
 	}
 	for _, path := range cases {
 		archive, err := txtar.ParseFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		testkit.Must(f, err)
 		for _, file := range archive.Files {
 			if file.Name == "request.json" {
 				f.Add(file.Data)
@@ -129,41 +115,21 @@ func compareWith(t *testing.T, body []byte, r *wire.Request) {
 	if r.Pod.Name != want.Pod.Metadata.Name || len(r.Pod.Annotations) != len(want.Pod.Metadata.Annotations) {
 		t.Errorf("pod %+v, encoding/json reads %+v", r.Pod, want.Pod)
 	}
-	if r.Form == wire.Victims {
-		compareVictims(t, victims, r)
-	} else if r.Form != wire.Neither {
-		for which := range 4 {
-			var text, priorities bytes.Buffer
-			_ = r.Filtered(failuresOf(len(r.Names), which)).Send(&text)
-			_ = r.Priorities(make([]int64, len(r.Names))).Send(&priorities)
-			if !json.Valid(text.Bytes()) || !json.Valid(priorities.Bytes()) {
-				t.Errorf("an answer is not JSON: %q %q", &text, &priorities)
-			}
-		}
-	}
-}
-
-func compareVictims(t *testing.T, victims map[string]victims, r *wire.Request) {
 	for which := range 4 {
+		var text, more bytes.Buffer
 		failures := failuresOf(len(r.Names), which)
-		want := extenderv1.ExtenderPreemptionResult{NodeNameToMetaVictims: map[string]*extenderv1.MetaVictims{}}
-		for i, name := range r.Names {
-			if failures[i] != nil && failures[i].Unresolvable {
-				continue
-			}
-			meta := &extenderv1.MetaVictims{Pods: []*extenderv1.MetaPod{}, NumPDBViolations: victims[name].NumPDBViolations}
-			for _, pod := range victims[name].Pods {
-				meta.Pods = append(meta.Pods, &extenderv1.MetaPod{UID: cmp.Or(pod.UID, pod.Metadata.UID)})
-			}
-			want.NodeNameToMetaVictims[name] = meta
+		switch r.Form {
+		case wire.Neither:
+			return
+		case wire.Victims:
+			_ = r.Preempted(failures).Send(&text)
+			more.WriteString("{}")
+		default:
+			_ = r.Filtered(failures).Send(&text)
+			_ = r.Priorities(make([]int64, len(r.Names))).Send(&more)
 		}
-		var text bytes.Buffer
-		var got extenderv1.ExtenderPreemptionResult
-		answer := r.Preempted(failures)
-		_ = answer.Send(&text)
-		err := json.Unmarshal(text.Bytes(), &got)
-		if err != nil || !reflect.DeepEqual(got, want) || answer.Passed != len(want.NodeNameToMetaVictims) {
-			t.Errorf("%v: got %s with %d nodes, want %+v", err, &text, answer.Passed, want)
+		if !json.Valid(text.Bytes()) || !json.Valid(more.Bytes()) {
+			t.Errorf("an answer is not JSON: %q %q", &text, &more)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
-	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +11,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/extender/internal/wire"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 )
 
@@ -66,9 +66,7 @@ func TestAnswersEqualTheAPITypes(t *testing.T) {
 
 func reference(t *testing.T, body []byte, failures []*algorithm.Failure) (result extenderv1.ExtenderFilterResult, passed int) {
 	var args extenderv1.ExtenderArgs
-	if err := json.Unmarshal(body, &args); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal(body, &args))
 	result.FailedNodes, result.FailedAndUnresolvableNodes = extenderv1.FailedNodesMap{}, extenderv1.FailedNodesMap{}
 	passes := func(i int, name string) bool {
 		if failures == nil || failures[i] == nil {
@@ -102,26 +100,4 @@ func reference(t *testing.T, body []byte, failures []*algorithm.Failure) (result
 		}
 	}
 	return result, passed
-}
-
-func TestPrioritiesEqualTheAPITypes(t *testing.T) {
-	for name, body := range requests {
-		r, err := wire.Read(body, free)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var text bytes.Buffer
-		want, scores := extenderv1.HostPriorityList{}, make([]int64, len(r.Names))
-		for i, node := range r.Names {
-			scores[i] = int64(i % 11)
-			want = append(want, extenderv1.HostPriority{Host: node, Score: scores[i]})
-		}
-		if err := r.Priorities(scores).Send(&text); err != nil {
-			t.Fatal(err)
-		}
-		got := extenderv1.HostPriorityList{}
-		if err := json.Unmarshal(text.Bytes(), &got); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: %v\ngot  %v\nwant %v", name, err, got, want)
-		}
-	}
 }

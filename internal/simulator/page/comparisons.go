@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/edited"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
@@ -70,7 +69,7 @@ func (p *page) compared(w http.ResponseWriter, r *http.Request) error {
 func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 	text, pods := r.FormValue("text"), r.FormValue("pods")
 	if _, err := scheduler.Read([]byte(text)); err != nil {
-		return problems(edited.ConfigProblems(text, err))
+		return configProblems(text, err)
 	}
 	cluster, err := p.copied(r.Context())
 	if err != nil {
@@ -123,7 +122,7 @@ func comparisonProblems(text string, err error) (all problems) {
 	}
 	for _, one := range sides {
 		if one.Side == "B" {
-			all = append(all, edited.ConfigProblems(text, one.Err)...)
+			all = append(all, configProblems(text, one.Err)...)
 		} else {
 			all = append(all, problemsOf(one)...)
 		}

@@ -20,8 +20,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"sigs.k8s.io/yaml"
-
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/edited"
 )
 
 // editor is a form for an object.
@@ -98,9 +96,9 @@ func editable(k kind, o *unstructured.Unstructured) map[string]any {
 const author = "simulator-page"
 
 func (p *page) create(w http.ResponseWriter, r *http.Request) error {
-	docs, wrong := edited.Read(p.text(r))
+	docs, wrong := readDocuments(p.text(r))
 	if len(wrong) > 0 {
-		return problems(wrong)
+		return wrong
 	}
 	count := r.FormValue("count")
 	if count != "" && count != "1" {
@@ -110,7 +108,7 @@ func (p *page) create(w http.ResponseWriter, r *http.Request) error {
 	for _, d := range docs {
 		one, err := p.createOne(r.Context(), d.Unstructured)
 		if err != nil {
-			return problems(d.Problems(err))
+			return d.problems(err)
 		}
 		created = append(created, strings.ToLower(one.GetKind())+" "+one.GetName())
 	}
@@ -150,7 +148,7 @@ const (
 	placeholder = "{n}"
 )
 
-func (p *page) createMany(w http.ResponseWriter, r *http.Request, docs []edited.Document) error {
+func (p *page) createMany(w http.ResponseWriter, r *http.Request, docs []document) error {
 	count, err := strconv.Atoi(r.FormValue("count"))
 	pattern := strings.TrimSpace(r.FormValue("pattern"))
 	switch {
@@ -169,8 +167,8 @@ func (p *page) createMany(w http.ResponseWriter, r *http.Request, docs []edited.
 		case errors.Is(err, context.Canceled):
 			return outcome{}, problems{{Message: fmt.Sprintf("stopped: created %d of %d", created, count)}}
 		case err != nil:
-			before := edited.Problem{Message: fmt.Sprintf("created %d of %d before that", created, count)}
-			return outcome{}, problems(append(d.Problems(err), before))
+			before := problem{Message: fmt.Sprintf("created %d of %d before that", created, count)}
+			return outcome{}, append(d.problems(err), before)
 		}
 		return outcome{Notice: fmt.Sprintf("Created %d × %s", created, d.GetKind())}, nil
 	}))
@@ -200,42 +198,43 @@ func (p *page) repeat(ctx context.Context, o *unstructured.Unstructured, pattern
 // update sends the difference between the text before the edit and the edited one: so it
 // keeps what others have changed meanwhile.
 func (p *page) update(w http.ResponseWriter, r *http.Request) error {
-	before, wrong := edited.Read(r.FormValue("original"))
-	after, more := edited.Read(p.text(r))
+	before, wrong := readDocuments(r.FormValue("original"))
+	after, more := readDocuments(p.text(r))
 	wrong = append(wrong, more...)
 	if len(wrong) == 0 {
-		wrong = edited.OtherObject(before, after)
+		wrong = otherObject(before, after)
 	}
 	if len(wrong) > 0 {
-		return problems(wrong)
+		return wrong
 	}
-	if err := p.patch(r.Context(), before[0], after[0]); err != nil {
-		return problems(edited.EditProblems(before[0], after[0], err))
+	diff, err := difference(before[0], after[0])
+	if err != nil {
+		return fmt.Errorf("compare with the original: %w", err)
+	}
+	changedStatus := !reflect.DeepEqual(before[0].Object["status"], after[0].Object["status"])
+	if err := p.patch(r.Context(), after[0].Unstructured, diff, changedStatus); err != nil {
+		return after[0].editProblems(err, diff)
 	}
 	return done(w, r, "Changed "+strings.ToLower(after[0].GetKind())+" "+after[0].GetName())
 }
 
 // patch applies the difference of two objects. From the second request the API server takes
 // the status, from the first one the rest.
-func (p *page) patch(ctx context.Context, before, after edited.Document) error {
-	resource, err := p.client.of(after.Unstructured)
+func (p *page) patch(ctx context.Context, o *unstructured.Unstructured, diff []byte, status bool) error {
+	resource, err := p.client.of(o)
 	if err != nil {
 		return err
-	}
-	diff, err := difference(before, after)
-	if err != nil {
-		return fmt.Errorf("compare with the original: %w", err)
 	}
 	options := metav1.PatchOptions{FieldManager: author, FieldValidation: metav1.FieldValidationStrict}
-	_, err = resource.Patch(ctx, after.GetName(), types.MergePatchType, diff, options)
-	if err != nil || reflect.DeepEqual(before.Object["status"], after.Object["status"]) {
+	_, err = resource.Patch(ctx, o.GetName(), types.MergePatchType, diff, options)
+	if err != nil || !status {
 		return err
 	}
-	_, err = resource.Patch(ctx, after.GetName(), types.MergePatchType, diff, options, "status")
+	_, err = resource.Patch(ctx, o.GetName(), types.MergePatchType, diff, options, "status")
 	return err
 }
 
-func difference(before, after edited.Document) ([]byte, error) {
+func difference(before, after document) ([]byte, error) {
 	old, err := before.MarshalJSON()
 	if err != nil {
 		return nil, err

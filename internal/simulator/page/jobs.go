@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/edited"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/fit"
@@ -59,20 +58,6 @@ type outcome struct {
 	Problems problems
 	Remarks  []snapshot.Notice // on what was done
 	Link     string            // the page of the result, if there is one
-}
-
-// problems are an error that a form shows beside its text.
-type problems []edited.Problem
-
-func (p problems) Error() string { return p[0].Message }
-
-// problemsOf are the problems of an error.
-func problemsOf(err error) problems {
-	var all problems
-	if err != nil && !errors.As(err, &all) {
-		all = problems{{Message: err.Error()}}
-	}
-	return all
 }
 
 // work does a job. It ends early if its context does.

@@ -9,7 +9,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/edited"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -29,7 +28,7 @@ type previewed struct {
 
 // typed is the text of a form. A regex that was typed into its field goes into the text: the field has
 // a name only until the browser has that text.
-func typed(r *http.Request, a *edited.Annotated, key string) (text string) {
+func typed(r *http.Request, a *annotated, key string) (text string) {
 	text = r.FormValue("text")
 	if a == nil || !r.Form.Has("regex") {
 		return text
@@ -40,7 +39,7 @@ func typed(r *http.Request, a *edited.Annotated, key string) (text string) {
 
 // text is the text of a form, with the regex that was typed, if it has one.
 func (p *page) text(r *http.Request) string {
-	a, err := edited.ReadAnnotated(r.FormValue("text"))
+	a, err := readAnnotated(r.FormValue("text"))
 	if err != nil {
 		return r.FormValue("text") // which has a problem that is reported
 	}
@@ -49,7 +48,7 @@ func (p *page) text(r *http.Request) string {
 }
 
 // keyOf is the one of the annotations that the scheduler reads which the pod has, or the first.
-func keyOf(a *edited.Annotated, keys []string, usual string) string {
+func keyOf(a *annotated, keys []string, usual string) string {
 	for _, key := range keys {
 		if a.Get(key) != nil {
 			return key
@@ -70,7 +69,7 @@ func (p *page) preview(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := previewed{Text: r.FormValue("text")}
 	view := previewView{Tone: "quiet"}
-	a, err := edited.ReadAnnotated(out.Text)
+	a, err := readAnnotated(out.Text)
 	if err != nil {
 		view.Says = "No preview: " + err.Error()
 	} else {
@@ -108,7 +107,7 @@ type previewView struct {
 }
 
 // viewOf previews a pod whose scheduler reads a regex in an annotation, and one of the nodes to exclude in another.
-func (p *page) viewOf(a *edited.Annotated, scheduler, key, excludeKey string, reads bool) (previewView, error) {
+func (p *page) viewOf(a *annotated, scheduler, key, excludeKey string, reads bool) (previewView, error) {
 	value, exclude := a.Get(key), a.Get(excludeKey)
 	switch {
 	case a.Misplaced(key):

@@ -3,13 +3,13 @@ package page
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"path"
 	"strings"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/edited"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
@@ -48,7 +48,7 @@ func (p *page) applyScheduler(w http.ResponseWriter, r *http.Request) error {
 
 // notApplied ends on the good news.
 func notApplied(text string, err error) problems {
-	return append(edited.ConfigProblems(text, err), edited.Problem{Line: -1, Message: "The scheduler keeps the current configuration."})
+	return append(configProblems(text, err), problem{Line: -1, Message: "The scheduler keeps the current configuration."})
 }
 
 // configTitle names a configuration: as the ready-made one that it is, or else by its guests
@@ -75,4 +75,21 @@ func configTitle(config []byte) string {
 		}
 	}
 	return cmp.Or(strings.Join(parts, ", "), "own configuration")
+}
+
+// configProblems are the problems in an error of [scheduler.Read], or of a scheduler, about a
+// configuration.
+func configProblems(text string, err error) (all problems) {
+	var mistakes scheduler.Mistakes
+	if !errors.As(err, &mistakes) {
+		wrong := syntax(text)
+		if wrong != nil {
+			return wrong
+		}
+		mistakes = scheduler.Mistakes{{Err: errors.New(strings.TrimPrefix(err.Error(), "scheduler: "))}}
+	}
+	for _, e := range mistakes {
+		all = append(all, problem{Line: e.Line, Field: e.Field, Message: e.Err.Error()})
+	}
+	return all
 }

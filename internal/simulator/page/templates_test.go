@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page/edited"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
 )
 
@@ -74,7 +73,7 @@ func TestManifestOfEveryKindIsValid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		docs, problems := edited.Read(text)
+		docs, problems := readDocuments(text)
 		if len(problems) > 0 || docs[0].GetKind() != k.Title || docs[0].GetName() == "" {
 			t.Errorf("%s: %v, %v", k.Key(), docs, problems)
 		}

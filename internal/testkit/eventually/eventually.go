@@ -3,6 +3,7 @@ package eventually
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -21,6 +22,17 @@ func Receives[T any](t testing.TB, what string, from <-chan T) (value T) {
 		t.Fatalf("%s: not within %s", what, Patience)
 	}
 	return value
+}
+
+// Holds waits until a condition is true, and ends the test if it never is.
+func Holds(t testing.TB, what string, condition func() bool) {
+	t.Helper()
+	Succeeds(t, what, func(context.Context) error {
+		if condition() {
+			return nil
+		}
+		return errors.New("it does not hold")
+	})
 }
 
 // Succeeds waits until a condition returns nil, and ends the test with its last error

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	certutil "k8s.io/client-go/util/cert"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // An Authority signs certificates for 127.0.0.1. Its own is in File.
@@ -31,9 +33,9 @@ type Authority struct {
 func New(t testing.TB) *Authority {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(t, err)
+	testkit.Must(t, err)
 	cert, err := certutil.NewSelfSignedCACert(certutil.Config{CommonName: "authority.test"}, key)
-	must(t, err)
+	testkit.Must(t, err)
 	a := &Authority{File: filepath.Join(t.TempDir(), "ca.pem"), cert: cert, key: key}
 	write(t, a.File, "CERTIFICATE", cert.Raw)
 	return a
@@ -45,23 +47,23 @@ func New(t testing.TB) *Authority {
 func (a *Authority) Issue(t testing.TB, certFile, keyFile string, expires time.Duration) *x509.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(t, err)
+	testkit.Must(t, err)
 	end := time.Now().Add(expires)
 	number, err := rand.Int(rand.Reader, big.NewInt(1<<62))
-	must(t, err)
+	testkit.Must(t, err)
 	template := &x509.Certificate{
 		SerialNumber: number, Subject: pkix.Name{CommonName: "test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotBefore: end.Add(-2 * time.Hour), NotAfter: end,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, key.Public(), a.key)
-	must(t, err)
+	testkit.Must(t, err)
 	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	must(t, err)
+	testkit.Must(t, err)
 	write(t, keyFile, "PRIVATE KEY", keyDER)
 	write(t, certFile, "CERTIFICATE", der)
 	cert, err := x509.ParseCertificate(der)
-	must(t, err)
+	testkit.Must(t, err)
 	return cert
 }
 
@@ -72,7 +74,7 @@ func (a *Authority) Pair(t testing.TB, expires time.Duration) tls.Certificate {
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	a.Issue(t, certFile, keyFile, expires)
 	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
-	must(t, err)
+	testkit.Must(t, err)
 	return pair
 }
 
@@ -85,13 +87,6 @@ func (a *Authority) Pool() *x509.CertPool {
 
 func write(t testing.TB, path, kind string, der []byte) {
 	t.Helper()
-	must(t, os.WriteFile(path+".new", pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
-	must(t, os.Rename(path+".new", path))
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path+".new", pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
+	testkit.Must(t, os.Rename(path+".new", path))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	v1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -91,7 +92,7 @@ var strategies = map[string]rest.RESTCreateStrategy{
 	"Pod": pod.Strategy, "Node": node.Strategy, "PersistentVolume": persistentvolume.Strategy,
 	"PersistentVolumeClaim": persistentvolumeclaim.Strategy, "ReplicationController": replicationcontroller.Strategy,
 	"Deployment": deployment.Strategy, "ReplicaSet": replicaset.Strategy, "StatefulSet": statefulset.Strategy,
-	"DaemonSet": daemonset.Strategy, "PodDisruptionBudget": poddisruptionbudget.Strategy,
+	"DaemonSet": daemonset.Strategy, "Job": job.Strategy, "PodDisruptionBudget": poddisruptionbudget.Strategy,
 	"PriorityClass": priorityclass.Strategy, "StorageClass": storageclass.Strategy,
 }
 
@@ -122,18 +123,40 @@ func (c *Cluster) create(ctx context.Context, k *kind, o Object) (Object, error)
 	if k.get(o.GetNamespace(), o.GetName()) != nil {
 		return nil, apierrors.NewAlreadyExists(k.resource.GroupResource(), o.GetName())
 	}
-	o, err := c.prepare(ctx, k, o)
+	if pod, ok := o.(*v1.Pod); ok {
+		c.inject(pod)
+	}
+	prepared, err := c.prepare(ctx, k, o)
 	if err != nil {
+		c.refuse(o, err)
 		return nil, err
 	}
-	o.SetUID("")
-	if c.controlled {
-		c.identify(o)
-	}
+	o = prepared
+	c.identify(o)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.apply(event{k, nil, o})
 	return o, nil
+}
+
+// refuse takes note of why a controller could not create a pod.
+func (c *Cluster) refuse(o Object, err error) {
+	ref := metav1.GetControllerOf(o)
+	if ref == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.refused[ref.UID] == "" {
+		c.refused[ref.UID] = err.Error()
+	}
+}
+
+// Refused is why the last object was refused that the controller of an owner would have created, or empty.
+func (c *Cluster) Refused(owner types.UID) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refused[owner]
 }
 
 // Replace takes an object in the place of the one of its name, prepared as a new one is.
@@ -159,9 +182,6 @@ func (c *Cluster) Replace(ctx context.Context, o Object) (err error) {
 func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error) {
 	legacyscheme.Scheme.Default(o)
 	strategy := strategies[k.kind.Kind]
-	if c.controlled && k.kind.Kind == "Job" {
-		strategy = job.Strategy
-	}
 	if strategy == nil && k.kind.Kind != "PodGroup" { // which some minors have
 		return o, nil
 	}
@@ -241,12 +261,14 @@ func (c *Cluster) Update(o Object) error {
 		return apierrors.NewConflict(k.resource.GroupResource(), o.GetName(), fmt.Errorf("it has changed since version %s", version))
 	}
 	o.SetUID(old.GetUID())
-	if c.controlled {
-		c.carryOver(old, o)
-		if o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 {
-			c.drop(old)
-			return nil
-		}
+	c.carryOver(old, o)
+	o.SetResourceVersion(old.GetResourceVersion())
+	if apiequality.Semantic.DeepEqual(old, o) {
+		return nil // as an API server: no event, for which a controller would come again
+	}
+	if o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 {
+		c.drop(old)
+		return nil
 	}
 	c.write(event{k, old, o})
 	return nil

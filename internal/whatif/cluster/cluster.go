@@ -54,14 +54,12 @@ type Cluster struct {
 	byName    map[schema.GroupVersionResource]*kind
 	kinds     map[reflect.Type]*kind
 	admission []admission.Interface
-	budgets   map[types.NamespacedName]bool // that have to be counted
 	quotas    quota.Registry
 	counted   map[string]bool // namespaces whose quotas are counted
 	started   bool
 	atStart   []func() // what [Cluster.Start] calls
 
-	controlled bool       // Kubernetes' controllers run over it
-	creating   sync.Mutex // is held until a new object has its name
+	creating sync.Mutex // is held until a new object has its name
 
 	mu         sync.Mutex
 	version    int
@@ -70,7 +68,9 @@ type Cluster struct {
 	held       bool           // events are delivered later
 	names      map[string]int // how many objects were created by a generateName, and how many UIDs were given by a name
 	undo       []event
-	recording  int // transactions that are open
+	refused    map[types.UID]string               // by the owner of a pod
+	injected   map[types.NamespacedName]injection // by the workload
+	recording  int                                // transactions that are open
 	unmodelled map[string]bool
 	loading    bool // nothing follows from a write
 	failed     error
@@ -94,7 +94,7 @@ type event struct {
 func New(now func() time.Time) (*Cluster, error) {
 	c := &Cluster{
 		now: now, byName: map[schema.GroupVersionResource]*kind{}, kinds: map[reflect.Type]*kind{},
-		budgets: map[types.NamespacedName]bool{}, counted: map[string]bool{}, unmodelled: map[string]bool{}, names: map[string]int{},
+		counted: map[string]bool{}, unmodelled: map[string]bool{}, names: map[string]int{}, refused: map[types.UID]string{}, injected: map[types.NamespacedName]injection{},
 	}
 	for _, k := range snapshot.Kinds {
 		c.serve(k.Example(), k.Namespaced())
@@ -173,8 +173,8 @@ func All[T Object](c *Cluster) []T {
 	return typed[T](c.kinds[reflect.TypeFor[T]()].informer.sorted())
 }
 
-// in are the objects of a kind in a namespace, in no order.
-func in[T Object](c *Cluster, namespace string) []T {
+// In are the objects of a kind in a namespace, in no order.
+func In[T Object](c *Cluster, namespace string) []T {
 	all, _ := c.kinds[reflect.TypeFor[T]()].informer.table.ByIndex(cache.NamespaceIndex, namespace) // which there is
 	return typed[T](all)
 }
@@ -352,7 +352,7 @@ func (c *Cluster) writeBack(e event) {
 	c.events = c.events[:len(c.events)-1]
 	c.mu.Unlock()
 	c.tell(e)
-	c.recount(e)
+	c.recountQuotas(e)
 }
 
 // stamp fills in what an API server does of an object's metadata, and a kubelet of its node: what is
@@ -364,10 +364,7 @@ func (c *Cluster) stamp(o Object) {
 	o.SetManagedFields(nil)
 	created := o.GetCreationTimestamp()
 	if created.IsZero() {
-		o.SetCreationTimestamp(metav1.NewTime(c.now()))
-		if c.controlled { // the workers of a controller create objects in any order
-			o.SetCreationTimestamp(metav1.NewTime(c.now().Truncate(time.Second)))
-		}
+		o.SetCreationTimestamp(metav1.NewTime(c.now().Truncate(time.Second))) // the workers of a controller create objects in any order
 	}
 	node, ok := o.(*v1.Node)
 	if ok && node.Status.Allocatable == nil {

@@ -16,13 +16,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Control leaves to Kubernetes' controllers what the cluster does itself without them: the pods of DaemonSets on new
-// nodes, and the count of budgets. Handlers that are added from now on get their first events when start is called.
-func (c *Cluster) Control() (start func()) {
-	c.controlled, c.started, c.atStart = true, false, nil
-	return c.Start
-}
-
 // Hold has events wait until a function is done. Then they come by kind and name: the order in which goroutines
 // have written makes no difference.
 func (c *Cluster) Hold(while func()) {
@@ -55,9 +48,6 @@ func (c *Cluster) Mapper() meta.RESTMapper {
 // generateName counts the objects of a generateName. Those of a DaemonSet, which are created in any order, are named after
 // their nodes.
 func (c *Cluster) generateName(o Object) string {
-	if !c.controlled {
-		return o.GetGenerateName() + strconv.Itoa(c.version+1)
-	}
 	prefix := o.GetGenerateName()
 	pod, isPod := o.(*v1.Pod)
 	if isPod {
@@ -158,9 +148,7 @@ func (o ordered) LastStoreSyncResourceVersion() string {
 }
 
 func (o ordered) sort(all []any) []any {
-	if o.cluster.controlled {
-		slices.SortFunc(all, func(a, b any) int { return ByName(a.(Object), b.(Object)) })
-	}
+	slices.SortFunc(all, func(a, b any) int { return ByName(a.(Object), b.(Object)) })
 	return all
 }
 

@@ -10,7 +10,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// admitByKubelet does what becomes of a new pod that names its node, which nothing schedules: its kubelet admits or rejects it, and
+// admitByKubelet is for a new pod that names its node, which nothing schedules: its kubelet admits or rejects it, and
 // it is deleted if the node is not there.
 func (c *Cluster) admitByKubelet(pod *v1.Pod) {
 	node := Get[*v1.Node](c, "", pod.Spec.NodeName)

@@ -61,6 +61,9 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 			return err
 		}
 	}
+	if err := c.infer(); err != nil {
+		return err
+	}
 	for _, namespace := range All[*v1.Namespace](c) {
 		if namespace.DeletionTimestamp != nil { // in which only new objects are rejected
 			namespace = namespace.DeepCopy()
@@ -110,6 +113,9 @@ func (c *Cluster) load(of snapshot.Kind, o Object) error {
 		}
 	}
 	c.stamp(o)
+	if o.GetUID() == "" {
+		o.SetUID(types.UID(givenUID + k.kind.Kind + " " + cache.MetaObjectToName(o).String()))
+	}
 	legacyscheme.Scheme.Default(o)
 	switch o := o.(type) {
 	case *v1.Pod:
@@ -164,9 +170,6 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 			pod.Status.StartTime = started
 		}
 	}
-	if pod.UID == "" {
-		pod.UID = types.UID("pod-" + cache.MetaObjectToName(pod).String())
-	}
 	c.adopt(pod)
 	c.put(pod)
 	if pod.Spec.NodeName != "" && !podutil.IsPodTerminal(pod) {
@@ -178,42 +181,56 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 // stored says whether an API server has admitted a pod: then it has a priority, and the selectors of its
 // constraints have the requirements that matchLabelKeys stand for.
 func stored(pod *v1.Pod) bool {
-	if pod.Spec.Priority != nil {
-		return true
-	}
-	for _, c := range pod.Spec.TopologySpreadConstraints {
-		if merged(c.LabelSelector, c.MatchLabelKeys) {
-			return true
-		}
-	}
-	if pod.Spec.Affinity == nil {
-		return false
-	}
-	var terms []v1.PodAffinityTerm
-	var weighted []v1.WeightedPodAffinityTerm
-	together := pod.Spec.Affinity.PodAffinity
-	if together != nil {
-		terms = append(terms, together.RequiredDuringSchedulingIgnoredDuringExecution...)
-		weighted = append(weighted, together.PreferredDuringSchedulingIgnoredDuringExecution...)
-	}
-	apart := pod.Spec.Affinity.PodAntiAffinity
-	if apart != nil {
-		terms = append(terms, apart.RequiredDuringSchedulingIgnoredDuringExecution...)
-		weighted = append(weighted, apart.PreferredDuringSchedulingIgnoredDuringExecution...)
-	}
-	for _, one := range weighted {
-		terms = append(terms, one.PodAffinityTerm)
-	}
-	return slices.ContainsFunc(terms, func(t v1.PodAffinityTerm) bool {
-		return merged(t.LabelSelector, t.MatchLabelKeys)
+	found := pod.Spec.Priority != nil
+	eachMerge(&pod.Spec, func(selector *metav1.LabelSelector, keys []string) {
+		found = found || slices.ContainsFunc(selector.MatchExpressions, merged(keys))
+	})
+	return found
+}
+
+// unmerge takes the requirements away that matchLabelKeys stand for: an API server adds them again.
+func unmerge(spec *v1.PodSpec) {
+	eachMerge(spec, func(selector *metav1.LabelSelector, keys []string) {
+		selector.MatchExpressions = slices.DeleteFunc(selector.MatchExpressions, merged(keys))
 	})
 }
 
-// merged says whether a selector has a requirement for one of the keys, which a person may not write.
-func merged(selector *metav1.LabelSelector, keys []string) bool {
-	return selector != nil && slices.ContainsFunc(selector.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool {
-		return slices.Contains(keys, r.Key)
-	})
+// merged says whether a requirement is for one of the keys, which a person may not write.
+func merged(keys []string) func(metav1.LabelSelectorRequirement) bool {
+	return func(r metav1.LabelSelectorRequirement) bool { return slices.Contains(keys, r.Key) }
+}
+
+// eachMerge calls a function with each selector of a pod's constraints, and the keys that are merged into it.
+func eachMerge(spec *v1.PodSpec, call func(*metav1.LabelSelector, []string)) {
+	visit := func(selector *metav1.LabelSelector, keys ...string) {
+		if selector != nil {
+			call(selector, keys)
+		}
+	}
+	for i := range spec.TopologySpreadConstraints {
+		one := &spec.TopologySpreadConstraints[i]
+		visit(one.LabelSelector, one.MatchLabelKeys...)
+	}
+	terms := func(required []v1.PodAffinityTerm, preferred []v1.WeightedPodAffinityTerm) {
+		for i := range required {
+			visit(required[i].LabelSelector, slices.Concat(required[i].MatchLabelKeys, required[i].MismatchLabelKeys)...)
+		}
+		for i := range preferred {
+			one := &preferred[i].PodAffinityTerm
+			visit(one.LabelSelector, slices.Concat(one.MatchLabelKeys, one.MismatchLabelKeys)...)
+		}
+	}
+	if spec.Affinity == nil {
+		return
+	}
+	together := spec.Affinity.PodAffinity
+	if together != nil {
+		terms(together.RequiredDuringSchedulingIgnoredDuringExecution, together.PreferredDuringSchedulingIgnoredDuringExecution)
+	}
+	apart := spec.Affinity.PodAntiAffinity
+	if apart != nil {
+		terms(apart.RequiredDuringSchedulingIgnoredDuringExecution, apart.PreferredDuringSchedulingIgnoredDuringExecution)
+	}
 }
 
 // adopt has the claims that were made for a pod from templates be its own, also where the

@@ -72,6 +72,7 @@ func (c *Cluster) Recreated(pod *v1.Pod) *v1.Pod {
 	made.UID, made.ResourceVersion, made.Generation, made.CreationTimestamp, made.DeletionTimestamp = "", "", 0, metav1.Time{}, nil
 	made.Spec.NodeName, made.Spec.Priority, made.Spec.PreemptionPolicy, made.Spec.Overhead = "", nil, nil, nil
 	made.Status, made.Finalizers = v1.PodStatus{}, nil
+	unmerge(&made.Spec)
 	ref := metav1.GetControllerOf(pod)
 	if ref != nil {
 		owner := c.owner(pod.Namespace, ref)

@@ -4,12 +4,26 @@ import (
 	"fmt"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 )
+
+// Cordon has a node be unschedulable, or schedulable again.
+func (c *Cluster) Cordon(name string, unschedulable bool) error {
+	node := Get[*v1.Node](c, "", name)
+	if node == nil {
+		return c.of(node).notFound(name)
+	}
+	node = node.DeepCopy()
+	node.Spec.Unschedulable = unschedulable
+	return c.Update(node)
+}
 
 // Bind gives a pod a node, and has it run there, as a kubelet would.
 func (c *Cluster) Bind(namespace, name, node string) error {
@@ -40,14 +54,14 @@ func (c *Cluster) start(pod *v1.Pod) {
 	}
 }
 
-// Delete deletes an object at once, with what goes with it. If controllers run, one with finalizers goes when they
+// Delete deletes an object at once, with what goes with it. One with finalizers goes when controllers
 // have taken these away.
 func (c *Cluster) Delete(o Object) {
 	now := c.of(o).get(o.GetNamespace(), o.GetName())
 	if now == nil {
 		return
 	}
-	if c.controlled && len(now.GetFinalizers()) > 0 {
+	if len(now.GetFinalizers()) > 0 {
 		c.terminate(now)
 		return
 	}
@@ -56,7 +70,7 @@ func (c *Cluster) Delete(o Object) {
 
 // follow does what controllers would after a write.
 func (c *Cluster) follow(e event) {
-	c.recount(e)
+	c.recountQuotas(e)
 	if c.loading {
 		return
 	}
@@ -72,9 +86,9 @@ func (c *Cluster) follow(e event) {
 		for _, pod := range All[*v1.Pod](c) {
 			c.claimDevices(pod)
 		}
-	case *v1.Node:
-		if e.old == nil && !c.controlled {
-			c.runDaemons(o)
+	case *appsv1.Deployment, *appsv1.ReplicaSet, *appsv1.StatefulSet, *appsv1.DaemonSet, *batchv1.Job, *v1.ReplicationController:
+		if e.new == nil {
+			c.collect(o)
 		}
 	case *v1.PersistentVolumeClaim:
 		if e.new == nil {
@@ -90,6 +104,18 @@ func (c *Cluster) follow(e event) {
 			claim := Get[*v1.PersistentVolumeClaim](c, ref.Namespace, ref.Name)
 			if claim != nil {
 				c.bindAtOnce(claim)
+			}
+		}
+	}
+}
+
+// collect deletes what an owner that is gone has controlled, as Kubernetes' garbage collector does.
+func (c *Cluster) collect(owner Object) {
+	for _, none := range []Object{&appsv1.ReplicaSet{}, &appsv1.ControllerRevision{}, &batchv1.Job{}, &v1.Pod{}} {
+		all, _ := c.of(none).informer.table.ByIndex(cache.NamespaceIndex, owner.GetNamespace()) // which there is
+		for _, o := range typed[Object](all) {
+			if metav1.IsControlledBy(o, owner) {
+				c.Delete(o)
 			}
 		}
 	}

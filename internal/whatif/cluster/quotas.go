@@ -38,7 +38,7 @@ func (c *Cluster) limit(of admission.Attributes) error {
 	c.countQuotas(namespace)
 	evaluator := c.quotas.Get(of.GetResource().GroupResource())
 	before := []v1.ResourceQuota{}
-	for _, q := range in[*v1.ResourceQuota](c, namespace) {
+	for _, q := range In[*v1.ResourceQuota](c, namespace) {
 		before = append(before, *q.DeepCopy())
 	}
 	if evaluator == nil || len(before) == 0 {
@@ -61,7 +61,7 @@ func (c *Cluster) countQuotas(namespace string) {
 	if c.counted[namespace] {
 		return
 	}
-	for _, q := range in[*v1.ResourceQuota](c, namespace) {
+	for _, q := range In[*v1.ResourceQuota](c, namespace) {
 		counted := q.DeepCopy()
 		used, err := quota.CalculateUsage(namespace, q.Spec.Scopes, q.Spec.Hard, c.quotas, q.Spec.ScopeSelector)
 		if err != nil {
@@ -84,7 +84,7 @@ func (c *Cluster) recountQuotas(e event) {
 		again = !ok || !reflect.DeepEqual(old.Spec, o.Spec)
 	case *v1.Pod:
 		old, ok := e.old.(*v1.Pod)
-		again = again || ok && len(in[*v1.ResourceQuota](c, namespace)) > 0 && (podutil.IsPodTerminal(old) != podutil.IsPodTerminal(o) ||
+		again = again || ok && len(In[*v1.ResourceQuota](c, namespace)) > 0 && (podutil.IsPodTerminal(old) != podutil.IsPodTerminal(o) ||
 			!quota.Equals(resource.PodRequests(old, resource.PodResourcesOptions{}), resource.PodRequests(o, resource.PodResourcesOptions{})))
 	}
 	if again {

@@ -98,9 +98,15 @@ func (t transport) answer(r *http.Request) (runtime.Object, error) {
 		}
 		_ = r.Body.Close()
 	}
+	if gvr.Resource == "events" && info.Verb == "patch" {
+		return &v1.Event{}, nil
+	}
 	if gvr.Resource == "events" && info.Verb == "create" {
 		o, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
 		return o, err // it is not read
+	}
+	if !info.IsResourceRequest && r.Method == http.MethodGet {
+		return t.cluster.resources(strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/apis/"), "/api/")), nil
 	}
 	k := t.cluster.byName[gvr]
 	what := strings.Trim(gvr.GroupVersion().String()+" "+gvr.Resource, " ")
@@ -113,6 +119,8 @@ func (t transport) answer(r *http.Request) (runtime.Object, error) {
 	switch info.Verb + " " + info.Subresource {
 	case "get ", "get status":
 		return found(k, info.Namespace, info.Name)
+	case "get scale": // which is asked of kinds that have none
+		return nil, k.notFound(info.Name)
 	case "list ":
 		return k.list(info.Namespace, r.URL.Query().Get("labelSelector"), r.URL.Query().Get("fieldSelector"))
 	case "patch ", "patch status":
@@ -124,6 +132,17 @@ func (t transport) answer(r *http.Request) (runtime.Object, error) {
 		return t.cluster.take(r.Context(), k, info, body)
 	}
 	return nil, t.cluster.errNotServed(info.Verb, what)
+}
+
+// resources are the served kinds of a group and version.
+func (c *Cluster) resources(groupVersion string) *metav1.APIResourceList {
+	list := &metav1.APIResourceList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "APIResourceList"}, GroupVersion: groupVersion}
+	for _, k := range c.kinds {
+		if k.resource.GroupVersion().String() == groupVersion {
+			list.APIResources = append(list.APIResources, metav1.APIResource{Name: k.resource.Resource, Kind: k.kind.Kind, Namespaced: k.namespaced})
+		}
+	}
+	return list
 }
 
 func found(k *kind, namespace, name string) (Object, error) {

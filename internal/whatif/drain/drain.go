@@ -6,14 +6,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
@@ -120,6 +118,7 @@ type draining struct {
 
 // once does something in a copy, when that is at rest.
 func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Progress, do func(*draining) error) (*Result, error) {
+	e.Workloads = engine.Workloads
 	copied, err := engine.New(ctx, e)
 	if err != nil {
 		return nil, err
@@ -139,46 +138,37 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 
 // trial is the result of draining some nodes.
 type trial struct {
-	kept      map[string]string // why pods were not evicted
-	preempted map[types.NamespacedName]types.NamespacedName
-	moves     []engine.Move
+	kept  map[string]string // why pods were not evicted
+	moves []engine.Move
 }
 
 // try drains nodes: it evicts what may go, and has the scheduler place what is recreated,
 // until no more pods may go.
 func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
-	residents := d.Residents()
-	t := &trial{kept: map[string]string{}, preempted: map[types.NamespacedName]types.NamespacedName{}}
+	before := d.Pods()
+	t := &trial{kept: map[string]string{}}
 	for _, name := range nodes {
-		node := cluster.Get[*v1.Node](d.Cluster, "", name).DeepCopy()
-		node.Spec.Unschedulable = true
-		if err := d.Update(node); err != nil {
+		if err := d.Cordon(name, true); err != nil {
 			return nil, err
 		}
 	}
 	for {
-		out, err := d.evict(ctx, t, d.on(nodes, residents))
+		out, err := d.evict(ctx, t, d.on(nodes, before))
 		if err != nil {
 			return nil, err
 		}
 		if err := d.Run(ctx); err != nil {
 			return nil, err
 		}
-		by, err := d.Restore(ctx, residents)
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(t.preempted, by)
 		if out == 0 {
-			t.describe(d, residents, nodes)
+			t.describe(d, before, nodes)
 			return t, nil
 		}
 	}
 }
 
-// evict recreates without a node the pods that may leave theirs, and counts them.
+// evict evicts the pods that may leave their nodes, and counts them. One that nothing recreates is recreated here.
 func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int, err error) {
-	var gone []*v1.Pod
 	for _, pod := range pods {
 		name := pod.Namespace + "/" + pod.Name
 		if !engine.Recreatable(pod) && !d.options.Force {
@@ -188,16 +178,17 @@ func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int
 		if t.kept[name], err = refusal(d.Evict(pod.Namespace, pod.Name)); err != nil {
 			return 0, err
 		}
-		if t.kept[name] == "" {
-			gone = append(gone, pod)
+		if t.kept[name] != "" {
+			continue
+		}
+		out++
+		if !engine.Recreatable(pod) {
+			if _, err := d.Create(ctx, d.Recreated(pod)); err != nil {
+				return 0, err
+			}
 		}
 	}
-	for _, pod := range gone {
-		if err := d.Recreate(ctx, pod); err != nil {
-			return 0, err
-		}
-	}
-	return len(gone), nil
+	return out, nil
 }
 
 // refusal is why an eviction was refused, or empty.
@@ -213,14 +204,12 @@ func refusal(err error) (string, error) {
 
 // on are the pods that are to leave their nodes, by name. One that was evicted before is not evicted
 // again: it comes back if it tolerates the cordon.
-func (d *draining) on(nodes []string, before map[types.NamespacedName]*v1.Pod) (pods []*v1.Pod) {
-	for name, pod := range d.Residents() {
-		was := before[name]
-		if d.evicts(pod, nodes) && was != nil && was.UID == pod.UID {
+func (d *draining) on(nodes []string, before *engine.Pods) (pods []*v1.Pod) {
+	for _, pod := range d.Pods().Placed {
+		if d.evicts(pod, nodes) && before.Has(pod) {
 			pods = append(pods, pod)
 		}
 	}
-	slices.SortFunc(pods, cluster.ByName)
 	return pods
 }
 
@@ -231,9 +220,10 @@ func (d *draining) evicts(pod *v1.Pod, nodes []string) bool {
 }
 
 // describe lists the pods that were to leave nodes, and the pods that they preempted.
-func (t *trial) describe(d *draining, residents map[types.NamespacedName]*v1.Pod, nodes []string) {
-	for name, was := range residents {
-		move := d.Move(was, t.preempted[name])
+func (t *trial) describe(d *draining, before *engine.Pods, nodes []string) {
+	moves := d.Moves(before, before.Placed)
+	for i, was := range before.Placed {
+		move := moves[i]
 		stays := move.To == move.From
 		if stays && !d.evicts(was, nodes) {
 			continue

@@ -125,7 +125,7 @@ pods:
 	alike(t, "moves", described(removed.Moves),
 		"picky-1 gone→: 0/3 nodes are available: ",
 		"only-1 gone→: The disruption budget only needs 1 healthy pods and has 1 currently",
-		"db-0 gone→small", "web-1 gone→large", "web-2 gone→large",
+		"db-0 gone→small", "web-1 gone→small", "web-2 gone→large",
 	)
 	if removed.Lost() != 2 || !strings.Contains(removed.Moves[0].Reason, "^gone$") {
 		t.Errorf("%d are lost: %s", removed.Lost(), removed.Moves[0].Reason)
@@ -262,21 +262,21 @@ func TestDrainLosesPodsThatCannotBeRecreated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	alike(t, "moves", described(removed.Moves), "small-1 gone→: it cannot be recreated: pods \"small-1\" is forbidden: minimum cpu usage per Container is 1", "web-1 gone→large")
+	alike(t, "moves", described(removed.Moves), "small-1 gone→: the API server rejects it: minimum cpu usage per Container is 1", "web-1 gone→large")
 }
 
 // Another node cannot go, where their room is.
 func TestShrinkFindsRoomForPodsOfANodeThatIsNotReady(t *testing.T) {
 	const taints = "  spec: {taints: [{key: node.kubernetes.io/not-ready, effect: NoSchedule}, {key: node.kubernetes.io/not-ready, effect: NoExecute}]}\n"
+	broken := strings.Replace(nodeWith("broken", "x", "4"), "status: {", "status: {conditions: [{type: Ready, status: \"False\"}], ", 1)
 	const tolerated = ", tolerations: [{key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 300}]"
-	text := "nodes:\n" + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + nodeWith("broken", "x", "4") + taints + "pods:\n" +
+	text := "nodes:\n" + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + broken + taints + "pods:\n" +
 		ownedBy("ReplicaSet", "web", "web-a", "a", "1") + ownedBy("ReplicaSet", "web", "web-b", "b", "1") + ownedBy("ReplicaSet", "big", "big-1", "broken", "3", "", tolerated)
 	removed, err := Shrink(t.Context(), removing(t, unmodified, text, "a", "b", "broken"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	alike(t, "nodes that go", removed.Go, "broken")
-	alike(t, "what is not modelled", removed.Basis.NotModelled, "wait for tolerationSeconds")
 }
 
 // One may come back, what a budget keeps stays, and what is not chosen is left alone.
@@ -284,7 +284,7 @@ func TestDrainEvictsPodsInPlaceOfNodes(t *testing.T) {
 	text := "nodes:\n" + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + "podDisruptionBudgets:\n" + budget("kept", 1) + "pods:\n" +
 		ownedBy("ReplicaSet", "web", "web-a", "a", "1", ", annotations: {scheduler.wasmkwokwizardry.io/regex: ^b$}") +
 		ownedBy("ReplicaSet", "web", "back", "b", "1", ", annotations: {scheduler.wasmkwokwizardry.io/regex: ^b$}") +
-		ownedBy("ReplicaSet", "web", "lost", "a", "3500m", ", annotations: {scheduler.wasmkwokwizardry.io/regex: ^b$}") +
+		ownedBy("ReplicaSet", "lost", "lost", "a", "3500m", ", annotations: {scheduler.wasmkwokwizardry.io/regex: ^b$}") +
 		ownedBy("ReplicaSet", "kept", "kept-1", "a", "100m") + ownedBy("DaemonSet", "web", "daemon", "a", "100m") + ownedBy("ReplicaSet", "other", "other-1", "a", "100m")
 	o := removing(t, native, text)
 	o.Pods = labels.SelectorFromSet(nil)
@@ -293,7 +293,7 @@ func TestDrainEvictsPodsInPlaceOfNodes(t *testing.T) {
 		t.Errorf("no controller recreates %s", bare)
 	}
 	var err error
-	if o.Pods, err = labels.Parse("app in (web,kept)"); err != nil {
+	if o.Pods, err = labels.Parse("app in (web,kept,lost)"); err != nil {
 		t.Fatal(err)
 	}
 	removed, err := Drain(t.Context(), o)
@@ -335,6 +335,6 @@ func TestRunsShowTheWorstDrainAndTheBestShrink(t *testing.T) {
 	o = removing(t, packed, text, found.Go...)
 	o.Seed = found.Basis.Seed
 	if again, err := Drain(t.Context(), o); err != nil || again.Lost() > 0 || !slices.Equal(described(again.Moves), described(found.Moves)) {
-		t.Errorf("with seed %d: %v %+v", o.Seed, err, again)
+		t.Errorf("with seed %d: %v %v, %v", o.Seed, err, described(again.Moves), described(found.Moves))
 	}
 }

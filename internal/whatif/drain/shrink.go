@@ -161,7 +161,7 @@ func withoutNumbers(reason string) string {
 // emptiestFirst sorts by the larger share that is requested, of CPU or of memory.
 func (d *draining) emptiestFirst(nodes []string) []string {
 	cpu, memory, share := map[string]int64{}, map[string]int64{}, map[string]float64{}
-	for _, pod := range d.Residents() {
+	for _, pod := range d.Pods().Placed {
 		requests := resource.PodRequests(pod, resource.PodResourcesOptions{UseStatusResources: true})
 		cpu[pod.Spec.NodeName] += requests.Cpu().MilliValue()
 		memory[pod.Spec.NodeName] += requests.Memory().Value()

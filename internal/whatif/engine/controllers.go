@@ -6,26 +6,40 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/scale"
 	"k8s.io/klog/v2"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/controllers"
 )
 
+// Workloads are Kubernetes' controllers that create pods, but for that of CronJobs: what these start while the clock steps
+// would never end.
+var Workloads = slices.DeleteFunc(slices.Clone(controllers.Workloads), func(c controllers.Controller) bool { return c.Name == "cronjob-controller" })
+
+// Daemons are of these only what creates the pods of DaemonSets.
+var Daemons = slices.DeleteFunc(slices.Clone(controllers.Workloads), func(c controllers.Controller) bool { return c.Name != "daemon-set-controller" })
+
 // controlled are Kubernetes' controllers over the engine's cluster. Their workers work off one key at a time.
-// No question uses them yet: what they do is done by rules of ours (recreate.go, ordered.go, taints.go).
 type controlled struct {
-	engine *Engine
-	queues []*queue // in the order in which they are drained
-	cancel context.CancelFunc
+	engine  *Engine
+	queues  []*queue // in the order in which they are drained
+	budgets []*queue // of them
+	cancel  context.CancelFunc
 }
 
-// control starts the controllers. Without it the engine's own rules make pods.
-func (e *Engine) control(ctx context.Context) (*controlled, error) {
+// control starts the controllers.
+func (e *Engine) control(ctx context.Context, workloads []controllers.Controller) (*controlled, error) {
 	ctx, cancel := context.WithCancel(klog.NewContext(ctx, quiet))
 	c := &controlled{engine: e, cancel: cancel}
-	start := e.Cluster.Control()
 	access := controllers.Access{Client: e.Client, Shared: e.Informers, Mapper: e.Mapper()}
-	for _, one := range slices.Concat(controllers.Workloads, []controllers.Controller{controllers.Disruption, controllers.NodeLifecycle}) {
+	var err error
+	access.Scales, err = scale.NewForConfig(e.Config, access.Mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(e.Client.Discovery()))
+	if err != nil {
+		c.stop()
+		return nil, err
+	}
+	for _, one := range slices.Concat(workloads, []controllers.Controller{controllers.Disruption, controllers.NodeLifecycle}) {
 		made, err := one.Make(ctx, access)
 		if err == nil && one.Name == controllers.NodeLifecycle.Name {
 			err = stopMonitoring(made)
@@ -34,7 +48,11 @@ func (e *Engine) control(ctx context.Context) (*controlled, error) {
 			c.stop()
 			return nil, fmt.Errorf("controller %s: %w", one.Name, err)
 		}
-		c.queues = append(c.queues, takeQueues(one.Name, made, e.clock)...)
+		queues := takeQueues(one.Name, made, e.clock)
+		c.queues = append(c.queues, queues...)
+		if one.Name == controllers.Disruption.Name {
+			c.budgets = queues
+		}
 		switch made := made.(type) {
 		case interface{ Run(context.Context) }:
 			go made.Run(ctx)
@@ -42,7 +60,6 @@ func (e *Engine) control(ctx context.Context) (*controlled, error) {
 			go made.Run(ctx, 1)
 		}
 	}
-	start()
 	return c, nil
 }
 
@@ -54,20 +71,21 @@ func (c *controlled) stop() {
 	}
 }
 
-// mostSyncs of one key without a step of the clock are a loop that does not end.
+// mostSyncs of one key without a step of the clock are a loop that does not end: the key rests until the next run.
 const mostSyncs = 1000
 
-// drain has the controllers work until none of them has a key left, and says whether any had one.
-func (c *controlled) drain(ctx context.Context) (worked bool, err error) {
+// drain has controllers work until none of them has a key left, and says whether any had one.
+func (c *controlled) drain(ctx context.Context, queues []*queue) (worked bool, err error) {
 	for again := true; again; {
 		again = false
-		for _, q := range c.queues {
+		for _, q := range queues {
 			for key, ok := q.next(); ok; key, ok = q.next() {
 				if ctx.Err() != nil {
 					return worked, context.Cause(ctx)
 				}
-				if q.synced[key] > mostSyncs {
-					return worked, fmt.Errorf("controllers do not become idle: %s works on %s again and again", q.name, key)
+				if q.synced[key] == mostSyncs {
+					q.rest(key)
+					c.engine.Unmodelled(fmt.Sprintf("a loop that does not end (%s works on %s again and again)", q.name, key))
 				}
 				c.engine.Hold(func() { q.sync(key) })
 				again, worked = true, true
@@ -80,9 +98,9 @@ func (c *controlled) drain(ctx context.Context) (worked bool, err error) {
 	return worked, nil
 }
 
-// step goes on to the time when a controller has something to do, if that is not after until.
+// step goes on to the time when a controller has something to do, or a toleration ends, if that is not after until.
 func (c *controlled) step(until time.Time) bool {
-	var first time.Time
+	first := c.engine.taints.next
 	for _, q := range c.queues {
 		at := q.due()
 		if !at.IsZero() && (first.IsZero() || at.Before(first)) {
@@ -105,14 +123,14 @@ func (c *controlled) step(until time.Time) bool {
 // settle runs controllers and scheduler by turns, until none of them has anything to do before a horizon.
 func (c *controlled) settle(ctx context.Context, horizon time.Duration) error {
 	until := c.engine.clock.Now().Add(horizon)
+	for _, q := range c.queues {
+		q.wake()
+	}
 	for {
-		if _, err := c.drain(ctx); err != nil {
+		if err := c.round(ctx); err != nil {
 			return err
 		}
-		if err := c.engine.Run(ctx); err != nil {
-			return err
-		}
-		worked, err := c.drain(ctx)
+		worked, err := c.drain(ctx, c.queues)
 		if err != nil {
 			return err
 		}
@@ -120,4 +138,28 @@ func (c *controlled) settle(ctx context.Context, horizon time.Duration) error {
 			return nil
 		}
 	}
+}
+
+// Work has the controllers work as far as they can without the scheduler.
+func (e *Engine) Work(ctx context.Context) error {
+	_, err := e.controllers.drain(ctx, e.controllers.queues)
+	return err
+}
+
+// Try opens a transaction, as [cluster.Cluster.Try] does. After a rollback the controllers find that nothing is to do.
+func (e *Engine) Try() (rollback, commit func()) {
+	undo, commit := e.Cluster.Try()
+	return func() {
+		undo()
+		_ = e.Work(context.Background()) // whose error the next run has, too
+	}, commit
+}
+
+// round has the controllers work, and then the scheduler.
+func (c *controlled) round(ctx context.Context) error {
+	c.engine.evictTainted()
+	if _, err := c.drain(ctx, c.queues); err != nil {
+		return err
+	}
+	return c.engine.schedule(ctx)
 }

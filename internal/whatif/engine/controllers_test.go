@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -31,21 +30,16 @@ spec: {%s, %stemplate: {metadata: {labels: {app: %[3]s}}, spec: {%[6]s container
 }
 
 // underControl is a cluster of nodes with 4 CPUs, in which a manifest's objects are created when its controllers run.
-func underControl(t testing.TB, nodes int, manifests string) (*Engine, *controlled) {
+func underControl(t testing.TB, nodes int, manifests string) *Engine {
 	t.Helper()
 	text := "nodes:\n"
 	for i := range nodes {
 		text += node(fmt.Sprint("n", i), "4")
 	}
-	e := over(t, read(t, text), nil)
-	c, err := e.control(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.stop)
+	e := over(t, read(t, text), func(o *Options) { o.Workloads = Workloads })
+	settle(t, e)
 	if manifests == "" {
-		settle(t, c)
-		return e, c
+		return e
 	}
 	made := read(t, manifests)
 	var objects []cluster.Object
@@ -69,13 +63,13 @@ func underControl(t testing.TB, nodes int, manifests string) (*Engine, *controll
 			t.Fatal(err)
 		}
 	}
-	settle(t, c)
-	return e, c
+	settle(t, e)
+	return e
 }
 
-func settle(t testing.TB, c *controlled) {
+func settle(t testing.TB, e *Engine) {
 	t.Helper()
-	if err := c.settle(t.Context(), 5*time.Minute); err != nil {
+	if err := e.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -124,7 +118,7 @@ func webAndMore() string {
 }
 
 func TestControllersMakeThePodsOfEachKind(t *testing.T) {
-	e, _ := underControl(t, 3, webAndMore())
+	e := underControl(t, 3, webAndMore())
 	wantRunning(t, e)
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		labels := map[string]string{"web": "pod-template-hash", "db": "controller-revision-hash", "agent": "controller-revision-hash", "sum": "batch.kubernetes.io/job-name"}
@@ -147,7 +141,7 @@ func TestControllersMakeThePodsOfEachKind(t *testing.T) {
 }
 
 func TestEvictedPodsAreRecreatedByTheirControllers(t *testing.T) {
-	e, c := underControl(t, 3, webAndMore())
+	e := underControl(t, 3, webAndMore())
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		if pod.Labels["app"] == "agent" || pod.Spec.NodeName != "n0" {
 			continue
@@ -155,13 +149,13 @@ func TestEvictedPodsAreRecreatedByTheirControllers(t *testing.T) {
 		if err := e.Evict(pod.Namespace, pod.Name); err != nil {
 			t.Fatal(err)
 		}
-		settle(t, c)
+		settle(t, e)
 	}
 	wantRunning(t, e)
 }
 
 func TestBudgetIsCountedByItsController(t *testing.T) {
-	e, c := underControl(t, 3, webAndMore())
+	e := underControl(t, 3, webAndMore())
 	allowed := func() int32 {
 		return cluster.Get[*policyv1.PodDisruptionBudget](e.Cluster, "default", "web").Status.DisruptionsAllowed
 	}
@@ -177,21 +171,21 @@ func TestBudgetIsCountedByItsController(t *testing.T) {
 	if fmt.Sprint(results) != "[true false false]" {
 		t.Errorf("evictions at once: %v", results)
 	}
-	settle(t, c)
+	settle(t, e)
 	if allowed() != 1 {
 		t.Errorf("%d evictions are allowed once the pod is back", allowed())
 	}
 }
 
 func TestCordonHasItsTaint(t *testing.T) {
-	e, c := underControl(t, 1, "")
+	e := underControl(t, 1, "")
 	for _, cordoned := range []bool{true, false} {
 		n := cluster.Get[*v1.Node](e.Cluster, "", "n0").DeepCopy()
 		n.Spec.Unschedulable = cordoned
 		if err := e.Update(n); err != nil {
 			t.Fatal(err)
 		}
-		settle(t, c)
+		settle(t, e)
 		taints := cluster.Get[*v1.Node](e.Cluster, "", "n0").Spec.Taints
 		has := slices.ContainsFunc(taints, func(t v1.Taint) bool {
 			return t.Key == v1.TaintNodeUnschedulable && t.Effect == v1.TaintEffectNoSchedule
@@ -203,13 +197,13 @@ func TestCordonHasItsTaint(t *testing.T) {
 }
 
 func TestRolloutEndsWithTheNewTemplate(t *testing.T) {
-	e, c := underControl(t, 3, webAndMore())
+	e := underControl(t, 3, webAndMore())
 	d := cluster.Get[*appsv1.Deployment](e.Cluster, "default", "web").DeepCopy()
 	d.Spec.Template.Spec.Containers[0].Image = "b"
 	if err := e.Update(d); err != nil {
 		t.Fatal(err)
 	}
-	settle(t, c)
+	settle(t, e)
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		if pod.Labels["app"] == "web" && pod.Spec.Containers[0].Image != "b" {
 			t.Errorf("pod %s has image %s", pod.Name, pod.Spec.Containers[0].Image)
@@ -223,7 +217,7 @@ func TestRolloutEndsWithTheNewTemplate(t *testing.T) {
 
 func TestControllersDoTheSameEachTime(t *testing.T) {
 	all := func() string {
-		e, c := underControl(t, 3, webAndMore())
+		e := underControl(t, 3, webAndMore())
 		n := cluster.Get[*v1.Node](e.Cluster, "", "n0").DeepCopy()
 		n.Spec.Unschedulable = true
 		if err := e.Update(n); err != nil {
@@ -234,7 +228,7 @@ func TestControllersDoTheSameEachTime(t *testing.T) {
 				e.Delete(pod)
 			}
 		}
-		settle(t, c)
+		settle(t, e)
 		var lines []string
 		for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 			lines = append(lines, fmt.Sprint(pod.Name, " ", pod.UID, " ", pod.Spec.NodeName, " ", pod.Status.Phase, " ", pod.Labels))
@@ -254,7 +248,7 @@ func TestControllersDoTheSameEachTime(t *testing.T) {
 }
 
 func TestRollbackTakesBackWhatControllersDid(t *testing.T) {
-	e, c := underControl(t, 3, webAndMore())
+	e := underControl(t, 3, webAndMore())
 	before := placed(e)
 	rollback, _ := e.Try()
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
@@ -262,12 +256,12 @@ func TestRollbackTakesBackWhatControllersDid(t *testing.T) {
 			e.Delete(pod)
 		}
 	}
-	settle(t, c)
+	settle(t, e)
 	if placed(e) == before {
 		t.Error("nothing was recreated")
 	}
 	rollback()
-	settle(t, c)
+	settle(t, e)
 	after := placed(e)
 	if after != before {
 		t.Errorf("after the rollback:\n%s\nbefore:\n%s", after, before)
@@ -276,19 +270,13 @@ func TestRollbackTakesBackWhatControllersDid(t *testing.T) {
 
 // TestPrivateFields fails on a minor of Kubernetes in which a field has moved that private.go reaches into.
 func TestPrivateFields(t *testing.T) {
-	e := over(t, read(t, "nodes:\n"+node("n0", "4")), nil)
-	c, err := e.control(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.stop)
+	e := underControl(t, 1, "")
 	var names []string
-	for _, q := range c.queues {
+	for _, q := range e.controllers.queues {
 		names = append(names, q.name)
 	}
 	for _, want := range []string{
 		"deployment-controller.queue", "replicaset-controller.queue", "replication-controller.queue", "statefulset-controller.queue",
-		"daemon-set-controller.queue", "daemon-set-controller.nodeUpdateQueue", "job-controller.queue", "cronjob-controller.queue",
 		"disruption-controller.queue", "disruption-controller.recheckQueue", "disruption-controller.stalePodDisruptionQueue", "node-controller.nodeUpdateQueue",
 	} {
 		if !slices.Contains(names, want) {

@@ -28,6 +28,7 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/controllers"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
@@ -51,6 +52,9 @@ type Options struct {
 	PodGroups bool
 	// Shown gives an extender the name to show in a recorder, by its URL. It may be nil.
 	Shown func(url string) string
+	// Workloads are Kubernetes' controllers that create and delete pods here, such as [Workloads]. The controllers that count
+	// budgets and taint nodes always run.
+	Workloads []controllers.Controller
 }
 
 // Engine is a scheduler and its cluster. Use it from one goroutine.
@@ -62,6 +66,8 @@ type Engine struct {
 	// OnAttempt, if set, is called when an attempt has ended.
 	OnAttempt func(pod types.NamespacedName)
 
+	controllers *controlled
+
 	clock  *clock
 	groups *recorder.Recorder // nil if no pods are scheduled as one
 	seeded *seeded
@@ -70,20 +76,18 @@ type Engine struct {
 
 	mu         sync.Mutex // guards what a binding cycle writes
 	outcomes   map[types.NamespacedName]*Outcome
-	evicted    map[types.NamespacedName]types.NamespacedName // preempted pods, with the preemptor
-	progress   int                                           // how many pods were bound or preempted
-	freed      int                                           // how many pods gave their place on a node back before they were bound
-	tries      map[types.UID]tries                           // since the last progress
+	evicted    map[types.NamespacedName]preemption
+	progress   int                 // how many pods were bound or preempted
+	freed      int                 // how many pods gave their place on a node back before they were bound
+	unanswered map[string]error    // extenders that did not answer
+	tries      map[types.UID]tries // since the last progress
 	bindings   map[types.UID]*binding
 	begun      []*binding           // not released yet, since another attempt goes on or Permit plugins have them wait
-	unanswered map[string]error     // extenders that did not answer
 	volumes    map[types.UID]func() // how to take volumes from pods that are not bound yet
 	alike      alike
-	unfit      *framework.FitError           // of the current attempt, or nil
-	sure       int                           // so many pods are in the active queue, at least
-	ordered    []*v1.Pod                     // pods held back for others of their StatefulSet
-	gone       map[types.NamespacedName]bool // that were there
-	tainted    map[string]*v1.Node           // those whose taints have changed, if one is NoExecute; nil if it is gone
+	unfit      *framework.FitError // of the current attempt, or nil
+	sure       int                 // so many pods are in the active queue, at least
+	taints     taints
 }
 
 type tries struct{ since, n int }
@@ -103,8 +107,9 @@ func (c *clock) Now() time.Time {
 func New(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
 		clock:    &clock{clocktesting.NewFakeClock(time.Now())},
-		outcomes: map[types.NamespacedName]*Outcome{}, evicted: map[types.NamespacedName]types.NamespacedName{},
-		tainted: map[string]*v1.Node{}, gone: map[types.NamespacedName]bool{}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){}, unanswered: map[string]error{},
+		outcomes: map[types.NamespacedName]*Outcome{}, evicted: map[types.NamespacedName]preemption{},
+		taints: taints{since: map[string]time.Time{}}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){},
+		unanswered: map[string]error{},
 	}
 	o.PodGroups = o.PodGroups || len(o.Cluster.PodGroups) > 0
 	if o.PodGroups && o.Recorder == nil {
@@ -139,8 +144,14 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		return nil, err
 	}
 	e.wrap(o)
+	if err := e.listen(); err != nil {
+		return nil, err
+	}
+	if e.controllers, err = e.control(ctx, o.Workloads); err != nil {
+		return nil, err
+	}
 	e.Start()
-	return e, errors.Join(e.listen(), e.Err())
+	return e, e.Err()
 }
 
 // enablePodGroups does so in all of this process, where this minor has them.
@@ -186,20 +197,28 @@ func (e *Engine) wrap(o Options) {
 	sched.FailureHandler = e.failureHandler(sched.FailureHandler)
 }
 
-// listen forgets how many pods are surely queued when one that was is gone, and takes note
-// of pods that are gone, and of taints.
+// listen forgets what was known of a pod when one of its name comes, and how many pods are surely queued when one that
+// was is gone. It takes note of taints.
 func (e *Engine) listen() error {
 	_, err := e.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(pod any) { delete(e.gone, cluster.NameOf(pod.(*v1.Pod))) },
-		DeleteFunc: func(pod any) {
-			e.sure = 0
-			e.gone[cluster.NameOf(pod.(*v1.Pod))] = true
+		AddFunc: func(o any) {
+			pod := o.(*v1.Pod)
+			delete(e.outcomes, cluster.NameOf(pod))
+			if e.evicted[cluster.NameOf(pod)].of == pod.UID { // which is undone
+				delete(e.evicted, cluster.NameOf(pod))
+			}
+			e.taints.see(pod)
 		},
+		UpdateFunc: func(_, pod any) { e.taints.see(pod.(*v1.Pod)) },
+		DeleteFunc: func(any) { e.sure = 0 },
 	})
 	_, wrong := e.Informers.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(node any) { e.taint(&v1.Node{}, node.(*v1.Node)) },
+		AddFunc: func(node any) {
+			delete(e.taints.since, node.(*v1.Node).Name)
+			e.taint(&v1.Node{}, node.(*v1.Node))
+		},
 		UpdateFunc: func(old, node any) { e.taint(old.(*v1.Node), node.(*v1.Node)) },
-		DeleteFunc: func(node any) { e.tainted[node.(*v1.Node).Name] = nil },
+		DeleteFunc: func(node any) { e.taints.lose(node.(*v1.Node)) },
 	})
 	return errors.Join(err, wrong)
 }
@@ -212,16 +231,22 @@ func (e *Engine) Describe() report.Basis {
 }
 
 // Close ends the scheduler.
-func (e *Engine) Close() { e.close() }
+func (e *Engine) Close() {
+	e.controllers.stop()
+	e.close()
+}
+
+// Horizon is how far the clock goes on in a run for what controllers have to do later.
+const Horizon = time.Hour
 
 // unanswered is how long a run waits for a plugin or an extender after its context is done.
 const unanswered = time.Second
 
-// Run schedules pods until nothing more comes of it, or until ctx is done. If a plugin or an
+// Run has the controllers work and the scheduler schedule until nothing more comes of it within the [Horizon], or until ctx is done. If a plugin or an
 // extender does not answer then, it is left behind: the engine cannot be used any more.
 func (e *Engine) Run(ctx context.Context) error {
 	done := make(chan error, 1)
-	go func() { done <- e.run(ctx) }()
+	go func() { done <- e.controllers.settle(ctx, Horizon) }()
 	select {
 	case err := <-done:
 		return err
@@ -235,31 +260,23 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 }
 
-func (e *Engine) run(ctx context.Context) (err error) {
+// schedule does so until nothing more comes of it without a controller.
+func (e *Engine) schedule(ctx context.Context) (err error) {
 	defer ours.Recover(ctx, &err)
 	e.progress++
 	ctx = klog.NewContext(ctx, quiet)
-	if err = e.evictTainted(ctx); err != nil {
-		return err
-	}
-	for more := true; more; {
-		for e.queued() || e.later() {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if err := e.Err(); err != nil {
-				return err
-			}
-			if e.sure > 0 {
-				e.sure--
-				e.attempt(ctx)
-			}
+	for e.queued() || e.later() {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
-		if more, err = e.createNext(ctx); err != nil {
+		if err := e.Err(); err != nil {
 			return err
 		}
+		if e.sure > 0 {
+			e.sure--
+			e.attempt(ctx)
+		}
 	}
-	e.CountBudgets()
 	return e.Err()
 }
 

@@ -41,6 +41,12 @@ type Outcome struct {
 	Preempted   []types.NamespacedName
 }
 
+// preemption says which pod made room for which other.
+type preemption struct {
+	of types.UID
+	by types.NamespacedName
+}
+
 func (e *Engine) outcome(pod types.NamespacedName) *Outcome {
 	o := e.outcomes[pod]
 	if o == nil {
@@ -60,13 +66,9 @@ func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 	pod := cluster.Get[*v1.Pod](e.Cluster, name.Namespace, name.Name)
 	switch by, evicted := e.evicted[name]; {
 	case pod == nil && evicted:
-		o.State, o.Node, o.PreemptedBy = Preempted, "", by
+		o.State, o.Node, o.PreemptedBy = Preempted, "", by.by
 	case pod == nil:
 		o.State, o.Node = Gone, ""
-		at := slices.IndexFunc(e.ordered, func(pod *v1.Pod) bool { return cluster.NameOf(pod) == name })
-		if at >= 0 {
-			o.State, o.Message = NotAsked, "its StatefulSet does not make it before "+e.behind(e.ordered[at])+" is ready"
-		}
 	case pod.Status.Phase == v1.PodFailed && pod.DeletionTimestamp == nil:
 		o.State, o.Message = Rejected, "the kubelet of "+pod.Spec.NodeName+" rejects it: "+pod.Status.Reason+": "+pod.Status.Message
 	case pod.Spec.NodeName != "":
@@ -86,12 +88,6 @@ func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 		}
 	}
 	return o
-}
-
-// Forget forgets what is known of a pod: it will be recreated.
-func (e *Engine) Forget(name types.NamespacedName) {
-	delete(e.outcomes, name)
-	delete(e.evicted, name)
 }
 
 func (e *Engine) notAsked(pod *v1.Pod) string {
@@ -139,7 +135,7 @@ func (r recorded) Eventf(regarding, related runtime.Object, _, reason, _, _ stri
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	name := types.NamespacedName{Namespace: by.GetNamespace(), Name: by.GetName()}
-	r.evicted[cluster.NameOf(victim)] = name
+	r.evicted[cluster.NameOf(victim)] = preemption{victim.UID, name}
 	o := r.outcome(name)
 	o.Preempted = append(slices.Clone(o.Preempted), cluster.NameOf(victim))
 	r.progress++

@@ -35,8 +35,7 @@ func takeQueues(controller string, of any, c *clock) (taken []*queue) {
 		switch field.Type() {
 		case reflect.TypeFor[workqueue.TypedRateLimitingInterface[string]](), reflect.TypeFor[workqueue.TypedDelayingInterface[string]](),
 			reflect.TypeFor[workqueue.TypedInterface[string]]():
-			field.Interface().(workqueue.TypedInterface[string]).ShutDown()
-			q := newQueue(controller+"."+name, c)
+			q := newQueue(controller+"."+name, c, field.Interface().(workqueue.TypedInterface[string]))
 			field.Set(reflect.ValueOf(q))
 			taken = append(taken, q)
 		case reflect.TypeFor[kclock.PassiveClock](), reflect.TypeFor[kclock.WithTicker](), reflect.TypeFor[kclock.Clock]():

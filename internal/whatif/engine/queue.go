@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"k8s.io/client-go/util/workqueue"
 )
 
 // queue is the workqueue of a controller. A worker gets a key when the engine says so, and the engine waits
@@ -12,6 +14,7 @@ import (
 type queue struct {
 	name  string
 	clock *clock
+	was   workqueue.TypedInterface[string] // the controller's own: a ReplicationManager's handlers still add to it
 	give  chan string
 	done  chan struct{}
 
@@ -21,14 +24,15 @@ type queue struct {
 	working  map[string]bool
 	delayed  map[string]time.Time
 	requeues map[string]int
-	synced   map[string]int // since the clock was last stepped
+	synced   map[string]int  // since the clock was last stepped
+	resting  map[string]bool // keys that are not added any more in this run
 	closed   bool
 }
 
-func newQueue(name string, c *clock) *queue {
+func newQueue(name string, c *clock, was workqueue.TypedInterface[string]) *queue {
 	return &queue{
-		name: name, clock: c, give: make(chan string), done: make(chan struct{}),
-		dirty: map[string]bool{}, working: map[string]bool{}, delayed: map[string]time.Time{}, requeues: map[string]int{}, synced: map[string]int{},
+		name: name, clock: c, was: was, give: make(chan string), done: make(chan struct{}),
+		dirty: map[string]bool{}, working: map[string]bool{}, delayed: map[string]time.Time{}, requeues: map[string]int{}, synced: map[string]int{}, resting: map[string]bool{},
 	}
 }
 
@@ -36,7 +40,7 @@ func newQueue(name string, c *clock) *queue {
 func (q *queue) Add(key string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.dirty[key] || q.closed {
+	if q.dirty[key] || q.closed || q.resting[key] {
 		return
 	}
 	q.dirty[key] = true
@@ -75,6 +79,7 @@ func (q *queue) ShutDown() {
 	defer q.mu.Unlock()
 	if !q.closed {
 		q.closed = true
+		q.was.ShutDown()
 		close(q.give)
 	}
 }
@@ -135,6 +140,11 @@ func (q *queue) NumRequeues(key string) int {
 
 // next takes the first key.
 func (q *queue) next() (key string, ok bool) {
+	for q.was.Len() > 0 {
+		added, _ := q.was.Get()
+		q.was.Done(added)
+		q.Add(added)
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.keys) == 0 {
@@ -152,6 +162,19 @@ func (q *queue) next() (key string, ok bool) {
 func (q *queue) sync(key string) {
 	q.give <- key
 	<-q.done
+}
+
+func (q *queue) rest(key string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.resting[key] = true
+}
+
+func (q *queue) wake() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	clear(q.resting)
+	clear(q.synced)
 }
 
 // due is when the first delayed key is due, or the zero time.

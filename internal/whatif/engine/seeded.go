@@ -149,7 +149,9 @@ func (p *profile) RunPostFilterPlugins(ctx context.Context, state fwk.CycleState
 	if known != nil {
 		return nil, known.postFilter
 	}
-	p.engine.CountBudgets()
+	if _, err := p.engine.controllers.drain(ctx, p.engine.controllers.budgets); err != nil {
+		return nil, fwk.AsStatus(err)
+	}
 	result, status := p.Framework.RunPostFilterPlugins(ctx, state, pod, nodes)
 	p.engine.alike.keep(p.engine.unfit, result, status)
 	return result, status

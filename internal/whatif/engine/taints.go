@@ -1,9 +1,9 @@
 package engine
 
 import (
-	"context"
 	"reflect"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/kubernetes/pkg/apis/core/v1/helper"
@@ -11,54 +11,99 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 )
 
-// taint takes note of a node whose taints have changed, if pods may have to go because of that.
+// taints are the nodes from which pods have to go: since when they have NoExecute taints, or are gone.
+// Kubernetes' own controllers for it, tainteviction and podgc, have queues of private types, which the engine cannot drain.
+type taints struct {
+	since   map[string]time.Time
+	changed bool      // which pods have to go, and when, has to be looked at
+	next    time.Time // when the next one goes, or zero
+}
+
+// taint takes note of a node whose taints have changed.
 func (e *Engine) taint(old, node *v1.Node) {
 	if reflect.DeepEqual(old.Spec.Taints, node.Spec.Taints) {
 		return
 	}
-	delete(e.tainted, node.Name)
-	if len(noExecute(node)) > 0 {
-		e.tainted[node.Name] = node
+	t := &e.taints
+	t.changed = true
+	_, before := t.since[node.Name]
+	switch {
+	case len(noExecute(node)) == 0:
+		delete(t.since, node.Name)
+	case !before:
+		t.since[node.Name] = e.clock.Now()
 	}
+}
+
+func (t *taints) lose(node *v1.Node) {
+	t.since[node.Name] = time.Time{}
+	t.changed = true
+}
+
+// see takes note of a pod that has come, or has changed.
+func (t *taints) see(pod *v1.Pod) {
+	_, ok := t.since[pod.Spec.NodeName]
+	t.changed = t.changed || ok
 }
 
 func noExecute(node *v1.Node) []v1.Taint {
 	return slices.DeleteFunc(slices.Clone(node.Spec.Taints), func(t v1.Taint) bool { return t.Effect != v1.TaintEffectNoExecute })
 }
 
-// evictTainted does what Kubernetes' controllers do with the pods of nodes that have such a
-// taint, or are gone, and then the owners of these pods. No budget keeps a pod from that. Pods that tolerate a taint for some seconds go
-// at once: a what-if is about the result.
-func (e *Engine) evictTainted(ctx context.Context) error {
-	if len(e.tainted) == 0 {
-		return nil
+// evictTainted deletes the pods whose time on a node with NoExecute taints is over, and those of nodes that are gone. No budget
+// keeps a pod from that.
+func (e *Engine) evictTainted() {
+	t := &e.taints
+	now := e.clock.Now()
+	if !t.changed && (t.next.IsZero() || t.next.After(now)) {
+		return
 	}
+	t.changed, t.next = false, time.Time{}
 	var gone []*v1.Pod
-	for _, pod := range e.Residents() {
-		node, changed := e.tainted[pod.Spec.NodeName]
-		if changed && node == nil {
+	for _, pod := range e.Pods().Placed {
+		at, goes := e.leaves(pod)
+		switch {
+		case !goes:
+		case !at.After(now):
 			gone = append(gone, pod)
+		case t.next.IsZero() || at.Before(t.next):
+			t.next = at
 		}
-		if node == nil || pod.Annotations[v1.MirrorPodAnnotationKey] != "" {
+	}
+	for _, pod := range gone {
+		e.Delete(pod)
+	}
+}
+
+// leaves says when a pod has to leave its node, if it has to.
+func (e *Engine) leaves(pod *v1.Pod) (at time.Time, goes bool) {
+	since, ok := e.taints.since[pod.Spec.NodeName]
+	if !ok {
+		return at, false
+	}
+	node := cluster.Get[*v1.Node](e.Cluster, "", pod.Spec.NodeName)
+	if node == nil {
+		return at, true
+	}
+	if pod.Annotations[v1.MirrorPodAnnotationKey] != "" {
+		return at, false
+	}
+	all, tolerations := helper.GetMatchingTolerations(quiet, noExecute(node), pod.Spec.Tolerations)
+	if !all {
+		return at, true
+	}
+	for _, t := range tolerations {
+		if t.TolerationSeconds == nil {
 			continue
 		}
-		all, tolerations := helper.GetMatchingTolerations(quiet, noExecute(node), pod.Spec.Tolerations)
-		forSeconds := slices.ContainsFunc(tolerations, func(t v1.Toleration) bool { return t.TolerationSeconds != nil })
-		if all && forSeconds {
-			e.Unmodelled("wait for tolerationSeconds")
+		began := since
+		if pod.Status.StartTime != nil && pod.Status.StartTime.After(since) {
+			began = pod.Status.StartTime.Time
 		}
-		if !all || forSeconds {
-			gone = append(gone, pod)
-		}
-	}
-	clear(e.tainted)
-	slices.SortFunc(gone, cluster.ByName)
-	for _, pod := range gone {
-		if !Recreatable(pod) || e.WorkloadOf(pod).Kind == "DaemonSet" {
-			e.Delete(pod)
-		} else if err := e.Recreate(ctx, pod); err != nil {
-			return err
+		ends := began.Add(time.Duration(max(0, *t.TolerationSeconds)) * time.Second)
+		if !goes || ends.Before(at) {
+			at, goes = ends, true
 		}
 	}
-	return nil
+	return at, goes
 }

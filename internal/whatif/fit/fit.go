@@ -3,23 +3,20 @@
 package fit
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	"k8s.io/kubernetes/pkg/apis/scheduling"
 	"k8s.io/utils/ptr"
 
@@ -68,6 +65,13 @@ func Fit(ctx context.Context, o Options) (*Fitting, error) {
 	if len(o.Manifests.unknown) > 0 && !o.IgnoreUnknown {
 		return nil, fmt.Errorf("whether %s makes pods is not known, and it has no pod template to try: --ignore-unknown answers without it", report.Counted(o.Manifests.unknown))
 	}
+	wanted := 0
+	for _, w := range o.Manifests.workloads {
+		wanted += w.asked()
+		if wanted > MostPods {
+			return nil, fmt.Errorf("%s wants %d replicas: a cluster of Kubernetes has at most %d pods", w, w.asked(), MostPods)
+		}
+	}
 	try := func(e engine.Options, progress engine.Progress) (*Fitting, error) { return o.once(ctx, e, progress) }
 	count := func(f *Fitting) int {
 		n, _ := f.count()
@@ -90,6 +94,7 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	if o.UntilFull {
 		m.disablePreemption()
 	}
+	e.Workloads = engine.Workloads
 	captured := e.Cluster.Source != nil && !e.Cluster.Source.Taken.IsZero()
 	e.PodGroups = e.PodGroups || len(m.objects.PodGroups) > 0
 	copied, err := engine.New(ctx, e)
@@ -98,8 +103,7 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	}
 	defer copied.Close()
 	f := &fitting{
-		Engine: copied, manifests: m, progress: progress,
-		captured: captured, kept: map[types.NamespacedName]bool{},
+		Engine: copied, manifests: m, progress: progress, captured: captured,
 		found: Fitting{Workloads: m.workloads, Skipped: m.skipped, Ignored: m.unknown, UntilFull: o.UntilFull},
 	}
 	if err := f.enter(ctx); err != nil {
@@ -126,7 +130,7 @@ func (m *Manifests) disablePreemption() {
 	class.Name = "preempts-no-pods"
 	m.objects.PriorityClasses = append(m.objects.PriorityClasses, class)
 	for _, w := range m.workloads {
-		spec := &w.template.Spec
+		spec := w.podSpec()
 		spec.PriorityClassName, spec.Priority, spec.PreemptionPolicy = class.Name, nil, nil
 	}
 }
@@ -137,10 +141,8 @@ type fitting struct {
 	manifests *Manifests
 	found     Fitting
 	progress  engine.Progress
-	residents map[types.NamespacedName]*v1.Pod // with their nodes, before anything is tried
-	preempted map[types.NamespacedName]types.NamespacedName
-	captured  bool                          // the cluster is a snapshot, which has not all of an object
-	kept      map[types.NamespacedName]bool // of workloads that do not change
+	before    *engine.Pods // before anything is tried
+	captured  bool         // the cluster is a snapshot, which has not all of an object
 }
 
 // enter schedules the pending pods of the cluster, and makes what the pods of the manifests depend on.
@@ -149,7 +151,7 @@ func (f *fitting) enter(ctx context.Context) error {
 	if err := f.Run(ctx); err != nil {
 		return err
 	}
-	f.residents = f.Residents()
+	f.before = f.Pods()
 	f.manifests.objects.Complete()
 	for _, kind := range snapshot.Kinds {
 		for o := range kind.All(&f.manifests.objects) {
@@ -158,7 +160,7 @@ func (f *fitting) enter(ctx context.Context) error {
 				err = f.replace(ctx, o)
 			}
 			if rejected(err) {
-				f.reject(o, err)
+				f.found.Rejected = append(f.found.Rejected, err.Error())
 			} else if err != nil {
 				return err
 			}
@@ -172,17 +174,6 @@ func rejected(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsNotFound(err)
 }
 
-// reject takes note of an object that an API server rejects: the workload, or another one.
-func (f *fitting) reject(o cluster.Object, err error) {
-	for _, w := range f.found.Workloads {
-		if w.owns(o) || w.owner.UID == o.GetUID() {
-			w.rejected = cmp.Or(w.rejected, err) // not that of its ReplicaSet
-			return
-		}
-	}
-	f.found.Rejected = append(f.found.Rejected, err.Error())
-}
-
 // replace has an object be as the manifests have it, but for claims, volumes and
 // namespaces that are there: these stay.
 func (f *fitting) replace(ctx context.Context, o cluster.Object) error {
@@ -190,57 +181,49 @@ func (f *fitting) replace(ctx context.Context, o cluster.Object) error {
 	case *v1.PersistentVolumeClaim, *v1.PersistentVolume, *v1.Namespace, *v1.Node:
 		return nil
 	}
-	old := f.Current(o)
-	replicas := replicasOf(o)
-	if replicas != nil && *replicas == nil { // kubectl apply keeps what the manifest does not have
-		*replicas = *replicasOf(old)
-	}
-	for _, w := range f.found.Workloads {
-		if w.owns(o) {
-			w.current = old
-			w.unchanged = unchanged(old, o, f.captured)
-			if replicas != nil {
-				w.replicas = int(ptr.Deref(*replicas, 1))
-			}
-		}
-	}
 	return f.Replace(ctx, o)
 }
 
-// tryAll tries all pods of the manifests. Pods that these preempt are recreated, if a controller
-// would do that.
+// tryAll applies all workloads of the manifests. What is there and is not changed stays as it is, and what is changed is
+// rolled out by its controller.
 func (f *fitting) tryAll(ctx context.Context) error {
-	for name, pod := range f.residents {
-		is := f.WorkloadOf(pod)
-		at := slices.IndexFunc(f.found.Workloads, func(w *Workload) bool { return w.replaces(pod, is) })
-		if at < 0 {
-			continue
-		}
-		w := f.found.Workloads[at]
-		if w.keeps(pod) {
-			w.kept = append(w.kept, pod)
-			continue
-		}
-		w.Replaced++
-		f.Delete(pod)
-		delete(f.residents, name)
-	}
-	wanted := 0
 	for _, w := range f.found.Workloads {
-		wanted += w.replicas
-		if wanted > MostPods {
-			return fmt.Errorf("%s wants %d replicas: a cluster of Kubernetes has at most %d pods", w, w.replicas, MostPods)
-		}
-		replicas := replicasOf(w.object)
-		if replicas != nil && *replicas == nil && w.current == nil { // only its pods are known
-			w.replicas = max(1, w.Replaced+len(w.kept))
-		}
-		f.keep(w)
-		if err := f.more(ctx, w, w.replicas-len(w.kept)); err != nil {
-			return err
+		w.ran = slices.DeleteFunc(slices.Clone(f.before.Placed), func(pod *v1.Pod) bool { return !f.makes(w, pod) })
+		err := f.apply(ctx, w)
+		if rejected(err) {
+			w.rejected = err
+		} else if err != nil {
+			return fmt.Errorf("%s: %w", w, err)
 		}
 	}
 	return f.schedule(ctx)
+}
+
+// apply applies a workload. A pod that differs is replaced.
+func (f *fitting) apply(ctx context.Context, w *Workload) error {
+	pod, isPod := w.object.(*v1.Pod)
+	if !isPod {
+		o := w.object.DeepCopyObject().(cluster.Object)
+		if f.captured { // or all that a snapshot does not keep would be changed
+			capture.SlimTemplate(snapshot.PodTemplate(o), regex.Default.Keys())
+		}
+		return f.ApplyWorkload(ctx, o)
+	}
+	for w.replicas < w.asked() {
+		there, _ := f.Current(pod).(*v1.Pod)
+		if there != nil && !w.Unknown && equality.Semantic.DeepDerivative(pod.Spec, there.Spec) {
+			w.bare = append(w.bare, cluster.NameOf(pod))
+			return nil
+		}
+		if there != nil {
+			f.Delete(there)
+		}
+		w.replicas++
+		if err := f.addPod(ctx, w, pod.DeepCopy()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // schedule schedules, and sums up the result.
@@ -249,120 +232,7 @@ func (f *fitting) schedule(ctx context.Context) error {
 	if err := f.Run(ctx); err != nil {
 		return err
 	}
-	preempted, err := f.Restore(ctx, f.residents)
-	if err != nil {
-		return err
-	}
-	maps.Copy(preempted, f.preempted) // who preempted them first
-	f.preempted = preempted
 	f.sum()
-	return nil
-}
-
-// owns reports whether an object is the one of the workload.
-func (w *Workload) owns(o cluster.Object) bool {
-	return reflect.TypeOf(o) == reflect.TypeOf(w.object) && w.Namespace == o.GetNamespace() && w.Name == o.GetName()
-}
-
-// replaces reports whether a pod of the cluster belongs to a workload that the manifests have, too.
-func (w *Workload) replaces(pod *v1.Pod, of cluster.Workload) bool {
-	if w.Kind == "CronJob" || w.rejected != nil { // its pods are of an earlier time, or stay as they are
-		return false
-	}
-	its := of == cluster.Workload{Kind: w.Kind, Name: w.Name} || w.Kind == "Pod" && w.Name == pod.Name
-	return its && w.Namespace == pod.Namespace
-}
-
-// keeps reports whether a pod of a workload stays, since kubectl apply changes nothing of it: so it is with a workload
-// whose template is the same, with sets that replace no pods, and with a pod that has all fields of the manifest.
-func (w *Workload) keeps(pod *v1.Pod) bool {
-	switch w.Kind {
-	case "Pod":
-		return equality.Semantic.DeepDerivative(w.template.Spec, pod.Spec)
-	case "Job", "ReplicaSet", "ReplicationController":
-		return true
-	}
-	return w.unchanged
-}
-
-// keep takes note of the pods that stay. The youngest of too many go.
-func (f *fitting) keep(w *Workload) {
-	slices.SortFunc(w.kept, cluster.ByAge)
-	for w.Kind != "DaemonSet" && len(w.kept) > w.replicas {
-		last := len(w.kept) - 1
-		f.Delete(w.kept[last])
-		delete(f.residents, cluster.NameOf(w.kept[last]))
-		w.kept = w.kept[:last]
-	}
-	w.Kept = len(w.kept)
-	for _, pod := range w.kept {
-		w.pods = append(w.pods, cluster.NameOf(pod))
-		f.kept[cluster.NameOf(pod)] = true
-	}
-}
-
-// unchanged reports whether two objects have the same template. Of a snapshot, only what it keeps is compared.
-func unchanged(old, o cluster.Object, captured bool) bool {
-	var templates [2]*v1.PodTemplateSpec
-	for i, one := range []cluster.Object{old, o} {
-		one = one.DeepCopyObject().(cluster.Object)
-		legacyscheme.Scheme.Default(one)
-		templates[i] = snapshot.PodTemplate(one)
-		if templates[i] == nil {
-			return false
-		}
-		templates[i].Spec.DeprecatedServiceAccount = templates[i].Spec.ServiceAccountName
-		if captured {
-			capture.SlimTemplate(templates[i], regex.Default.Keys())
-		}
-	}
-	return equality.Semantic.DeepEqual(templates[0], templates[1])
-}
-
-// more makes so many more pods of a workload, or one for each node of a DaemonSet.
-func (f *fitting) more(ctx context.Context, w *Workload, replicas int) error {
-	if set, ok := w.object.(*appsv1.DaemonSet); ok {
-		for _, node := range f.nodes() {
-			there := slices.ContainsFunc(w.kept, func(pod *v1.Pod) bool { return pod.Spec.NodeName == node.Name })
-			if cluster.Daemon(set, node) != nil && !there {
-				w.nodes = append(w.nodes, node)
-			}
-		}
-		replicas = len(w.nodes)
-	}
-	for made := 0; made < replicas && (len(w.nodes) == 0 || w.next < len(w.nodes)); w.next++ {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		pod, claims := w.pod(w.next)
-		there := cluster.Get[*v1.Pod](f.Cluster, pod.Namespace, pod.Name)
-		if there != nil && len(w.nodes) == 0 {
-			continue
-		}
-		if there != nil {
-			f.Delete(there) // of a node of the manifests
-		}
-		made++
-		err := w.rejected
-		for i := range claims {
-			if err == nil {
-				_, err = f.Create(ctx, &claims[i])
-			}
-			if apierrors.IsAlreadyExists(err) {
-				err = nil
-			}
-		}
-		if err == nil {
-			err = f.CreateInOrder(ctx, pod)
-		}
-		if rejected(err) {
-			w.rejections[pod.Name] = strings.TrimPrefix(err.Error(), fmt.Sprintf("pods %q is forbidden: ", pod.Name))
-		} else if err != nil {
-			return fmt.Errorf("%s: %w", w, err)
-		} else {
-			w.pods = append(w.pods, cluster.NameOf(pod))
-		}
-	}
 	return nil
 }
 
@@ -376,11 +246,17 @@ func (f *fitting) nodes() []*v1.Node {
 // fill adds replicas of one workload after the other, more at a time as long as all find a
 // node. A workload of which one finds none gets no more.
 func (f *fitting) fill(ctx context.Context) error {
+	for _, w := range f.found.Workloads {
+		for f.Current(w.object) != nil { // what runs stays
+			w.Name += "-more"
+			w.object.SetName(w.Name)
+		}
+	}
 	left := slices.Clone(f.found.Workloads)
 	for batch := 16; len(left) > 0; batch = min(2*batch, 512) {
 		for range max(1, batch/len(left)) {
 			for _, w := range left {
-				if err := f.more(ctx, w, 1); err != nil {
+				if err := f.addOne(ctx, w); err != nil {
 					return err
 				}
 			}
@@ -390,12 +266,62 @@ func (f *fitting) fill(ctx context.Context) error {
 		}
 		f.sum()
 		f.progress("adds replicas", f.found.Tried-f.found.Pending, 0)
-		left = slices.DeleteFunc(left, func(w *Workload) bool { return len(w.Why) > 0 || len(w.Pods) >= MostReplicas })
+		left = slices.DeleteFunc(left, func(w *Workload) bool {
+			return len(w.Why) > 0 || len(w.Pods) < w.replicas || w.replicas >= MostReplicas
+		})
 	}
 	for _, w := range f.found.Workloads {
 		w.full()
 	}
 	return nil
+}
+
+// addOne adds a replica.
+func (f *fitting) addOne(ctx context.Context, w *Workload) (err error) {
+	w.replicas++
+	pod, isPod := w.object.(*v1.Pod)
+	switch {
+	case isPod:
+		err = f.addPod(ctx, w, pod.DeepCopy())
+	case w.replicas == 1:
+		setReplicas(w.object, 1)
+		w.object, err = f.Create(ctx, w.object)
+	default:
+		o := f.Current(w.object).DeepCopyObject().(cluster.Object)
+		setReplicas(o, int32(w.replicas))
+		err = f.Update(o)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", w, err)
+	}
+	return f.Work(ctx) // so that its pod comes before that of the next workload
+}
+
+func (f *fitting) addPod(ctx context.Context, w *Workload, pod *v1.Pod) error {
+	if w.replicas > 1 || pod.Name == "" || w.Unknown {
+		pod.Name = fmt.Sprintf("%s-%d", strings.TrimSuffix(w.Name, "-"), w.replicas-1)
+	}
+	created, err := f.Create(ctx, pod)
+	if err == nil {
+		w.bare = append(w.bare, cluster.NameOf(created))
+	}
+	return err
+}
+
+// setReplicas has an object want so many pods.
+func setReplicas(o cluster.Object, n int32) {
+	switch o := o.(type) {
+	case *appsv1.Deployment:
+		o.Spec.Replicas = &n
+	case *appsv1.ReplicaSet:
+		o.Spec.Replicas = &n
+	case *v1.ReplicationController:
+		o.Spec.Replicas = &n
+	case *appsv1.StatefulSet:
+		o.Spec.Replicas = &n
+	case *batchv1.Job:
+		o.Spec.Parallelism, o.Spec.Completions = &n, &n
+	}
 }
 
 // full takes note of why there are no more of its pods.

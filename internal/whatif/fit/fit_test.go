@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -95,13 +96,13 @@ func TestFitReportsWhatFitsAndWhatIsPending(t *testing.T) {
 		manifest("StatefulSet", "late", fmt.Sprintf(claim, "with-the-pod")+asks("500m", "")),
 		manifest("DaemonSet", "agent", asks("500m", "")),
 		manifest("DaemonSet", "here", asks("100m", "nodeSelector: {topology.kubernetes.io/zone: a}, ")),
-		manifest("Job", "large", asks("3", "restartPolicy: Never, ")),
+		manifest("Job", "large", noSelector(asks("3", "restartPolicy: Never, "))),
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	has(t, f, "1 pod would stay pending.", "StatefulSet default/db: 1 of 1 fit: 1 in ", "StatefulSet default/late: 1 of 1 fit", "DaemonSet default/agent: 2 of 2 fit: 1 in a, 1 in b",
-		"  agent-node-2: node-2", "DaemonSet default/here: 1 of 1 fit: 1 in a", "Job default/large: 0 of 1 fit", "  1 pod would stay pending: 0/2 nodes are available: 2 Insufficient cpu", "  large-0: -")
+		"  agent-node-2-1: node-2", "DaemonSet default/here: 1 of 1 fit: 1 in a", "Job default/large: 0 of 1 fit", "  1 pod would stay pending: 0/2 nodes are available: 2 Insufficient cpu", "  large-1: -")
 	has(t, f, "Tried in memory, with seed 1. Requested, and not modelled: choose a zone for volumes of StorageClass at-once (")
 	if f.Fits() || f.Tried != 6 || f.Pending != 1 {
 		t.Errorf("%+v", f)
@@ -116,44 +117,6 @@ func TestFitReplacesAWorkloadThatRuns(t *testing.T) {
 	has(t, f, "4 pods would fit.", "Deployment default/web: 4 of 4 fit: 2 in a, 2 in b (replacing 2 running)")
 	if !f.Fits() || f.Pending != 0 {
 		t.Errorf("%+v", f)
-	}
-}
-
-// TestFitKeepsWhatDoesNotChange: 2 pods of web run, and 4 CPUs are free.
-func TestFitKeepsWhatDoesNotChange(t *testing.T) {
-	spec := func(replicas, image string) string {
-		return replicas + strings.NewReplacer("app: a", "app: web", "image: c", "image: "+image).Replace(asks("2", ""))
-	}
-	for name, tt := range map[string]struct {
-		replicas, image string
-		captured        bool
-		want            string
-	}{
-		"all of it":                       {"replicas: 2, ", "c", false, "2 of 2 fit: 1 in a, 1 in b (2 running, unchanged)"},
-		"fewer replicas":                  {"replicas: 1, ", "c", false, "1 of 1 fit: 1 in a (1 running, unchanged)"},
-		"more replicas":                   {"replicas: 4, ", "c", false, "4 of 4 fit: 2 in a, 2 in b (2 running, unchanged)"},
-		"as many as there are":            {"", "c", false, "2 of 2 fit: 1 in a, 1 in b (2 running, unchanged)"},
-		"a changed template":              {"replicas: 2, ", "d", false, "2 of 2 fit: 1 in a, 1 in b (replacing 2 running)"},
-		"another field":                   {"replicas: 2, ", "c, env: [{name: A}]", false, "2 of 2 fit: 1 in a, 1 in b (replacing 2 running)"},
-		"a field that no snapshot keeps":  {"replicas: 2, ", "c, env: [{name: A}]", true, "2 of 2 fit: 1 in a, 1 in b (2 running, unchanged)"},
-		"a changed one, with a new count": {"", "d", false, "2 of 2 fit: 1 in a, 1 in b (replacing 2 running)"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := optionsFor(t, manifest("Deployment", "web", spec(tt.replicas, tt.image)))
-			live := optionsFor(t, manifest("Deployment", "web", spec("replicas: 2, ", "c"))).Manifests.objects.Deployments
-			o.Cluster.Deployments = live
-			if tt.captured {
-				o.Cluster.Source = &snapshot.Source{Taken: metav1.Now()}
-			}
-			f, err := Fit(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			has(t, f, "Deployment default/web: "+tt.want)
-			if strings.Contains(tt.want, "running, unchanged") {
-				has(t, f, "  web-1-a: node-1")
-			}
-		})
 	}
 }
 
@@ -181,7 +144,7 @@ func TestUntilFullCountsReplicas(t *testing.T) {
 	}{
 		"by CPU, beside the pods that run": {manifest("Deployment", "web", asks("300m", "")), "[cpu]", 12},
 		"by the number of pods":            {manifest("Pod", "small", "containers: [{name: c, image: c}]"), "[pods]", 18},
-		"and preempts no pods":             {manifest("Job", "j", asks("1500m", "restartPolicy: Never, priorityClassName: high, ")), "[cpu]", 2},
+		"and preempts no pods":             {manifest("Job", "j", noSelector(asks("1500m", "restartPolicy: Never, priorityClassName: high, "))), "[cpu]", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, err := fitted(t, true, tt.manifest)
@@ -199,7 +162,7 @@ func TestUntilFullCountsReplicas(t *testing.T) {
 
 func TestUntilFullAddsWorkloadsInTurn(t *testing.T) {
 	f, err := fitted(t, true, manifest("Deployment", "small", asks("300m", "")), manifest("Deployment", "large", asks("1", "")),
-		manifest("Job", "misplaced", asks("1m", "restartPolicy: Never, nodeSelector: {no: such}, ")))
+		manifest("Job", "misplaced", noSelector(asks("1m", "restartPolicy: Never, nodeSelector: {no: such}, "))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,6 +236,78 @@ func TestPlaceNamesOneNodeWhereThereWasNoChoice(t *testing.T) {
 	}
 }
 
+func TestFitRefusesWhatCannotBeTried(t *testing.T) {
+	for want, manifests := range map[string]string{
+		"nothing was tried": manifest("Deployment", "web", "replicas: 0, "+specOf("")),
+	} {
+		f, err := fitted(t, false, manifests)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("got %v %+v, want %s", err, f, want)
+		}
+	}
+	f, err := fitted(t, false, manifest("Deployment", "odd", specOf("priorityClassName: none, ")), manifest("Deployment", "a", specOf("")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, f, "1 pod would stay pending.", `  1 pod would stay pending: the API server rejects it: no PriorityClass with name none was found`, "Deployment default/a: 1 of 1 fit")
+	f, err = fitted(t, true, manifest("Deployment", "a", specOf("")), manifest("DaemonSet", "agent", specOf("")))
+	if err == nil || !strings.Contains(err.Error(), "cannot be said of a DaemonSet") {
+		t.Errorf("%v %+v", err, f)
+	}
+}
+
+func TestPlacesAreZonesWithPods(t *testing.T) {
+	zones := []string{"a", "b", "c"}
+	for want, w := range map[string]Workload{
+		"[]":                             {Fit: 3, Spread: []int{0, 0, 0}}, // all on nodes without a zone
+		"[2 in b]":                       {Fit: 2, Spread: []int{0, 2, 0}},
+		"[1 in a, 2 in c, 4 in no zone]": {Fit: 7, Spread: []int{1, 0, 2}},
+	} {
+		got := "[" + strings.Join(w.Places(zones), ", ") + "]"
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestFitKeepsWhatDoesNotChange: 2 pods of web run, and 4 CPUs are free.
+func TestFitKeepsWhatDoesNotChange(t *testing.T) {
+	spec := func(replicas, image string) string {
+		return replicas + strings.NewReplacer("app: a", "app: web", "image: c", "image: "+image).Replace(asks("2", ""))
+	}
+	for name, tt := range map[string]struct {
+		replicas, image string
+		captured        bool
+		want            string
+	}{
+		"all of it":                       {"replicas: 2, ", "c", false, "2 of 2 fit: 1 in a, 1 in b (2 running, unchanged)"},
+		"fewer replicas":                  {"replicas: 1, ", "c", false, "1 of 1 fit: 1 in b (1 running, unchanged; 1 deleted)"},
+		"more replicas":                   {"replicas: 4, ", "c", false, "4 of 4 fit: 2 in a, 2 in b (2 running, unchanged)"},
+		"as many as there are":            {"", "c", false, "2 of 2 fit: 1 in a, 1 in b (2 running, unchanged)"},
+		"a changed template":              {"replicas: 2, ", "d", false, "2 of 2 fit: 1 in a, 1 in b (replacing 2 running)"},
+		"another field":                   {"replicas: 2, ", "c, env: [{name: A}]", false, "2 of 2 fit: 1 in a, 1 in b (replacing 2 running)"},
+		"a field that no snapshot keeps":  {"replicas: 2, ", "c, env: [{name: A}]", true, "2 of 2 fit: 1 in a, 1 in b (2 running, unchanged)"},
+		"a changed one, with a new count": {"", "d", false, "2 of 2 fit: 1 in a, 1 in b (replacing 2 running)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := optionsFor(t, manifest("Deployment", "web", spec(tt.replicas, tt.image)))
+			live := optionsFor(t, manifest("Deployment", "web", spec("replicas: 2, ", "c"))).Manifests.workloads[0].object.(*appsv1.Deployment)
+			o.Cluster.Deployments = []appsv1.Deployment{*live}
+			if tt.captured {
+				o.Cluster.Source = &snapshot.Source{Taken: metav1.Now()}
+			}
+			f, err := Fit(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			has(t, f, "Deployment default/web: "+tt.want)
+			if strings.HasSuffix(tt.want, "running, unchanged)") {
+				has(t, f, "  web-1-a: node-1")
+			}
+		})
+	}
+}
+
 // TestQuotasLimitPods: 2 pods of web run, and a pod that goes makes room.
 func TestQuotasLimitPods(t *testing.T) {
 	quota := "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: quota, namespace: default}\nspec: {hard: {pods: 4, requests.cpu: 5500m}}\n"
@@ -340,35 +375,5 @@ func TestOrderOfItemsMakesNoDifference(t *testing.T) {
 	}
 	if verdicts[0] != verdicts[1] {
 		t.Errorf("%s\n%s", verdicts[0], verdicts[1])
-	}
-}
-
-func TestFitRefusesWhatCannotBeTried(t *testing.T) {
-	for want, manifests := range map[string]string{
-		"wants 2000000000 replicas: a cluster of Kubernetes has at most 150000 pods": manifest("Deployment", "web", "replicas: 2000000000, "+specOf("")),
-		"nothing was tried": manifest("Deployment", "web", "replicas: 0, "+specOf("")),
-	} {
-		f, err := fitted(t, false, manifests)
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("got %v %+v, want %s", err, f, want)
-		}
-	}
-	f, err := fitted(t, true, manifest("Deployment", "a", specOf("")), manifest("DaemonSet", "agent", specOf("")))
-	if err == nil || !strings.Contains(err.Error(), "cannot be said of a DaemonSet") {
-		t.Errorf("%v %+v", err, f)
-	}
-}
-
-func TestPlacesAreZonesWithPods(t *testing.T) {
-	zones := []string{"a", "b", "c"}
-	for want, w := range map[string]Workload{
-		"[]":                             {Fit: 3, Spread: []int{0, 0, 0}}, // all on nodes without a zone
-		"[2 in b]":                       {Fit: 2, Spread: []int{0, 2, 0}},
-		"[1 in a, 2 in c, 4 in no zone]": {Fit: 7, Spread: []int{1, 0, 2}},
-	} {
-		got := "[" + strings.Join(w.Places(zones), ", ") + "]"
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"strconv"
 
 	v1 "k8s.io/api/core/v1"
@@ -53,7 +52,6 @@ func (f *fitting) grow(ctx context.Context, like *v1.Node) error {
 	enough := 0
 	for size := 1; f.found.Pending > 0 && size > 0; {
 		f.progress("adds nodes", added.Nodes+size, 0)
-		preempted := maps.Clone(f.preempted)
 		undo, keep := f.Try()
 		if err := f.add(ctx, like, size); err != nil {
 			return err
@@ -63,7 +61,6 @@ func (f *fitting) grow(ctx context.Context, like *v1.Node) error {
 		}
 		if f.found.Pending == 0 && size > 1 {
 			undo()
-			f.preempted = preempted
 			f.found.Pending = 1 // at least
 			enough = added.Nodes + size
 			size /= 2
@@ -81,8 +78,9 @@ func (f *fitting) grow(ctx context.Context, like *v1.Node) error {
 	return nil
 }
 
-// add adds nodes to the cluster.
+// add adds nodes to the cluster. They can be scheduled to when the pods of DaemonSets have their places there.
 func (f *fitting) add(ctx context.Context, like *v1.Node, nodes int) error {
+	var added []string
 	for number := 1; nodes > 0; number++ {
 		node := like.DeepCopy()
 		node.Name = like.Name + "-" + strconv.Itoa(number)
@@ -98,10 +96,20 @@ func (f *fitting) add(ctx context.Context, like *v1.Node, nodes int) error {
 			node.Labels = map[string]string{}
 		}
 		node.Labels[v1.LabelHostname] = node.Name
+		node.Spec.Unschedulable = true
 		if _, err := f.Create(ctx, node); err != nil {
 			return fmt.Errorf("a node like %s: %w", like.Name, err)
 		}
+		added = append(added, node.Name)
 		nodes--
+	}
+	if err := f.Run(ctx); err != nil {
+		return err
+	}
+	for _, name := range added {
+		if err := f.Cordon(name, like.Spec.Unschedulable); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func TestGrowAddsNodesUntilEverythingFits(t *testing.T) {
 		"one for each pod":                   {[]string{seven}, "7 pods would fit with 7 more nodes like large", 7},
 		"some of them":                       {[]string{manifest("Deployment", "small", "replicas: 12, "+asks("1", ""))}, "12 pods would fit with 2 more nodes like large", 2},
 		"none":                               {[]string{manifest("Deployment", "web", "replicas: 2, "+asks("1", ""))}, "2 pods would fit without another node", 0},
-		"a DaemonSet has a pod on each":      {[]string{manifest("DaemonSet", "agent", asks("2", "")), manifest("Deployment", "small", "replicas: 3, "+asks("1", "nodeSelector: {topology.kubernetes.io/zone: c}, "))}, "5 pods would fit with 2 more nodes like large", 2},
+		"a DaemonSet has a pod on each":      {[]string{manifest("DaemonSet", "agent", asks("2", "")), manifest("Deployment", "small", "replicas: 3, "+asks("1", "nodeSelector: {topology.kubernetes.io/zone: c}, "))}, "7 pods would fit with 2 more nodes like large", 2},
 		"and what they preempt has a node":   {[]string{manifest("Deployment", "urgent", "replicas: 2, "+asks("4", "priorityClassName: high, "))}, "2 pods would fit with 1 more node like large, and 2 pods would be preempted", 1},
 		"a StatefulSet, one after the other": {[]string{manifest("StatefulSet", "db", "replicas: 6, "+asks("3", ""))}, "6 pods would fit with 6 more nodes like large", 6},
 		"no number of them is enough":        {[]string{manifest("Deployment", "huge", "replicas: 3, "+asks("5", ""))}, "3 pods would stay pending, even with 3 more nodes like large", 3},

@@ -7,7 +7,6 @@ import (
 	"io"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -21,14 +20,12 @@ import (
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // Manifests are what may come to a cluster.
 type Manifests struct {
-	objects   snapshot.Snapshot // what pods depend on, and what makes them
-	sets      []appsv1.ReplicaSet
+	objects   snapshot.Snapshot // what pods depend on
 	workloads []*Workload
 	kinds     map[string]int // how many objects were read
 	skipped   map[string]int // by kind
@@ -97,8 +94,7 @@ func (m *Manifests) clone() *Manifests {
 	c := &Manifests{objects: *m.objects.DeepCopy(), skipped: m.skipped, unknown: m.unknown}
 	for _, w := range m.workloads {
 		copied := *w
-		copied.template, copied.Pods = w.template.DeepCopy(), map[string]string{}
-		copied.rejections = map[string]string{}
+		copied.object = w.object.DeepCopyObject().(snapshot.Object)
 		c.workloads = append(c.workloads, &copied)
 	}
 	return c
@@ -113,128 +109,74 @@ func (m *Manifests) sort() {
 	for _, kind := range snapshot.Kinds {
 		kind.Drop(&m.objects, func(o snapshot.Object) bool {
 			hook := o.GetAnnotations()["helm.sh/hook"]
-			out := hook != "" && !installs.MatchString(hook)
-			if out {
+			if hook != "" && !installs.MatchString(hook) {
 				m.skipped[kind.Kind+" of Helm's "+hook]++
+				return true
 			}
-			return out
+			idle := idleness(o)
+			if idle != "" {
+				m.skipped[idle+" "+kind.Kind]++
+				return true
+			}
+			w := newWorkload(kind, o)
+			if w != nil {
+				m.workloads = append(m.workloads, w)
+			}
+			return w != nil
 		})
-		for o := range kind.All(&m.objects) {
-			m.add(kind, o)
-		}
 	}
-	m.objects.ReplicaSets = append(m.objects.ReplicaSets, m.sets...)
-	m.objects.Pods, m.objects.Jobs, m.objects.CronJobs = nil, nil, nil // the pods of jobs would end at once
 }
 
-// add takes note of an object, if it makes pods. A Deployment's ReplicaSet has its name.
-func (m *Manifests) add(kind snapshot.Kind, o snapshot.Object) {
-	w := &Workload{
-		Kind: kind.Kind, Namespace: o.GetNamespace(), Name: cmp.Or(o.GetName(), o.GetGenerateName()), Pods: map[string]string{},
-		object: o, template: snapshot.PodTemplate(o),
-	}
-	owner := metav1.OwnerReference{
-		APIVersion: kind.Resource.GroupVersion().String(), Kind: kind.Kind, Name: w.Name, UID: types.UID(w.String()), Controller: ptr.To(true),
-	}
-	o.SetUID(owner.UID)
-	replicas, idle := ptr.To[int32](1), ""
+// idleness is why an object makes no pods now, or empty.
+func idleness(o snapshot.Object) string {
+	idle := false
 	switch o := o.(type) {
-	case *v1.Pod:
-		w.template = &v1.PodTemplateSpec{ObjectMeta: o.ObjectMeta, Spec: o.Spec}
-	case *appsv1.DaemonSet, *appsv1.ReplicaSet, *v1.ReplicationController, *appsv1.StatefulSet:
 	case *appsv1.Deployment:
 		if o.Spec.Paused {
-			idle = "paused"
-			break
+			return "paused"
 		}
-		spec := appsv1.ReplicaSetSpec{Replicas: o.Spec.Replicas, Selector: o.Spec.Selector, Template: o.Spec.Template}
-		owner.Kind, owner.UID = "ReplicaSet", owner.UID+"'s"
-		m.sets = append(m.sets, appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name, UID: owner.UID}, Spec: spec})
 	case *batchv1.Job:
-		idle, replicas = suspended(o.Spec.Suspend), atOnce(&o.Spec)
+		idle = ptr.Deref(o.Spec.Suspend, false)
 	case *batchv1.CronJob:
-		job := &o.Spec.JobTemplate.Spec
-		idle, replicas = cmp.Or(suspended(o.Spec.Suspend), suspended(job.Suspend)), atOnce(job)
-		w.template = &job.Template
-	default:
-		return
+		idle = ptr.Deref(o.Spec.Suspend, false) || ptr.Deref(o.Spec.JobTemplate.Spec.Suspend, false)
 	}
-	if idle != "" {
-		m.skipped[idle+" "+kind.Kind]++
-		m.kinds[idle+" "+kind.Kind]++
-		m.kinds[kind.Kind]--
-		if m.kinds[kind.Kind] == 0 {
-			delete(m.kinds, kind.Kind)
-		}
-		return
-	}
-	if w.template == nil { // only a ReplicationController may lack it
-		return
-	}
-	given := replicasOf(o)
-	if given != nil {
-		replicas = *given
-	}
-	w.replicas, w.owner = int(ptr.Deref(replicas, 1)), owner
-	m.workloads = append(m.workloads, w)
-}
-
-func suspended(is *bool) string {
-	if ptr.Deref(is, false) {
+	if idle {
 		return "suspended"
 	}
 	return ""
 }
 
-// replicasOf is the field of an object with its number of replicas, or nil if its kind has none.
-func replicasOf(o snapshot.Object) **int32 {
-	switch o := o.(type) {
-	case *appsv1.Deployment:
-		return &o.Spec.Replicas
-	case *appsv1.ReplicaSet:
-		return &o.Spec.Replicas
-	case *appsv1.StatefulSet:
-		return &o.Spec.Replicas
-	case *v1.ReplicationController:
-		return &o.Spec.Replicas
+// newWorkload is what an object is that makes pods, or nil. A CronJob makes a Job.
+func newWorkload(kind snapshot.Kind, o snapshot.Object) *Workload {
+	o = o.DeepCopyObject().(snapshot.Object)
+	w := &Workload{Kind: kind.Kind, Namespace: o.GetNamespace(), Name: cmp.Or(o.GetName(), o.GetGenerateName()), object: o}
+	if cron, ok := o.(*batchv1.CronJob); ok {
+		w.object = jobOf(cron)
 	}
-	return nil
+	if w.podSpec() == nil { // only a ReplicationController may lack it
+		return nil
+	}
+	return w
 }
 
-func atOnce(job *batchv1.JobSpec) *int32 {
-	parallel := ptr.Deref(job.Parallelism, 1)
-	return ptr.To(min(parallel, ptr.Deref(job.Completions, parallel)))
+// jobOf is the Job that a CronJob would create.
+func jobOf(cron *batchv1.CronJob) *batchv1.Job {
+	job := &batchv1.Job{ObjectMeta: *cron.Spec.JobTemplate.ObjectMeta.DeepCopy(), Spec: *cron.Spec.JobTemplate.Spec.DeepCopy()}
+	job.Namespace, job.Name = cron.Namespace, cron.Name
+	cron.UID = types.UID("CronJob " + cron.Name)
+	job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(cron, batchv1.SchemeGroupVersion.WithKind("CronJob"))}
+	return job
 }
 
-// pod is as the controller of a workload would make it, with the claims of its own.
-func (w *Workload) pod(at int) (*v1.Pod, []v1.PersistentVolumeClaim) {
-	template := w.template.DeepCopy()
-	pod := &v1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
-	if w.Kind != "Pod" || at > 0 || pod.Name == "" {
-		pod.Name = strings.TrimSuffix(w.Name, "-") + "-" + strconv.Itoa(at)
+// podSpec is the pods' spec, or nil.
+func (w *Workload) podSpec() *v1.PodSpec {
+	pod, ok := w.object.(*v1.Pod)
+	if ok {
+		return &pod.Spec
 	}
-	pod.Namespace, pod.UID, pod.OwnerReferences = w.Namespace, "", nil
-	if w.owner.Name != "" {
-		pod.OwnerReferences = []metav1.OwnerReference{w.owner}
+	template := snapshot.PodTemplate(w.object)
+	if template == nil {
+		return nil
 	}
-	var claims []v1.PersistentVolumeClaim
-	switch o := w.object.(type) {
-	case *v1.Pod:
-		pod.OwnerReferences = nil
-	case *appsv1.DaemonSet:
-		pod = cluster.Daemon(o, w.nodes[at])
-		pod.OwnerReferences = []metav1.OwnerReference{w.owner}
-	case *appsv1.StatefulSet:
-		at += int(ptr.Deref(o.Spec.Ordinals, appsv1.StatefulSetOrdinals{}).Start)
-		pod.Name = w.Name + "-" + strconv.Itoa(at)
-		pod.Labels[appsv1.StatefulSetPodNameLabel], pod.Labels[appsv1.PodIndexLabel] = pod.Name, strconv.Itoa(at)
-		for _, claim := range o.Spec.VolumeClaimTemplates {
-			volume := v1.Volume{Name: claim.Name}
-			claim.Name, claim.Namespace = claim.Name+"-"+pod.Name, pod.Namespace
-			volume.PersistentVolumeClaim = &v1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name}
-			pod.Spec.Volumes = append(slices.DeleteFunc(pod.Spec.Volumes, func(v v1.Volume) bool { return v.Name == volume.Name }), volume)
-			claims = append(claims, claim)
-		}
-	}
-	return pod, claims
+	return &template.Spec
 }

@@ -7,15 +7,19 @@ import (
 	"strings"
 	"testing"
 
-	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 func specOf(spec string) string {
 	return "selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {" + spec + "containers: [{name: c, image: c}]}}"
 }
+
+// noSelector is the spec of a Job, which gets its selector from the API server.
+func noSelector(spec string) string {
+	return strings.Replace(spec, "selector: {matchLabels: {app: a}}, ", "", 1)
+}
+
+func ofJob(spec string) string { return noSelector(specOf(spec)) }
 
 func manifest(kind, name, spec string) string {
 	group := "apps/v1"
@@ -28,60 +32,41 @@ func manifest(kind, name, spec string) string {
 	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: %s}\nspec: {%s}\n", group, kind, name, spec)
 }
 
-func nodesCalled(names ...string) (nodes []*v1.Node) {
-	for _, name := range names {
-		nodes = append(nodes, &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
+// made are the workloads of manifests, and how many pods each has on two nodes.
+func made(t *testing.T, text string) string {
+	t.Helper()
+	f, err := fitted(t, false, text)
+	if err != nil {
+		return err.Error()
 	}
-	return nodes
-}
-
-// made are the names of all pods that manifests make, with their claims.
-func made(m *Manifests) string {
 	var all []string
-	for _, w := range m.workloads {
-		if w.Kind == "DaemonSet" {
-			w.nodes, w.replicas = nodesCalled("n1", "n2"), 2
-		}
-		for at := range w.replicas {
-			pod, claims := w.pod(at)
-			name := w.String() + " makes " + pod.Name
-			for _, claim := range claims {
-				name += " with " + claim.Name
-			}
-			all = append(all, name)
-		}
+	for _, w := range f.Workloads {
+		all = append(all, fmt.Sprint(w, " ", w.Tried()))
 	}
 	return strings.Join(all, ", ")
 }
 
 func TestManifestsMakeThePodsThatTheirControllersWould(t *testing.T) {
+	const job, cron = "restartPolicy: Never, ", `schedule: "* * * * *", `
 	for name, tt := range map[string]struct{ text, want string }{
-		"a pod":                          {manifest("Pod", "one", "containers: [{name: c, image: c}]"), "Pod default/one makes one"},
-		"a deployment":                   {manifest("Deployment", "web", "replicas: 2, "+specOf("")), "Deployment default/web makes web-0, Deployment default/web makes web-1"},
-		"one that does not say how many": {manifest("Deployment", "web", specOf("")), "Deployment default/web makes web-0"},
-		"a replica set":                  {manifest("ReplicaSet", "web", specOf("")), "ReplicaSet default/web makes web-0"},
+		"a pod":                          {manifest("Pod", "one", "containers: [{name: c, image: c}]"), "Pod default/one 1"},
+		"a deployment":                   {manifest("Deployment", "new", "replicas: 2, "+specOf("")), "Deployment default/new 2"},
+		"one that does not say how many": {manifest("Deployment", "new", specOf("")), "Deployment default/new 1"},
+		"a replica set":                  {manifest("ReplicaSet", "new", specOf("")), "ReplicaSet default/new 1"},
 		"a replication controller": {
-			manifest("ReplicationController", "web", strings.Replace(specOf(""), "{matchLabels: {app: a}}", "{app: a}", 1)),
-			"ReplicationController default/web makes web-0",
+			manifest("ReplicationController", "new", strings.Replace(specOf(""), "{matchLabels: {app: a}}", "{app: a}", 1)), "ReplicationController default/new 1",
 		},
-		"a stateful set": {
-			manifest("StatefulSet", "db", "replicas: 2, ordinals: {start: 3}, volumeClaimTemplates: [{metadata: {name: data}, spec: {}}], "+specOf("")),
-			"StatefulSet default/db makes db-3 with data-db-3, StatefulSet default/db makes db-4 with data-db-4",
-		},
-		"a daemon set":                       {manifest("DaemonSet", "agent", specOf("")), "DaemonSet default/agent makes agent-n1, DaemonSet default/agent makes agent-n2"},
-		"a job, as many as run at a time":    {manifest("Job", "j", "parallelism: 3, completions: 2, "+specOf("")), "Job default/j makes j-0, Job default/j makes j-1"},
-		"a work queue":                       {manifest("Job", "j", "parallelism: 2, "+specOf("")), "Job default/j makes j-0, Job default/j makes j-1"},
-		"a cron job, once":                   {manifest("CronJob", "c", `schedule: "* * * * *", jobTemplate: {spec: {`+specOf("")+`}}`), "CronJob default/c makes c-0"},
-		"a list":                             {"apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(manifest("Deployment", "web", specOf("")), "\n", "\n  "), "Deployment default/web makes web-0"},
-		"documents, of which some are empty": {"---\n# Source: x\n---\n" + manifest("Deployment", "a", specOf("")) + "---\n" + manifest("Deployment", "b", specOf("")), "Deployment default/a makes a-0, Deployment default/b makes b-0"},
-		"JSON":                               {`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"one","namespace":"team"},"spec":{"containers":[{"name":"c"}]}}`, "Pod team/one makes one"},
+		"a stateful set":                     {manifest("StatefulSet", "db", "replicas: 2, ordinals: {start: 3}, "+specOf("")), "StatefulSet default/db 2"},
+		"a daemon set":                       {manifest("DaemonSet", "agent", specOf("")), "DaemonSet default/agent 2"},
+		"a job, as many as run at a time":    {manifest("Job", "j", "parallelism: 3, completions: 2, "+ofJob(job)), "Job default/j 2"},
+		"a work queue":                       {manifest("Job", "j", "parallelism: 2, "+ofJob(job)), "Job default/j 2"},
+		"a cron job, once":                   {manifest("CronJob", "c", cron+`jobTemplate: {spec: {`+ofJob(job)+`}}`), "CronJob default/c 1"},
+		"a list":                             {"apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(manifest("Deployment", "new", specOf("")), "\n", "\n  "), "Deployment default/new 1"},
+		"documents, of which some are empty": {"---\n# Source: x\n---\n" + manifest("Deployment", "a", specOf("")) + "---\n" + manifest("Deployment", "b", specOf("")), "Deployment default/a 1, Deployment default/b 1"},
+		"JSON":                               {`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"one"},"spec":{"containers":[{"name":"c","image":"c"}]}}`, "Pod default/one 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, err := Read([]string{"-"}, strings.NewReader(tt.text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := made(m)
+			got := made(t, tt.text)
 			if got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
@@ -119,52 +104,14 @@ func TestManifestsOfAChartAreUsedOrSkippedByKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := made(m), "Deployment default/web makes web-0, Pod default/before makes before"; got != want {
-		t.Errorf("got %s, want %s", got, want)
+	if len(m.workloads) != 2 || m.workloads[0].Name != "web" || m.workloads[1].Name != "before" {
+		t.Errorf("workloads: %v", m.workloads)
 	}
 	const want = "1 Pod of Helm's post-delete, 1 Pod of Helm's test, 1 paused Deployment, 1 policy/v1beta1 PodDisruptionBudget, 1 suspended Job, 1 v1 ConfigMap"
 	got := report.Counted(m.skipped)
-	if got != want || report.Counted(m.unknown) != "1 example.com/v1 Anything" || len(m.objects.Services) != 1 || len(m.objects.ReplicaSets) != 1 {
+	if got != want || report.Counted(m.unknown) != "1 example.com/v1 Anything" || len(m.objects.Services) != 1 {
 		t.Errorf("skipped: %s, want %s; %+v", got, want, m.objects)
 	}
-}
-
-// TestTemplatesOfUnknownKindsAreTried: each pod template is made as often as what is around it says.
-func TestTemplatesOfUnknownKindsAreTried(t *testing.T) {
-	const template = "template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: c}]}}"
-	for name, tt := range map[string]struct{ kind, spec, want string }{
-		"a rollout":            {"argoproj.io/v1alpha1, kind: Rollout", "replicas: 2, " + template, "Rollout default/x makes x-0, Rollout default/x makes x-1"},
-		"an old version":       {"apps/v1beta1, kind: Deployment", "replicas: 1, " + template, "Deployment default/x makes x-0"},
-		"a set of jobs":        {"jobset.x-k8s.io/v1alpha2, kind: JobSet", "replicatedJobs: [{replicas: 2, template: {spec: {parallelism: 1, " + template + "}}}]", "JobSet default/x makes x-0, JobSet default/x makes x-1"},
-		"a head and a worker":  {"ray.io/v1, kind: RayCluster", "headGroupSpec: {" + template + "}, workerGroupSpecs: [{replicas: 1, " + template + "}]", "RayCluster default/x makes x-0, RayCluster default/x-2 makes x-2-0"},
-		"a service of Knative": {"serving.knative.dev/v1, kind: Service", template, "Service default/x makes x-0"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			m, err := Read([]string{"-"}, strings.NewReader("{apiVersion: "+tt.kind+", metadata: {name: x}, spec: {"+tt.spec+"}}"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := made(m)
-			if got != tt.want || !m.workloads[0].Unknown {
-				t.Errorf("got %s, want %s", got, tt.want)
-			}
-			pod, _ := m.workloads[0].pod(0)
-			if len(pod.OwnerReferences) > 0 {
-				t.Errorf("it has the owners %v", pod.OwnerReferences)
-			}
-		})
-	}
-	o := optionsFor(t, manifest("Pod", "one", "containers: [{name: c, image: c}]"), "{apiVersion: postgresql.cnpg.io/v1, kind: Cluster, metadata: {name: pg}, spec: {instances: 3}}\n")
-	_, err := Fit(t.Context(), o)
-	if err == nil || !strings.Contains(err.Error(), "whether 1 postgresql.cnpg.io/v1 Cluster makes pods is not known") {
-		t.Error(err)
-	}
-	o.IgnoreUnknown = true
-	f, err := Fit(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	has(t, f, "Not tried, and perhaps it makes pods: 1 postgresql.cnpg.io/v1 Cluster. ")
 }
 
 func TestReadReportsMistakesInALine(t *testing.T) {
@@ -196,4 +143,34 @@ func TestReadReportsMistakesInALine(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", path, err, want)
 		}
 	}
+}
+
+// TestTemplatesOfUnknownKindsAreTried: each pod template is made as often as what is around it says.
+func TestTemplatesOfUnknownKindsAreTried(t *testing.T) {
+	const template = "template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: c}]}}"
+	for name, tt := range map[string]struct{ kind, spec, want string }{
+		"a rollout":            {"argoproj.io/v1alpha1, kind: Rollout", "replicas: 2, " + template, "Rollout default/x 2"},
+		"an old version":       {"apps/v1beta1, kind: Deployment", "replicas: 1, " + template, "Deployment default/x 1"},
+		"a set of jobs":        {"jobset.x-k8s.io/v1alpha2, kind: JobSet", "replicatedJobs: [{replicas: 2, template: {spec: {parallelism: 1, " + template + "}}}]", "JobSet default/x 2"},
+		"a head and a worker":  {"ray.io/v1, kind: RayCluster", "headGroupSpec: {" + template + "}, workerGroupSpecs: [{replicas: 1, " + template + "}]", "RayCluster default/x 1, RayCluster default/x-2 1"},
+		"a service of Knative": {"serving.knative.dev/v1, kind: Service", template, "Service default/x 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := made(t, "{apiVersion: "+tt.kind+", metadata: {name: x}, spec: {"+tt.spec+"}}")
+			if got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+	o := optionsFor(t, manifest("Pod", "one", "containers: [{name: c, image: c}]"), "{apiVersion: postgresql.cnpg.io/v1, kind: Cluster, metadata: {name: pg}, spec: {instances: 3}}\n")
+	_, err := Fit(t.Context(), o)
+	if err == nil || !strings.Contains(err.Error(), "whether 1 postgresql.cnpg.io/v1 Cluster makes pods is not known") {
+		t.Error(err)
+	}
+	o.IgnoreUnknown = true
+	f, err := Fit(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, f, "Not tried, and perhaps it makes pods: 1 postgresql.cnpg.io/v1 Cluster. ")
 }

@@ -8,11 +8,15 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
@@ -63,7 +67,7 @@ type Workload struct {
 	Namespace string         `json:"namespace"`
 	Name      string         `json:"name"`
 	Unknown   bool           `json:"unknown,omitempty"`  // its kind is not known: its pod template is tried, without an owner
-	Replaced  int            `json:"replaced,omitempty"` // its pods in the cluster, which went before
+	Replaced  int            `json:"replaced,omitempty"` // its pods in the cluster, which go
 	Kept      int            `json:"kept,omitempty"`     // its pods in the cluster, which stay
 	Fit       int            `json:"fit"`                // how many of its pods have a node
 	Spread    []int          `json:"spread,omitempty"`   // how many of these are in each of the Zones
@@ -77,18 +81,11 @@ type Workload struct {
 	Message  string         `json:"message,omitempty"` // why no more fit; empty if no more were tried
 
 	object   snapshot.Object
-	template *v1.PodTemplateSpec
-	owner    metav1.OwnerReference // of its pods
-	replicas int
-	next     int // the number of the next pod
-	pods     []types.NamespacedName
-	// rejected is why an API server rejects the workload, and rejections are why it rejects pods, by name.
-	rejected   error
-	current    snapshot.Object // the one in the cluster, or nil
-	unchanged  bool            // it has the same template
-	kept       []*v1.Pod       // Kept
-	rejections map[string]string
-	nodes      []*v1.Node // those of a DaemonSet
+	replicas int                    // until it is full: how many it has
+	wanted   int                    // pods of an Unknown kind
+	bare     []types.NamespacedName // the pods of a Pod
+	ran      []*v1.Pod              // its pods before
+	rejected error                  // why an API server rejects it
 }
 
 // Places are how many of its pods are in which zone, such as "2 in a", and how many are in none if
@@ -125,16 +122,16 @@ func (f *fitting) sum() {
 	found.Pending = 0
 	for _, w := range found.Workloads {
 		f.sumOf(w, zones)
-		found.Tried += len(w.Pods)
-		found.Pending += len(w.Pods) - w.Fit
+		for _, times := range w.Why {
+			found.Pending += times
+		}
+		found.Tried += w.Tried()
 	}
-	found.Preempted = nil
-	for name, by := range f.preempted {
-		move := f.Move(f.residents[name], by)
-		if move.To == "" && !f.kept[name] { // which are counted above
+	found.Preempted = f.Moves(f.before, slices.DeleteFunc(slices.Clone(f.before.Placed), func(pod *v1.Pod) bool { return !f.WasPreempted(pod) }))
+	for _, move := range found.Preempted {
+		if move.To == "" {
 			found.Pending++
 		}
-		found.Preempted = append(found.Preempted, move)
 	}
 	slices.SortFunc(found.Preempted, func(a, b engine.Move) int {
 		return cmp.Or(cmp.Compare(min(1, len(a.To)), min(1, len(b.To))), cmp.Compare(a.Pod, b.Pod))
@@ -146,14 +143,20 @@ func (f *fitting) sumOf(w *Workload, zones map[string]string) {
 	w.Spread = make([]int, len(f.found.Zones))
 	w.Why = map[string]int{}
 	w.Feasible = map[string]int{}
-	for name, why := range w.rejections {
-		w.Pods[name] = ""
-		w.Why["the API server rejects it: "+why]++
+	w.Pods = map[string]string{}
+	w.Replaced, w.Kept = 0, 0
+	for _, pod := range w.ran {
+		if !f.WasPreempted(pod) && !f.Has(pod) {
+			w.Replaced++
+		}
 	}
-	for _, name := range w.pods {
+	for _, name := range f.podsOf(w) {
 		o := f.Outcome(name)
 		w.Pods[name.Name] = o.Node
-		named := w.template.Spec.NodeName
+		if w.had(name) {
+			w.Kept++
+		}
+		named := w.podSpec().NodeName
 		if o.State == engine.Gone && named != "" {
 			o.Message = "spec.nodeName is " + named + ", which is not there: it is deleted"
 		}
@@ -170,6 +173,111 @@ func (f *fitting) sumOf(w *Workload, zones map[string]string) {
 			w.Spread[at]++
 		}
 	}
+	if w.rejected != nil {
+		w.Why[engine.Rejection(w.rejected.Error())] += max(1, w.asked())
+		return
+	}
+	missing := f.wants(w) - len(w.Pods)
+	if missing > 0 {
+		w.Why[f.missing(w)] += missing
+	}
+}
+
+// had says whether one of its pods was there before.
+func (w *Workload) had(name types.NamespacedName) bool {
+	return slices.ContainsFunc(w.ran, func(pod *v1.Pod) bool { return cluster.NameOf(pod) == name && w.Kind != "StatefulSet" })
+}
+
+// asked is how many pods the manifest asks for, as far as it says so.
+func (w *Workload) asked() int {
+	if w.Unknown {
+		return w.wanted
+	}
+	return wantedBy(w.object)
+}
+
+// Tried is how many of its pods were tried.
+func (w *Workload) Tried() int {
+	tried := w.Fit
+	for _, times := range w.Why {
+		tried += times
+	}
+	return tried
+}
+
+// makes says whether a pod is one of a workload.
+func (f *fitting) makes(w *Workload, pod *v1.Pod) bool {
+	of := f.WorkloadOf(pod)
+	return pod.Namespace == w.Namespace && (of == cluster.Workload{Kind: w.Kind, Name: w.Name} || of.Kind == "" && w.Kind == "Pod" && pod.Name == w.Name)
+}
+
+// podsOf are the pods of a workload. Where some are new, they are only those of the same revision as these.
+func (f *fitting) podsOf(w *Workload) (names []types.NamespacedName) {
+	if _, isPod := w.object.(*v1.Pod); isPod {
+		return w.bare
+	}
+	type revision struct{ owner, of string }
+	revisionOf := func(pod *v1.Pod) revision {
+		return revision{string(metav1.GetControllerOf(pod).UID), pod.Labels[appsv1.ControllerRevisionHashLabelKey]}
+	}
+	var all []*v1.Pod
+	created := map[revision]bool{}
+	for _, pod := range cluster.In[*v1.Pod](f.Cluster, w.Namespace) {
+		if f.makes(w, pod) && pod.DeletionTimestamp == nil {
+			all = append(all, pod)
+			if !f.before.Has(pod) {
+				created[revisionOf(pod)] = true
+			}
+		}
+	}
+	for _, pod := range all {
+		if len(created) == 0 || created[revisionOf(pod)] {
+			names = append(names, cluster.NameOf(pod))
+		}
+	}
+	return names
+}
+
+// wants is how many pods a workload wants by now.
+func (f *fitting) wants(w *Workload) int { return wantedBy(f.Current(w.object)) }
+
+func wantedBy(o cluster.Object) int {
+	switch o := o.(type) {
+	case *v1.Pod:
+		return 1
+	case *appsv1.Deployment:
+		return int(ptr.Deref(o.Spec.Replicas, 1))
+	case *appsv1.ReplicaSet:
+		return int(ptr.Deref(o.Spec.Replicas, 1))
+	case *v1.ReplicationController:
+		return int(ptr.Deref(o.Spec.Replicas, 1))
+	case *appsv1.StatefulSet:
+		return int(ptr.Deref(o.Spec.Replicas, 1))
+	case *batchv1.Job:
+		if !ptr.Deref(o.Spec.Suspend, false) {
+			parallel := ptr.Deref(o.Spec.Parallelism, 1)
+			return int(min(parallel, ptr.Deref(o.Spec.Completions, parallel)))
+		}
+	}
+	return 0 // or as many as there are nodes for a DaemonSet, which get theirs at once
+}
+
+// missing is why a workload has fewer pods than it wants.
+func (f *fitting) missing(w *Workload) string {
+	o := f.Current(w.object)
+	d, ok := o.(*appsv1.Deployment)
+	if !ok {
+		return cmp.Or(f.Missing(o.GetUID(), w.Kind, w.Namespace), "its controller does not create it")
+	}
+	for _, set := range cluster.In[*appsv1.ReplicaSet](f.Cluster, w.Namespace) {
+		if metav1.IsControlledBy(set, d) && f.Refused(set.UID) != "" {
+			return f.Missing(set.UID, "ReplicaSet", w.Namespace)
+		}
+	}
+	if d.Spec.Paused {
+		return "its Deployment is paused"
+	}
+	return "its Deployment does not create it before others of the rollout are ready"
 }
 
 // Fits reports whether no pod would stay pending or, until it is full, whether a replica of each workload fits.
@@ -241,7 +349,7 @@ func (f *Fitting) Report(nodes bool) report.Report {
 
 // item says how many of its pods fit, and why no more do.
 func (w *Workload) item(f *Fitting, nodes bool) report.Item {
-	item := report.Item{Text: fmt.Sprintf("%s: %d of %d fit", w, w.Fit, len(w.Pods))}
+	item := report.Item{Text: fmt.Sprintf("%s: %d of %d fit", w, w.Fit, w.Tried())}
 	if f.UntilFull {
 		item.Text = fmt.Sprintf("%s: %d more fit", w, w.Fit)
 	}
@@ -249,11 +357,14 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 	if len(places) > 0 {
 		item.Text += ": " + strings.Join(places, ", ")
 	}
-	if w.Replaced > 0 {
-		item.Text += fmt.Sprintf(" (replacing %d running)", w.Replaced)
-	}
-	if w.Kept > 0 {
+	switch {
+	case f.UntilFull:
+	case w.Replaced > 0 && w.Kept > 0:
+		item.Text += fmt.Sprintf(" (%d running, unchanged; %d deleted)", w.Kept, w.Replaced)
+	case w.Kept > 0:
 		item.Text += fmt.Sprintf(" (%d running, unchanged)", w.Kept)
+	case w.Replaced > 0:
+		item.Text += fmt.Sprintf(" (replacing %d running)", w.Replaced)
 	}
 	if f.UntilFull {
 		item.Lines = []string{w.limit()}
@@ -265,14 +376,14 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 	if w.Unknown {
 		item.Lines = append(item.Lines, "What a "+w.Kind+" does is not known: pods of its template are tried, without an owner")
 	}
-	named := w.template.Spec.NodeName
+	named := w.podSpec().NodeName
 	if named != "" {
 		item.Lines = append(item.Lines, "No scheduler places them: spec.nodeName is "+named+", and its kubelet admits or rejects them")
 	}
 	if nodes {
 		for _, name := range slices.Sorted(maps.Keys(w.Pods)) {
 			place := engine.Place(w.Pods[name], w.Feasible[name])
-			if named != "" || slices.ContainsFunc(w.kept, func(pod *v1.Pod) bool { return pod.Name == name }) {
+			if named != "" || w.had(types.NamespacedName{Namespace: w.Namespace, Name: name}) {
 				place = w.Pods[name]
 			}
 			item.Lines = append(item.Lines, name+": "+cmp.Or(place, "-"))

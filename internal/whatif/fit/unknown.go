@@ -35,11 +35,14 @@ func (m *Manifests) addUnknown(o *unstructured.Unstructured) {
 	for i, one := range found {
 		w := &Workload{
 			Kind: gvk.Kind, Namespace: cmp.Or(o.GetNamespace(), metav1.NamespaceDefault), Name: cmp.Or(o.GetName(), o.GetGenerateName()),
-			Pods: map[string]string{}, template: one.template, replicas: one.pods, Unknown: true,
+			wanted: one.pods, Unknown: true,
 		}
 		if i > 0 {
 			w.Name += "-" + strconv.Itoa(i+1)
 		}
+		pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: one.template.Labels, Annotations: one.template.Annotations}, Spec: one.template.Spec}
+		pod.Namespace, pod.Name = w.Namespace, w.Name
+		w.object = pod
 		m.workloads = append(m.workloads, w)
 	}
 }
@@ -50,7 +53,7 @@ type template struct {
 	pods     int
 }
 
-// templates are those in an object. What is around one multiplies its pods by its replicas, or by its parallelism.
+// templates finds the pod templates in an object. What is around one multiplies its pods by its replicas, or by its parallelism.
 func templates(in any, pods int) (all []template) {
 	if list, ok := in.([]any); ok {
 		for _, one := range list {

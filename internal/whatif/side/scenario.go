@@ -73,6 +73,13 @@ func (s *Step) check() error {
 	return nil
 }
 
+// makesNodes says whether a step creates nodes, on which DaemonSets run pods.
+func (s *Scenario) makesNodes() bool {
+	return slices.ContainsFunc(s.Steps, func(step Step) bool {
+		return slices.ContainsFunc(step.Create, func(o map[string]any) bool { return o["kind"] == "Node" })
+	})
+}
+
 // owners are kinds that make pods.
 var owners = []string{"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job", "CronJob"}
 

@@ -72,6 +72,9 @@ func New(ctx context.Context, o Options) (*Side, error) {
 		o.Progress = func(string, int, int) {}
 	}
 	o.Recorder = s.records
+	if o.Scenario.makesNodes() {
+		o.Workloads = engine.Daemons
+	}
 	var err error
 	if s.Engine, err = engine.New(ctx, o.Options); err != nil {
 		return nil, err
@@ -141,7 +144,6 @@ func (s *Side) Run(ctx context.Context) (*Result, error) {
 func (s *Side) recreate(ctx context.Context) error {
 	for _, pod := range s.queue {
 		s.Delete(pod)
-		s.Forget(cluster.NameOf(pod))
 	}
 	for i, pod := range s.queue {
 		s.queue[i] = nil // it is not needed any more

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestFieldsAreReadAsTheDownwardAPIWritesThem(t *testing.T) {
@@ -11,20 +13,20 @@ func TestFieldsAreReadAsTheDownwardAPIWritesThem(t *testing.T) {
 		"pod.metadata.annotations['a']\x00node.metadata.name\x00node.metadata.labels['zone']\x00node.metadata.annotations['b']\x00" +
 		"node.metadata.name\x00"
 	fields, err := parseFields(declared)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	want := []Field{{Kind: Namespace}, {Kind: Name}, {Kind: Label, Key: "app.kubernetes.io/name"}, {Kind: Annotation, Key: "a"}}
-	if got := withoutText(fields.Pod); !slices.Equal(got, want) {
+	got := withoutText(fields.Pod)
+	if !slices.Equal(got, want) {
 		t.Errorf("of the pod: %v", got)
 	}
 	want = []Field{{Kind: Name}, {Kind: Label, Key: "zone"}, {Kind: Annotation, Key: "b"}}
-	if got := withoutText(fields.Node); !slices.Equal(got, want) {
+	got = withoutText(fields.Node)
+	if !slices.Equal(got, want) {
 		t.Errorf("of the node, each once: %v", got)
 	}
-	got := fields.Pod[2].String()
-	if got != "pod.metadata.labels['app.kubernetes.io/name']" {
-		t.Errorf("written as %q", got)
+	text := fields.Pod[2].String()
+	if text != "pod.metadata.labels['app.kubernetes.io/name']" {
+		t.Errorf("written as %q", text)
 	}
 }
 

@@ -7,15 +7,15 @@ import (
 	"testing"
 
 	"github.com/tetratelabs/wazero/api"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // TestGuideHasTheWholeABI compares the tables of docs/guests.md with what is
 // linked: each export with what it returns, each import with its parameters.
 func TestGuideHasTheWholeABI(t *testing.T) {
 	guide, err := os.ReadFile("../../../docs/guests.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	said := map[string]string{}
 	row := regexp.MustCompile("(?m)^\\| (`[a-z_, `A-Z.]+`) \\| ([a-z0-9, ]*) ?\\|")
 	for _, match := range row.FindAllStringSubmatch(string(guide), -1) {

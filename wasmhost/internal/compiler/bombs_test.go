@@ -9,7 +9,7 @@ import (
 // What is needed of WebAssembly's binary format.
 const (
 	sectionType, sectionFunction, sectionTable, sectionMemory, sectionGlobal = 1, 3, 4, 5, 6
-	sectionExport, sectionElement, sectionCode, sectionData, sectionCount    = 7, 9, 10, 11, 12
+	sectionExport, sectionElement, sectionCode                               = 7, 9, 10
 	opIf, opEnd, opCall, opConst, opAdd                                      = 0x04, 0x0b, 0x10, 0x41, 0x6a
 	opLocalGet, opLocalSet, opGlobalGet, opGlobalSet                         = 0x20, 0x21, 0x23, 0x24
 	i32, noResult                                                            = 0x7f, 0x40
@@ -51,7 +51,7 @@ func each(get, set byte, count int) (code []byte) {
 	return code
 }
 
-// bombs are modules that wazero takes gigabytes for. The last three are large.
+// bombs are modules that wazero takes gigabytes for. The last one is large.
 var bombs = map[string]func() []byte{
 	"2,000 globals and 20,000 calls": func() []byte {
 		use := each(opGlobalGet, opGlobalSet, 2000)
@@ -61,12 +61,7 @@ var bombs = map[string]func() []byte{
 		block := slices.Concat([]byte{opLocalGet, 0, opIf, noResult}, each(opLocalGet, opLocalSet, 2), []byte{opEnd})
 		return module(1000, slices.Concat(bytes.Repeat(block, 10_000), each(opLocalGet, opLocalSet, 1000)), exported, nil)
 	},
-	"12 million globals": func() []byte { return module(1, nil, slices.Concat(globals(12_000_000), exported), nil) },
 	"20 million elements": func() []byte {
 		return module(1, nil, slices.Concat(exported, section(sectionElement, number(20_000_000), bytes.Repeat([]byte{1, 0, 0}, 20_000_000))), nil)
-	},
-	"30 million segments of data": func() []byte {
-		return module(1, nil, slices.Concat(exported, section(sectionCount, number(30_000_000))),
-			section(sectionData, number(30_000_000), bytes.Repeat([]byte{1, 0}, 30_000_000)))
 	},
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -19,14 +20,10 @@ import (
 func peak(t *testing.T) int {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_, after, _ := strings.Cut(string(status), "VmHWM:")
 	kib, err := strconv.Atoi(strings.Fields(after)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return kib >> 10
 }
 
@@ -34,9 +31,7 @@ func peak(t *testing.T) int {
 func children(t *testing.T) (pids []int) {
 	t.Helper()
 	commands, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, command := range commands {
 		line, _ := os.ReadFile(command)
 		status, _ := os.ReadFile(filepath.Join(filepath.Dir(command), "status"))
@@ -90,42 +85,29 @@ func TestChildDiesOfABombAlone(t *testing.T) {
 	}
 }
 
-// slow is a module for which a child takes a while before it dies.
-func slow() []byte { return bombs["2,000 globals and 20,000 calls"]() }
-
-func TestChildThatIsKilled(t *testing.T) {
-	emptyTemp(t)
-	ended := make(chan error, 1)
-	go func() {
-		_, err := Compile(context.Background(), slow(), "")
-		ended <- err
-	}()
-	if err := syscall.Kill(oneChild(t), syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	err := eventually.Receives(t, "compiling ends", ended)
-	if err == nil || !strings.Contains(err.Error(), "ended with signal: killed") {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestChildEndsWithItsContext(t *testing.T) {
-	emptyTemp(t)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	ended := make(chan error, 1)
-	go func() {
-		_, err := Compile(ctx, slow(), "")
-		ended <- err
-	}()
-	oneChild(t)
+func TestCompileEndsWithItsChildOrItsContext(t *testing.T) {
 	why := errors.New("the scheduler stops")
-	cancel(why)
-	err := eventually.Receives(t, "compiling ends", ended)
-	if !errors.Is(err, why) {
-		t.Errorf("got %v", err)
-	}
-	left := children(t)
-	if len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+	for want, end := range map[string]func(cancel context.CancelCauseFunc, child int) error{
+		"ended with signal: killed": func(_ context.CancelCauseFunc, child int) error { return syscall.Kill(child, syscall.SIGKILL) },
+		why.Error():                 func(cancel context.CancelCauseFunc, _ int) error { cancel(why); return nil },
+	} {
+		t.Run(want, func(t *testing.T) {
+			emptyTemp(t)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			ended := make(chan error, 1)
+			go func() {
+				_, err := Compile(ctx, bombs["2,000 globals and 20,000 calls"](), "") // which takes a while
+				ended <- err
+			}()
+			testkit.Must(t, end(cancel, oneChild(t)))
+			err := eventually.Receives(t, "compiling ends", ended)
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v", err)
+			}
+			left := children(t)
+			if len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/go-logr/logr/funcr"
 	"github.com/tetratelabs/wazero"
 	"k8s.io/klog/v2"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -34,9 +36,7 @@ func answers(t *testing.T, m *Module) {
 		}
 	}()
 	instance, err := m.Runtime.InstantiateModule(t.Context(), m.CompiledModule, wazero.NewModuleConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	got, err := instance.ExportedFunction("answer").Call(t.Context())
 	if err != nil || len(got) != 1 || got[0] != 42 {
 		t.Errorf("the function returns %v, %v", got, err)
@@ -44,8 +44,8 @@ func answers(t *testing.T, m *Module) {
 }
 
 // listening returns a context whose logger writes into lines.
-func listening(t *testing.T, lines *[]string) context.Context {
-	return klog.NewContext(t.Context(), funcr.New(func(_, line string) { *lines = append(*lines, line) }, funcr.Options{}))
+func listening(ctx context.Context, lines *[]string) context.Context {
+	return klog.NewContext(ctx, funcr.New(func(_, line string) { *lines = append(*lines, line) }, funcr.Options{}))
 }
 
 // emptyTemp makes the folder of temporary files one of its own, and finds nothing in it at the end.
@@ -63,15 +63,13 @@ func emptyTemp(t *testing.T) {
 
 func small() []byte { return module(1, nil, exported, nil) }
 
-func TestCompileInAChildAndHere(t *testing.T) {
-	emptyTemp(t)
-	for _, inChild = range []bool{false, true} {
-		m, err := Compile(t.Context(), small(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		answers(t, m)
-	}
+// compileSmall compiles a module, calls it, and returns what was logged.
+func compileSmall(t *testing.T, ctx context.Context, dir string) (lines []string) {
+	t.Helper()
+	m, err := Compile(listening(ctx, &lines), small(), dir)
+	testkit.Must(t, err)
+	answers(t, m)
+	return lines
 }
 
 func TestCompileRefusesWhatIsNotValid(t *testing.T) {
@@ -92,14 +90,7 @@ func TestCompileRefusesWhatIsNotValid(t *testing.T) {
 func TestCompileWithoutAChildWarnsOnce(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
 	warned = sync.Once{}
-	var lines []string
-	for range 2 {
-		m, err := Compile(listening(t, &lines), small(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		answers(t, m)
-	}
+	lines := append(compileSmall(t, t.Context(), ""), compileSmall(t, t.Context(), "")...)
 	if len(lines) != 1 || !strings.Contains(lines[0], "Guests are compiled in this process, without a limit of memory") {
 		t.Errorf("logged %q", lines)
 	}
@@ -114,9 +105,7 @@ func kept(t *testing.T, dir string) os.FileInfo {
 		t.Fatalf("kept %v in %v, %v", files, folders, err)
 	}
 	info, err := os.Stat(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return info
 }
 
@@ -128,19 +117,11 @@ func TestCompileKeepsWhatItCompiled(t *testing.T) {
 			}
 			emptyTemp(t)
 			dir := filepath.Join(t.TempDir(), "made", "when needed")
-			m, err := Compile(t.Context(), small(), dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			answers(t, m)
+			compileSmall(t, t.Context(), dir)
 			before := kept(t, dir)
 			ended, end := context.WithCancel(t.Context())
 			end() // nothing can be compiled any more, here or in a child
-			m, err = Compile(ended, small(), dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			answers(t, m)
+			compileSmall(t, ended, dir)
 			if !os.SameFile(before, kept(t, dir)) {
 				t.Error("written again")
 			}
@@ -160,22 +141,11 @@ func TestCompileReplacesWhatCannotBeLoaded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			emptyTemp(t)
 			dir := t.TempDir()
-			var lines []string
-			for start := range 2 {
-				m, err := Compile(listening(t, &lines), small(), dir)
-				if err != nil {
-					t.Fatalf("start %d: %v", start, err)
-				}
-				answers(t, m)
-				kept(t, dir)
-				if start > 0 {
-					continue
-				}
-				files, _ := filepath.Glob(filepath.Join(dir, "*", "*", "*"))
-				if err := breaks(files[0]); err != nil {
-					t.Fatal(err)
-				}
-			}
+			compileSmall(t, t.Context(), dir)
+			files, _ := filepath.Glob(filepath.Join(dir, "*", "*", "*"))
+			testkit.Must(t, breaks(files[0]))
+			lines := compileSmall(t, t.Context(), dir)
+			kept(t, dir)
 			if len(lines) != 1 || !strings.Contains(lines[0], "what was kept of it cannot be loaded") {
 				t.Errorf("logged %q", lines)
 			}
@@ -185,17 +155,10 @@ func TestCompileReplacesWhatCannotBeLoaded(t *testing.T) {
 
 func TestCompileWithADirectoryThatCannotBeUsed(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(file, nil, 0o600))
 	for _, inChild = range []bool{false, true} {
 		emptyTemp(t)
-		var lines []string
-		m, err := Compile(listening(t, &lines), small(), file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answers(t, m)
+		lines := compileSmall(t, t.Context(), file)
 		if len(lines) != 1 || !strings.Contains(lines[0], `the compilation cache is unusable" "directory"="`+file+`"`) {
 			t.Errorf("logged %q", lines)
 		}

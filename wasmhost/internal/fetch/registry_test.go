@@ -2,14 +2,12 @@ package fetch
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +20,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/static"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // images is a registry, and what speaks in its stead, if anything does.
@@ -55,9 +55,7 @@ func logInWith(t *testing.T, config string) {
 	if config == "" {
 		return
 	}
-	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o600))
 }
 
 // push stores an image of these layers in the registry itself, whatever speaks in
@@ -68,25 +66,17 @@ func (r images) push(t *testing.T, image string, layers ...v1.Layer) (digest str
 	defer server.Close()
 	img := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), "application/vnd.wasm.config.v0+json")
 	img, err := mutate.AppendLayers(img, layers...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := remote.Write(reference(t, server, image), img); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	testkit.Must(t, remote.Write(reference(t, server, image), img))
 	hash, err := img.Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return hash.String()
 }
 
 func reference(t *testing.T, server *httptest.Server, image string) name.Reference {
 	t.Helper()
 	ref, err := name.ParseReference(strings.TrimPrefix(server.URL, "http://") + "/" + image)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return ref
 }
 
@@ -159,9 +149,7 @@ func (r images) pushIndex(t *testing.T, image string) {
 	t.Helper()
 	server := httptest.NewServer(r.registry)
 	defer server.Close()
-	if err := remote.WriteIndex(reference(t, server, image), empty.Index); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, remote.WriteIndex(reference(t, server, image), empty.Index))
 }
 
 // at answers for one kind of address: that of a manifest or of a blob.
@@ -186,60 +174,36 @@ func say(code int, text string) http.HandlerFunc {
 
 func TestWhatARegistryAnswersIsNotSaid(t *testing.T) {
 	complaint := `{"errors":[{"code":"DENIED","message":"` + secret + `","detail":"` + secret + `"}]}`
-	tests := []struct {
-		name     string
-		byDigest bool
-		before   func(http.Handler) http.Handler
-		want     string
+	const wantsHTTPS = "a registry must speak https, unless it is at localhost"
+	for name, tt := range map[string]struct {
+		part    string // of the addresses that are answered so
+		handler http.HandlerFunc
+		want    string
 	}{
-		{name: "words about a ping", before: at("/v2/", say(500, secret)), want: "the registry answered 500 Internal Server Error"},
-		{name: "words about a manifest", before: at("/manifests/", say(403, complaint)), want: "the registry answered 403 Forbidden"},
-		{name: "words about a layer", before: at("/blobs/", say(404, complaint)), want: "the registry answered 404 Not Found"},
-		{name: "a status of its own", before: at("/manifests/", say(299, secret)), want: "the registry answered 299"},
-		{name: "no manifest", before: at("/manifests/", say(200, secret)), want: "the registry's answer is not a manifest"},
-		{
-			name: "a manifest of which a part is none", before: at("/manifests/", say(200, `{"layers":[{"digest":"`+secret+`"}]}`)),
-			want: "the registry's answer is not a manifest",
+		"words about a ping":     {"/v2/", say(500, secret), "the registry answered 500 Internal Server Error"},
+		"words about a manifest": {"/manifests/", say(403, complaint), "the registry answered 403 Forbidden"},
+		"words about a layer":    {"/blobs/", say(404, complaint), "the registry answered 404 Not Found"},
+		"a status of its own":    {"/manifests/", say(299, secret), "the registry answered 299"},
+		"no manifest":            {"/manifests/", say(200, secret), "the registry's answer is not a manifest"},
+		"a manifest of which a part is none": {
+			"/manifests/", say(200, `{"layers":[{"digest":"`+secret+`"}]}`), "the registry's answer is not a manifest",
 		},
-		{
-			name: "another manifest", byDigest: true, before: at("/manifests/", say(200, `{}`)),
-			want: stageManifest,
-		},
-		{name: "another layer", before: at("/blobs/", say(200, secret)), want: stageLayer},
-		{name: "another layer of the same size", before: at("/blobs/", say(200, strings.ToUpper(program))), want: stageLayer},
-		{
-			name: "a manifest without an end", before: at("/manifests/", forever), want: "a manifest of the registry has more than 4 MiB",
-		},
-		{name: "a layer without an end", before: at("/blobs/", forever), want: "over guestSizeLimit, 1 MiB"},
-		{
-			name: "a challenge that is none", before: at("/v2/", challenge(secret)),
-			want: "the registry answered 401 Unauthorized: it wants other credentials than the docker config has",
-		},
-		{
-			name: "a challenge that leads to another host", before: at("/v2/", challenge(`Bearer realm="http://`+secret+`.example.com/"`)),
-			want: "a registry must speak https, unless it is at localhost",
-		},
-		{
-			name: "the way to a machine that needs no encryption", before: at("/blobs/", redirect("http://example.com/"+secret)),
-			want: "a registry must speak https, unless it is at localhost",
-		},
-		{
-			name: "the way to a file", before: at("/blobs/", redirect("file:///etc/passwd")),
-			want: "a registry must speak https, unless it is at localhost",
-		},
-		{name: "the way in circles", before: at("/blobs/", redirect("/v2/guest/blobs/"+secret)), want: "redirected more than 5 times"},
-		{name: "something else than HTTP", before: at("/manifests/", verbatim(secret+"\r\n")), want: "the answer is not proper HTTP"},
-		{name: "half a layer", before: at("/blobs/", half), want: "unexpected EOF"},
-		{name: "nothing", before: at("/v2/", silence), want: "not fetched within 1s: context deadline exceeded"},
-		{name: "no manifest ever", before: at("/manifests/", silence), want: "not fetched within 1s: context deadline exceeded"},
-		{name: "no layer ever", before: at("/blobs/", silence), want: "not fetched within 1s: context deadline exceeded"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			r := newRegistry(t, tt.before)
+		"another manifest, by digest":                   {"/manifests/", say(200, `{}`), stageManifest},
+		"another layer of the same size":                {"/blobs/", say(200, strings.ToUpper(program)), stageLayer},
+		"a manifest without an end":                     {"/manifests/", forever, "a manifest of the registry has more than 4 MiB"},
+		"a layer without an end":                        {"/blobs/", forever, "over guestSizeLimit, 1 MiB"},
+		"a challenge that is none":                      {"/v2/", challenge(secret), "the registry answered 401 Unauthorized: it wants other credentials than the docker config has"},
+		"a challenge that leads to another host":        {"/v2/", challenge(`Bearer realm="http://` + secret + `.example.com/"`), wantsHTTPS},
+		"the way to a machine that needs no encryption": {"/blobs/", redirect("http://example.com/" + secret), wantsHTTPS},
+		"the way in circles":                            {"/blobs/", redirect("/v2/guest/blobs/" + secret), "redirected more than 5 times"},
+		"half a layer":                                  {"/blobs/", half, "unexpected EOF"},
+		"no layer ever":                                 {"/blobs/", silence, "not fetched within 1s: context deadline exceeded"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRegistry(t, at(tt.part, tt.handler))
 			digest := r.push(t, "guest:v1", layer(program, wasmLayers[0]))
 			url := "oci://" + r.host + "/guest:v1"
-			if tt.byDigest {
+			if strings.Contains(name, "by digest") {
 				url = "oci://" + r.host + "/guest@" + digest
 			}
 			f := Fetcher{Timeout: time.Minute}
@@ -359,26 +323,5 @@ func TestRegistryOnAnotherMachineIsAskedEncrypted(t *testing.T) {
 		if got != "https" {
 			t.Errorf("%s: asked by %s", host, got)
 		}
-	}
-}
-
-func TestErrorOfAnAnswerKeepsItsCause(t *testing.T) {
-	cause := errors.New("cause")
-	err := explain(cause, "words")
-	if err.Error() != "words" || !errors.Is(err, cause) {
-		t.Errorf("got %v", err)
-	}
-}
-
-// Each entry of a manifest takes three bytes, and much more of memory.
-func TestManifestTakesLittleMemory(t *testing.T) {
-	text := `{"layers":[` + strings.Repeat("{},", (maxManifest-20)/3) + `{}]}`
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	m, err := parseManifest(&remote.Descriptor{Manifest: []byte(text)})
-	runtime.ReadMemStats(&after)
-	taken := (after.TotalAlloc - before.TotalAlloc) >> 20
-	if err != nil || len(m.Layers) < 1<<20 || taken > 512 {
-		t.Errorf("%d layers, %d MiB, %v", len(m.Layers), taken, err)
 	}
 }

@@ -1,7 +1,6 @@
 package module
 
 import (
-	"slices"
 	"testing"
 )
 
@@ -28,22 +27,4 @@ func TestConstants(t *testing.T) {
 			t.Errorf("%s: %d %v", tt.name, got, ok)
 		}
 	}
-}
-
-// A function that is a constant returns it.
-func FuzzConstants(f *testing.F) {
-	f.Add([]byte{opI32Const, 5})
-	f.Add([]byte{opI32Const, 0x7f, opReturn, opNop})
-	f.Add([]byte{opUnreachable})
-	f.Fuzz(func(t *testing.T, code []byte) {
-		wasm := guest{filter: slices.Concat([]byte{0}, code, []byte{opEnd})}.wasm()
-		want, ok := Constants(wasm)["filter"]
-		if _, err := Prepare(wasm, true); err != nil || !ok || valid(wasm) != nil {
-			return
-		}
-		got, err := filter(t, wasm)
-		if err != nil || uint32(got) != uint32(want) {
-			t.Errorf("%d, %v, want %d", got, err, want)
-		}
-	})
 }

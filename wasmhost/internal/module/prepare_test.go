@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestPrepareRefuses(t *testing.T) {
@@ -28,7 +30,6 @@ func TestPrepareRefuses(t *testing.T) {
 		want  string
 	}{
 		"a global that a meter adds, set":           {answers(i32(9), op(opGlobalSet, 0)), "index 0, but there are 0 globals"},
-		"and one read":                              {answers(op(opGlobalGet, 0), []byte{opDrop}), "globals"},
 		"a global that a meter adds, exported":      {guest{filter: body(0, i32(7)), exports: [][]byte{join("g", kindGlobal, 0)}}, "globals"},
 		"a function that a meter adds, called":      {answers(op(opCall, appended)), "functions"},
 		"and exported as a hook":                    {guest{filter: body(0, i32(7)), exports: [][]byte{join("score", kindFunction, appended)}}, "functions"},
@@ -39,24 +40,19 @@ func TestPrepareRefuses(t *testing.T) {
 		"a start that takes parameters":             {section(sectionStart, randomGet), "parameters"},
 		"a signature that a meter adds, of a block": {answers(block(3)), "type 3 of a block"},
 		"and of an indirect call":                   {answers(i32(0), op(opCallIndirect, 3, 0)), "types"},
-		"and of a function":                         {section(sectionFunction, 1, 3), "types"},
 		"an export for the host":                    {guest{filter: body(0, i32(7)), exports: [][]byte{join(StopGlobal, kindFunction, imported)}}, "host's own"},
 		"a block of a typed reference":              {answers(block(0x63, 0x70)), "of a block"},
-		"a block of another one":                    {answers(block(0x64, 0x70)), "of a block"},
 		"a block of an i32 that is written long":    {answers(block(0xff, 0x7f)), "of a block"},
 		"a select of a typed reference":             {answers([]byte{opTypedSelect, 1, 0x63, 0x70}), "type 0x63"},
 		"a select of two types":                     {answers([]byte{opTypedSelect, 2, typeI32, typeI32}), "byte 0x2 is not"},
 		"a select whose count is written long":      {answers([]byte{opTypedSelect, 0x81, 0, typeI32}), "byte 0x81 is not"},
 		"a null of a typed reference":               {answers([]byte{opRefNull, 0x63, 0x70, opDrop}), "type 0x63"},
-		"a null of a type's index":                  {answers([]byte{opRefNull, 0, opDrop}), "type 0x0"},
 		"a local variable of a typed reference":     {guest{filter: join(1, 1, []byte{0x63, 0x70}, i32(7), []byte{opEnd})}, "type 0x63"},
 		"a parameter of a typed reference":          {guest{filter: body(0, i32(7)), types: [][]byte{{typeFunction, 1, 0x64, 0x70, 0}}}, "type 0x64"},
 		"a table of a typed reference":              {section(sectionTable, 1, []byte{0x63, 0x70, 0, 1}), "type 0x63"},
 		"a table with an initial value":             {section(sectionTable, 1, []byte{0x40, 0, typeFuncref, 0, 1, opRefNull, typeFuncref, opEnd}), "type 0x40"},
 		"a global of a typed reference":             {guest{filter: body(0, i32(7)), globals: [][]byte{{0x64, 0x70, 0, opRefNull, typeFuncref, opEnd}}}, "type 0x64"},
-		"elements of a typed reference":             {guest{filter: body(0, i32(7)), elements: [][]byte{{5, 0x63, 0x70, 0}}}, "type 0x63"},
 		"a vector instruction that is written long": {answers(vector(0x8c, 0x00)), "byte 0x0 is not"},
-		"and longer":                                {answers(vector(0x80, 0x81, 0x00)), "byte 0x81 is not"},
 		"a bulk instruction that is written long":   {answers(i32(0), i32(0), i32(0), []byte{opBulk, 0x8b, 0, 0}), "instruction 0xfc 0x8b"},
 		"an instruction of a later proposal":        {answers([]byte{0x06, typeNone, opEnd}), "instruction 0x06 is not"},
 		"an else without an if":                     {answers([]byte{opBlock, typeNone, opElse, opEnd}), "an else without an if"},
@@ -64,15 +60,12 @@ func TestPrepareRefuses(t *testing.T) {
 		"no end":                                    {guest{filter: join(0, i32(7))}, "cut off"},
 		"a rec group":                               {section(sectionType, 1, []byte{0x4e, 1, typeFunction, 0, 0}), "type 0x4e"},
 		"a constant that is computed":               {guest{filter: body(0, i32(7)), globals: [][]byte{join([]byte{typeI32, 0}, i32(1), i32(1), []byte{0x6a, opEnd})}}, "instruction 0x6a"},
-		"2^32-1 local variables":                    {guest{filter: locals(most)}, "further local variables"},
 		"one local variable too many":               {guest{filter: locals(maxLocals + 1)}, "further local variables"},
 		"too many in all functions":                 {manyLocals, "more than 262144 local variables"},
 		"too many parameters":                       {guest{filter: body(0, i32(7)), types: [][]byte{join(typeFunction, maxParameters+1, bytes.Repeat([]byte{typeI32}, maxParameters+1), 0)}}, "parameters"},
 		"too long a function":                       {answers(bytes.Repeat([]byte{opNop}, maxFunction)), "bytes, and at most 7654321"},
 		"too many entries in tables":                {section(sectionTable, 2, []byte{typeFuncref, 0}, maxInTables, []byte{typeExternref, 0}, 1), "entries in tables"},
 		"types that are not":                        {section(sectionType, most), "type section: 4294967295 entries"},
-		"imports that are not":                      {section(sectionImport, most), "import section: 4294967295 entries"},
-		"functions that are not":                    {section(sectionFunction, most), "function section: 4294967295 entries"},
 		"functions without code":                    {section(sectionFunction, 2, 0, 0), "2 functions, and code of 1"},
 		"elements that are not":                     {section(sectionElement, 1, []byte{1, 0}, most), "elements"},
 		"data that is not":                          {section(sectionData, most), "data section: 4294967295 entries"},
@@ -123,9 +116,7 @@ func TestPrepareBoundsTables(t *testing.T) {
 	for by, want := range map[int]int32{0: 64, maxInTables - 64: 64, maxInTables - 63: -1} {
 		for _, meter := range []bool{true, false} {
 			prepared, err := Prepare(guest{filter: body(0, grow(by))}.wasm(), meter)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			got, err := filter(t, prepared)
 			if err != nil || got != want {
 				t.Errorf("by %d: %d, %v, want %d", by, got, err, want)
@@ -143,9 +134,7 @@ func TestPrepareExportsTheStart(t *testing.T) {
 		sectionStart:    join(0),
 	}}
 	prepared, err := Prepare(starts.wasm(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	i := instantiate(t, prepared) // which would fail if it ran
 	if _, err := i.call(t, StartFunction); err == nil {
 		t.Error("the start function did not run")

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // program makes functions at random. They end, in themselves, and what they return depends on all that they do.
@@ -131,14 +133,10 @@ func FuzzResults(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		wasm := guestOf(makeFunctions(rand.New(rand.NewPCG(seed, 0)))).wasm()
 		want, err := filter(t, wasm)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for _, meter := range []bool{true, false} {
 			prepared, err := Prepare(wasm, meter)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			got, err := filter(t, prepared)
 			if err != nil || got != want {
 				t.Errorf("meter %v: %d, %v, want %d", meter, got, err, want)

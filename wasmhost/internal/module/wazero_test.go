@@ -11,6 +11,8 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // valid is nil of a module that wazero takes. It compiles for the interpreter, which takes less time.
@@ -44,9 +46,7 @@ func instantiate(t testing.TB, wasm []byte) instance {
 	}
 	var err error
 	i.Module, err = i.runtime.InstantiateWithConfig(ctx, wasm, wazero.NewModuleConfig().WithStartFunctions())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return i
 }
 
@@ -75,9 +75,7 @@ var errLate = errors.New("it did not end in time")
 func stop(t testing.TB, wasm []byte) error {
 	t.Helper()
 	prepared, err := Prepare(wasm, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	i := instantiate(t, prepared)
 	flag := i.ExportedGlobal(StopGlobal).(api.MutableGlobal)
 	stopped := make(chan time.Duration, 1)

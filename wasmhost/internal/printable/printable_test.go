@@ -22,14 +22,3 @@ func TestLine(t *testing.T) {
 		}
 	}
 }
-
-func FuzzLine(f *testing.F) {
-	f.Add("two\nlines\x1b[2J, and \xff", 20)
-	f.Fuzz(func(t *testing.T, text string, most int) {
-		most = 10 + most&1023
-		line := Line(text, most)
-		if len(line) > most || !isLine(line) || Line(line, most) != line {
-			t.Errorf("%q, at most %d: %q", text, most, line)
-		}
-	})
-}

@@ -1,11 +1,18 @@
 package signature
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/hex"
+	"encoding/pem"
 	"os"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // The bundles in testdata are by cosign 3.0.2:
@@ -23,9 +30,7 @@ const (
 func read(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/" + file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return string(text)
 }
 
@@ -52,21 +57,14 @@ func TestWhatCosignHasSigned(t *testing.T) {
 		{"the second of two keys", ofImage, imageDigest(t), []string{"testdata/other.pub", "testdata/cosign.pub"}, ""},
 		{"a blob by another key", ofBlob, sha256.Sum256([]byte(blob)), []string{"testdata/other.pub"}, wrong},
 		{"an image by another key", ofImage, imageDigest(t), []string{"testdata/other.pub"}, wrong},
+		{"an empty bundle", "{}", sha256.Sum256([]byte(blob)), []string{"testdata/cosign.pub"}, "its signature is not a bundle with one signature, as cosign writes it"},
 		{"another blob", ofBlob, sha256.Sum256([]byte(blob + "!")), []string{"testdata/cosign.pub"}, wrong},
 		{"another image", ofImage, sha256.Sum256([]byte(blob)), []string{"testdata/cosign.pub"}, "its signature is of another digest"},
-		{
-			"a statement that was changed",
-			strings.Replace(ofImage, `"payload":"eyJ`, `"payload":"eyK`, 1),
-			imageDigest(t),
-			[]string{"testdata/cosign.pub"},
-			wrong,
-		},
+		{"a changed statement", strings.Replace(ofImage, `"payload":"eyJ`, `"payload":"eyK`, 1), imageDigest(t), []string{"testdata/cosign.pub"}, wrong},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			keys, err := ReadKeys(tt.keys)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			got := ""
 			if err := Verify([]byte(tt.bundle), tt.digest, keys); err != nil {
 				got = err.Error()
@@ -76,6 +74,33 @@ func TestWhatCosignHasSigned(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestReadKeysRefusesWhatIsNoKey(t *testing.T) {
+	for want, key := range map[string]string{
+		"the key testdata/blob.sigstore.json: not a public key in PEM": "testdata/blob.sigstore.json",
+		"no such file":                          "testdata/missing.pub",
+		"the key testdata: not a file of a key": "testdata",
+		"the key number 1 of verify.keys: not an ECDSA key of the curve P-256": otherCurve(t),
+	} {
+		_, err := ReadKeys([]string{key})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	keys, err := ReadKeys([]string{read(t, "cosign.pub")})
+	if err != nil || Names(keys) != "number 1 of verify.keys" {
+		t.Errorf("a key in the configuration: %s, %v", Names(keys), err)
+	}
+}
+
+func otherCurve(t *testing.T) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+	testkit.Must(t, err)
+	der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	testkit.Must(t, err)
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 }
 
 // TestAttestationIsNoSignature: a statement by the same key about the same image that says

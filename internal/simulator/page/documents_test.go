@@ -1,0 +1,198 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// listed writes problems as they are expected: a line for each.
+func listed(problems []problem) string {
+	var all []string
+	for _, p := range problems {
+		all = append(all, strings.Join(strings.Fields(fmt.Sprintf("%d %s | %s", p.Line, p.Field, p.Message)), " "))
+	}
+	return strings.Join(all, "\n")
+}
+
+const pod = `apiVersion: v1
+kind: Pod
+metadata:
+  name: a
+spec:
+  containers:
+  - name: web
+    image: web
+`
+
+// with inserts lines after one of the pod's.
+func with(after, more string) string { return strings.Replace(pod, after, after+more, 1) }
+
+func TestProblemsOfAnObjectHaveTheirLines(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"two mistakes in two objects", with("name: a\n", "  nam: b\n") + "---\napiVersion: v1\nkind: Node\nmeta: {}\n", "5 metadata.nam | unknown field: do you mean \"name\"?\n13 meta | unknown field"},
+		{"a list", "apiVersion: v1\nkind: List\nitems: []\n", "2 kind | a List is not supported: separate the objects by a line ---"},
+		{"a version that is a number", strings.Replace(pod, "v1", "1", 1), "1 apiVersion | must be a string, not 1"},
+		{"no kind", "apiVersion: v1\n", "1 kind | required"},
+		{"a tab", strings.Replace(pod, "  name: a", "\tname: a", 1), "4 | yaml: found character that cannot start any token"},
+		{"a line that is indented by chance", with("name: a\n", "   namespace: b\n"), `5 | yaml: mapping values are not allowed in this context`},
+		{
+			"a pattern between double quotes", with("name: a\n", "  annotations:\n    r: \"kubecon-\\d\"\n"),
+			"6 | yaml: found unknown escape character",
+		},
+		{
+			"a pattern that begins with a bracket", with("name: a\n", "  annotations:\n    r: [ab]-1\n"),
+			"5 | yaml: did not find expected key",
+		},
+		{
+			"a pattern that begins with a star", with("name: a\n", "  annotations:\n    r: *.x\n"),
+			"6 | yaml: did not find expected alphabetic or numeric character",
+		},
+		{"no YAML objects", "hello\n", "1 | not an object: it has no fields"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, problems := readDocuments(tt.text)
+			if listed(problems) != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", listed(problems), tt.want)
+			}
+		})
+	}
+}
+
+func TestTextsAreReadObjectByObject(t *testing.T) {
+	docs, problems := readDocuments("# nothing\n---\n" + pod + "---\nkind: Pod\n---\na: b\n---\n\tx: y\n")
+	if len(docs) != 1 || docs[0].GetName() != "a" || docs[0].Line("") != 3 {
+		t.Errorf("read %v", docs)
+	}
+	want := "12 apiVersion | required\n16 | yaml: found character that cannot start any token"
+	if listed(problems) != want {
+		t.Errorf("got\n%s\nwant\n%s", listed(problems), want)
+	}
+	_, problems = readDocuments("# only a comment\n")
+	if listed(problems) != "1 | the text has no objects" {
+		t.Errorf("nothing at all: %v", problems)
+	}
+}
+
+// unwritable has no JSON, so that Go prints it.
+type unwritable struct{ F func() }
+
+// refused is an answer of the API server to a request with an invalid object.
+func refused(kind string, errs ...*field.Error) error {
+	return apierrors.NewInvalid(schema.GroupKind{Kind: kind}, "a", errs)
+}
+
+func TestErrorsOfTheAPIServerAreShortAndHaveTheirLines(t *testing.T) {
+	pods := schema.GroupResource{Resource: "pods"}
+	spec := field.NewPath("spec")
+	for _, tt := range []struct {
+		name string
+		text string
+		err  error
+		want string
+	}{
+		{"a name that is taken", pod, apierrors.NewAlreadyExists(pods, "a"), "4 metadata.name | Pod a already exists: choose another name, or delete it first"},
+		{
+			"a namespace that there is not", with("name: a\n", "  namespace: missing\n"),
+			apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "missing"),
+			"5 metadata.namespace | namespace missing does not exist: create it first, or use another one, such as default",
+		},
+		{
+			"what an admission plugin is against", with("spec:\n", "  priorityClassName: nope\n"),
+			apierrors.NewForbidden(pods, "a", errors.New("no PriorityClass with name nope was found")),
+			"1 | no PriorityClass with name nope was found",
+		},
+		{
+			"a bad request", with("name: a\n", "  resourceVersion: '3'\n"), apierrors.NewBadRequest("resourceVersion should not be set on objects to be created"),
+			"1 | resourceVersion should not be set on objects to be created",
+		},
+		{
+			"one of two labels, said twice", with("name: a\n", "  labels:\n    x: fine\n    y: b c\n"),
+			refused("Pod", field.Invalid(field.NewPath("metadata", "labels"), "b c", "must be so"), field.Invalid(field.NewPath("metadata", "labels"), "b c", "must be so")),
+			`7 metadata.labels | Invalid value: "b c": must be so`,
+		},
+		{
+			"a value that is null", pod, refused("Pod", field.Invalid(spec, map[string]string(nil), "must match")),
+			"5 spec | must match",
+		},
+		{
+			"a value that is an object", pod, refused("Pod", field.Invalid(spec, v1.PodSpec{NodeName: "x"}, "must match: it")),
+			"5 spec | must match: it",
+		},
+		{
+			"a struct that Go prints", pod, refused("Pod", field.Invalid(spec, unwritable{F: func() {}}, "must match: it")),
+			"5 spec | must match: it",
+		},
+		{
+			"a node's taint", "apiVersion: v1\nkind: Node\nspec:\n  taints:\n  - key: a\n    effect: Now\n",
+			refused("Node", field.NotSupported(field.NewPath("metadata", "taints").Index(0).Child("effect"), "Now", []string{"NoSchedule"})),
+			`6 spec.taints[0].effect | Unsupported value: "Now": supported values: "NoSchedule"`,
+		},
+		{
+			"a kind that there is not", "apiVersion: example.com/v1\nkind: Thing\n",
+			&meta.NoKindMatchError{GroupKind: schema.GroupKind{Group: "example.com", Kind: "Thing"}, SearchedVersions: []string{"v1"}},
+			"2 kind | the API server has no kind Thing in example.com/v1",
+		},
+		{"a connection that breaks", pod, errors.New("connection refused"), "0 | connection refused"},
+		{
+			"a server that says nothing of use", pod,
+			&apierrors.StatusError{ErrStatus: metav1.Status{Code: http.StatusTeapot, Message: "no"}}, "1 | no",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			docs, problems := readDocuments(tt.text)
+			if len(docs) != 1 {
+				t.Fatal(listed(problems))
+			}
+			got := listed(docs[0].problems(tt.err))
+			if got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestRejectedEditIsReportedAtTheEditedFields(t *testing.T) {
+	before, _ := readDocuments(pod)
+	edit := func(text string, err *field.Error) string {
+		after, _ := readDocuments(text)
+		diff, wrong := difference(before[0], after[0])
+		if wrong != nil {
+			t.Fatal(wrong)
+		}
+		return listed(after[0].editProblems(refused("Pod", err), diff))
+	}
+	reason := "pod updates may not change fields other than `spec.containers[*].image`\n  core.PodSpec{\n- \tNodeName: \"\"\n+ \tNodeName: \"x\""
+	message := "Forbidden: pod updates may not change fields other than `spec.containers[*].image`; to change it, delete and recreate the Pod"
+	got := edit(with("image: web\n", "    stdin: true\n  nodeName: x\n"), field.Forbidden(field.NewPath("spec"), reason))
+	if want := "6 spec.containers | " + message + "\n10 spec.nodeName | " + message; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	got = edit(with("image: web\n", "  nodeName: x\n"), field.Forbidden(field.NewPath("spec", "podsource"), "is immutable after creation"))
+	if got != "9 spec.nodeName | Forbidden: is immutable after creation; to change it, delete and recreate the Pod" {
+		t.Errorf("under a name of the API server's own: got %s", got)
+	}
+}
+
+func TestEditOfTheNameIsRejected(t *testing.T) {
+	before, _ := readDocuments(pod)
+	for text, want := range map[string]string{
+		strings.Replace(pod, "name: a", "name: b", 1):         "4 metadata.name | must stay a: use New for another object",
+		strings.Replace(pod, "metadata:\n  name: a\n", "", 1): "1 metadata.name | must stay a: use New for another object",
+	} {
+		after, _ := readDocuments(text)
+		got := listed(otherObject(before, after))
+		if got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}

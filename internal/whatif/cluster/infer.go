@@ -1,0 +1,321 @@
+package cluster
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	"k8s.io/utils/ptr"
+)
+
+// What a snapshot lacks of what Kubernetes' controllers go by is made here, so that they find each pod as they would have
+// made it: the owners of pods, and the revisions of sets.
+
+func (c *Cluster) infer() error {
+	c.inferOwners()
+	c.inferDeployments()
+	c.inferInjections()
+	return c.inferRevisions()
+}
+
+// givenUID begins the UID of an object for which a snapshot has none.
+const givenUID = "of "
+
+// inferOwners makes the owners that pods have and the snapshot does not, such as those of custom kinds. An owner wants the
+// pods that it has.
+func (c *Cluster) inferOwners() {
+	pods := map[types.NamespacedName][]*v1.Pod{} // by kind and name of their owner, in the kind of a namespaced name
+	for _, pod := range All[*v1.Pod](c) {
+		ref := metav1.GetControllerOf(pod)
+		if ref == nil || ref.Kind == OfStatic || ref.Kind == "DaemonSet" {
+			continue
+		}
+		owner := c.owner(pod.Namespace, ref)
+		if owner == nil {
+			key := types.NamespacedName{Namespace: pod.Namespace, Name: ref.Kind + " " + ref.Name}
+			pods[key] = append(pods[key], pod)
+		} else if ref.UID == "" || strings.HasPrefix(string(owner.GetUID()), givenUID) {
+			c.own(pod, owner, ref.APIVersion, ref.Kind)
+		}
+	}
+	for _, of := range pods {
+		slices.SortFunc(of, ByName)
+		c.inferOwner(of)
+	}
+}
+
+// own has an object be controlled by an owner.
+func (c *Cluster) own(o, owner Object, version, kind string) {
+	o = o.DeepCopyObject().(Object)
+	refs := slices.DeleteFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return ptr.Deref(r.Controller, false) })
+	o.SetOwnerReferences(append(refs, metav1.OwnerReference{
+		APIVersion: version, Kind: kind, Name: owner.GetName(), UID: owner.GetUID(), Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true),
+	}))
+	c.put(o)
+}
+
+// byOwner is a label of the pods whose owner was inferred, by which it selects them.
+const byOwner = "inferred-owner"
+
+// inferOwner makes the owner of pods. One of a kind that is not Kubernetes' own has a ReplicaSet between.
+func (c *Cluster) inferOwner(pods []*v1.Pod) {
+	ref := *metav1.GetControllerOf(pods[0])
+	ref.UID = types.UID(cmp.Or(string(ref.UID), givenUID+ref.Kind+" "+ref.Name))
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(ref.Kind + "/" + ref.Name)) // which never fails
+	labels := map[string]string{byOwner: strconv.FormatUint(hash.Sum64(), 16)}
+	meta := metav1.ObjectMeta{Namespace: pods[0].Namespace, Name: ref.Name, UID: ref.UID, Generation: 1, Labels: labels}
+	selector := &metav1.LabelSelector{MatchLabels: labels}
+	template := c.templateOf(pods[0], labels)
+	replicas := ptr.To(int32(len(pods)))
+	first, last := ordinals(ref.Name, pods)
+	var owner Object
+	switch {
+	case ref.Kind == "Job":
+		owner = &batchv1.Job{ObjectMeta: meta, Spec: batchv1.JobSpec{
+			Parallelism: replicas, Completions: replicas, ManualSelector: ptr.To(true), Selector: selector, Template: template,
+		}}
+	case ref.Kind == "StatefulSet" && first >= 0:
+		set := &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{
+			Replicas: ptr.To(int32(last - first + 1)), Ordinals: &appsv1.StatefulSetOrdinals{Start: int32(first)},
+			PodManagementPolicy: appsv1.ParallelPodManagement, Selector: selector, Template: template,
+		}}
+		claimByTemplate(set, pods[0].Name)
+		owner = set
+	case ref.Kind == "ReplicationController":
+		owner = &v1.ReplicationController{ObjectMeta: meta, Spec: v1.ReplicationControllerSpec{Replicas: replicas, Selector: labels, Template: &template}}
+	case ref.Kind == "ReplicaSet" && c.deploymentOf(pods[0], ref.Name) != nil:
+		owner, labels = c.replicaSetOf(c.deploymentOf(pods[0], ref.Name), meta, replicas, pods[0]), nil
+	case ref.Kind == "ReplicaSet":
+		set := &appsv1.ReplicaSet{ObjectMeta: meta, Spec: appsv1.ReplicaSetSpec{Replicas: replicas, Selector: selector, Template: template}}
+		deployment := c.WorkloadOf(pods[0])
+		if deployment.Kind == "Deployment" {
+			set.OwnerReferences = []metav1.OwnerReference{{
+				APIVersion: ref.APIVersion, Kind: deployment.Kind, Name: deployment.Name, UID: types.UID(givenUID + deployment.Name), Controller: ptr.To(true),
+			}}
+		}
+		owner = set
+	default:
+		set := &appsv1.ReplicaSet{ObjectMeta: meta, Spec: appsv1.ReplicaSetSpec{Replicas: replicas, Selector: selector, Template: template}}
+		set.OwnerReferences = []metav1.OwnerReference{ref}
+		set.UID += "'s"
+		ref.APIVersion, ref.Kind = appsv1.SchemeGroupVersion.String(), "ReplicaSet"
+		owner = set
+	}
+	legacyscheme.Scheme.Default(owner)
+	c.put(owner)
+	for _, pod := range pods {
+		pod = pod.DeepCopy()
+		for key, value := range labels {
+			metav1.SetMetaDataLabel(&pod.ObjectMeta, key, value)
+		}
+		c.own(pod, owner, ref.APIVersion, ref.Kind)
+	}
+}
+
+// inferDeployments makes the Deployments that ReplicaSets with replicas have and the snapshot does not.
+func (c *Cluster) inferDeployments() {
+	const key = appsv1.DefaultDeploymentUniqueLabelKey
+	for _, set := range All[*appsv1.ReplicaSet](c) {
+		ref := metav1.GetControllerOf(set)
+		if ref == nil || ref.Kind != "Deployment" || ptr.Deref(set.Spec.Replicas, 1) == 0 {
+			continue
+		}
+		there := Get[*appsv1.Deployment](c, set.Namespace, ref.Name)
+		if there != nil {
+			if strings.HasPrefix(string(there.UID), givenUID) || ref.UID == "" {
+				c.own(set, there, ref.APIVersion, ref.Kind)
+			}
+			continue
+		}
+		template := *set.Spec.Template.DeepCopy()
+		selector := set.Spec.Selector.DeepCopy()
+		delete(template.Labels, key)
+		delete(selector.MatchLabels, key)
+		meta := metav1.ObjectMeta{Namespace: set.Namespace, Name: ref.Name, UID: ref.UID, Generation: 1, Labels: map[string]string{byOwner: ref.Name}}
+		d := &appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{Replicas: set.Spec.Replicas, Selector: selector, Template: template}}
+		legacyscheme.Scheme.Default(d)
+		c.put(d)
+		labelled := set.DeepCopy()
+		for name, value := range template.Labels { // by which the Deployment finds it
+			metav1.SetMetaDataLabel(&labelled.ObjectMeta, name, value)
+		}
+		c.own(labelled, d, ref.APIVersion, ref.Kind)
+	}
+}
+
+// inferred says whether an object was made here.
+func inferred(o Object) bool { return o.GetLabels()[byOwner] != "" }
+
+// deploymentOf is the Deployment of a ReplicaSet by the name of that and the label of its pods, or nil.
+func (c *Cluster) deploymentOf(pod *v1.Pod, replicaSet string) *appsv1.Deployment {
+	hash := pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
+	name, ok := strings.CutSuffix(replicaSet, "-"+hash)
+	if !ok || hash == "" {
+		return nil
+	}
+	return Get[*appsv1.Deployment](c, pod.Namespace, name)
+}
+
+// replicaSetOf is as the controller of a Deployment has made it.
+func (c *Cluster) replicaSetOf(d *appsv1.Deployment, meta metav1.ObjectMeta, replicas *int32, pod *v1.Pod) *appsv1.ReplicaSet {
+	const key = appsv1.DefaultDeploymentUniqueLabelKey
+	set := &appsv1.ReplicaSet{ObjectMeta: meta, Spec: appsv1.ReplicaSetSpec{Replicas: replicas, Template: *d.Spec.Template.DeepCopy()}}
+	set.Spec.Selector = metav1.CloneSelectorAndAddLabel(d.Spec.Selector, key, pod.Labels[key])
+	metav1.SetMetaDataLabel(&set.Spec.Template.ObjectMeta, key, pod.Labels[key])
+	set.Labels = set.Spec.Template.Labels
+	set.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(d, appsv1.SchemeGroupVersion.WithKind("Deployment"))}
+	return set
+}
+
+var ordinal = regexp.MustCompile(`^-(\d{1,6})$`)
+
+// ordinals are the first and the last of the pods of a StatefulSet; the first is negative if a pod has none.
+func ordinals(set string, pods []*v1.Pod) (first, last int) {
+	for i, pod := range pods {
+		suffix, _ := strings.CutPrefix(pod.Name, set)
+		number := ordinal.FindStringSubmatch(suffix)
+		if number == nil {
+			return -1, -1
+		}
+		at, _ := strconv.Atoi(number[1]) // digits
+		if i == 0 {
+			first = at
+		}
+		first, last = min(first, at), max(last, at)
+	}
+	return first, last
+}
+
+// templateOf is the template from which a pod was made, as far as the pod tells.
+func (c *Cluster) templateOf(pod *v1.Pod, labels map[string]string) v1.PodTemplateSpec {
+	made := c.Recreated(pod)
+	template := v1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: made.Labels, Annotations: made.Annotations}, Spec: made.Spec}
+	for key, value := range labels {
+		metav1.SetMetaDataLabel(&template.ObjectMeta, key, value)
+	}
+	if template.Spec.Hostname == pod.Name {
+		template.Spec.Hostname = ""
+	}
+	return template
+}
+
+// claimByTemplate has the pods of an inferred StatefulSet have claims of their own where one has.
+func claimByTemplate(set *appsv1.StatefulSet, pod string) {
+	spec := &set.Spec.Template.Spec
+	spec.Volumes = slices.DeleteFunc(spec.Volumes, func(volume v1.Volume) bool {
+		claim := volume.PersistentVolumeClaim
+		if claim == nil || claim.ClaimName != volume.Name+"-"+pod {
+			return false
+		}
+		set.Spec.VolumeClaimTemplates = append(set.Spec.VolumeClaimTemplates, v1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: volume.Name}})
+		return true
+	})
+}
+
+// inferRevisions makes the revisions of StatefulSets and DaemonSets by the labels of their pods: the newest
+// pod has the template of the set, and one of another revision has that of a pod.
+func (c *Cluster) inferRevisions() error {
+	for _, set := range All[*appsv1.StatefulSet](c) {
+		current := cmp.Or(set.Status.UpdateRevision, c.newestRevision(set), set.Name+"-inferred")
+		if err := c.inferRevisionsOf(set, set.Spec.Template, "StatefulSet", current, func(revision string) string { return revision }); err != nil {
+			return err
+		}
+	}
+	for _, set := range All[*appsv1.DaemonSet](c) {
+		current := cmp.Or(c.newestRevision(set), "inferred")
+		if err := c.inferRevisionsOf(set, set.Spec.Template, "DaemonSet", current, func(revision string) string { return set.Name + "-" + revision }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) newestRevision(set Object) (revision string) {
+	var newest *v1.Pod
+	for _, pod := range c.PodsOf(set.GetUID(), set.GetNamespace()) {
+		if pod.Labels[appsv1.ControllerRevisionHashLabelKey] != "" && (newest == nil || ByAge(newest, pod) < 0) {
+			newest = pod
+		}
+	}
+	if newest == nil {
+		return ""
+	}
+	return newest.Labels[appsv1.ControllerRevisionHashLabelKey]
+}
+
+// PodsOf are the pods that an owner controls, by name.
+func (c *Cluster) PodsOf(owner types.UID, namespace string) (pods []*v1.Pod) {
+	for _, pod := range In[*v1.Pod](c, namespace) {
+		ref := metav1.GetControllerOf(pod)
+		if ref != nil && ref.UID == owner {
+			pods = append(pods, pod)
+		}
+	}
+	slices.SortFunc(pods, ByName)
+	return pods
+}
+
+func (c *Cluster) inferRevisionsOf(set Object, template v1.PodTemplateSpec, kind, current string, name func(string) string) error {
+	templates := map[string]v1.PodTemplateSpec{current: template}
+	for _, pod := range c.PodsOf(set.GetUID(), set.GetNamespace()) {
+		revision := pod.Labels[appsv1.ControllerRevisionHashLabelKey]
+		_, known := templates[revision]
+		switch {
+		case revision == "":
+			pod = pod.DeepCopy()
+			metav1.SetMetaDataLabel(&pod.ObjectMeta, appsv1.ControllerRevisionHashLabelKey, current)
+			c.put(pod)
+		case !known:
+			of := c.templateOf(pod, nil)
+			delete(of.Labels, appsv1.ControllerRevisionHashLabelKey)
+			templates[revision] = of
+		}
+	}
+	for revision, of := range templates {
+		data, err := revisionOf(of)
+		if err != nil {
+			return err
+		}
+		made := &appsv1.ControllerRevision{Revision: 1, Data: runtime.RawExtension{Raw: data}}
+		made.Namespace, made.Name, made.Labels = set.GetNamespace(), name(revision), map[string]string{}
+		for key, value := range template.Labels {
+			made.Labels[key] = value
+		}
+		if kind == "DaemonSet" {
+			made.Labels[appsv1.ControllerRevisionHashLabelKey] = revision
+		}
+		if revision == current {
+			made.Revision = 2
+		}
+		c.stamp(made)
+		c.own(made, set, appsv1.SchemeGroupVersion.String(), kind)
+	}
+	return nil
+}
+
+// revisionOf is what Kubernetes' controllers keep of a template, byte for byte: they compare it with what they would keep.
+func revisionOf(template v1.PodTemplateSpec) ([]byte, error) {
+	text, err := json.Marshal(template)
+	if err != nil {
+		return nil, fmt.Errorf("revision of a pod template: %w", err)
+	}
+	var raw map[string]any
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return nil, fmt.Errorf("revision of a pod template: %w", err)
+	}
+	raw["$patch"] = "replace"
+	return json.Marshal(map[string]any{"spec": map[string]any{"template": raw}})
+}

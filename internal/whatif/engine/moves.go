@@ -1,0 +1,187 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+)
+
+// Move is the result for a pod that lost its node, or was to leave it.
+type Move struct {
+	Pod         string `json:"pod"`                // with its namespace
+	Workload    string `json:"workload,omitempty"` // what makes it, such as "Deployment web"; empty if nothing does
+	From        string `json:"from"`
+	To          string `json:"to,omitempty"`          // empty if there is no other node for it
+	Feasible    int    `json:"feasible,omitempty"`    // as in Outcome
+	Reason      string `json:"reason,omitempty"`      // why not
+	PreemptedBy string `json:"preemptedBy,omitempty"` // the pod that preempted it
+}
+
+// Moves are the results for some of the pods that there were before, each by where the pod is now that its controller has
+// created in its place: one of a StatefulSet has its name, others are alike.
+func (e *Engine) Moves(before *Pods, were []*v1.Pod) []Move {
+	successors := e.successors(before)
+	moves := make([]Move, len(were))
+	for i, was := range were {
+		moves[i] = e.move(was, successors[was.UID])
+	}
+	return moves
+}
+
+func (e *Engine) move(was, now *v1.Pod) Move {
+	m := Move{Pod: cluster.NameOf(was).String(), From: was.Spec.NodeName}
+	of := e.WorkloadOf(was)
+	if of.Kind != "" {
+		m.Workload = of.Kind + " " + was.Namespace + "/" + of.Name
+	}
+	if e.WasPreempted(was) {
+		m.PreemptedBy = e.evicted[cluster.NameOf(was)].by.String()
+	}
+	if now == nil {
+		m.Reason = e.gone(was)
+		return m
+	}
+	o := e.Outcome(cluster.NameOf(now))
+	m.To, m.Feasible = o.Node, o.Feasible
+	if m.To == "" {
+		m.Reason, m.Feasible = o.Reason(), 0
+	}
+	return m
+}
+
+// successors are the pods that were created in the place of pods that are gone, by the UIDs of these.
+func (e *Engine) successors(before *Pods) map[types.UID]*v1.Pod {
+	type place struct {
+		namespace string
+		of        cluster.Workload
+	}
+	created, all := map[place][]*v1.Pod{}, map[types.UID]*v1.Pod{}
+	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
+		if before.uids.Has(pod.UID) {
+			all[pod.UID] = pod
+		} else {
+			at := place{pod.Namespace, e.WorkloadOf(pod)}
+			created[at] = append(created[at], pod)
+		}
+	}
+	for _, pods := range created {
+		slices.SortStableFunc(pods, func(a, b *v1.Pod) int {
+			return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
+		})
+	}
+	for _, pod := range before.Placed {
+		if all[pod.UID] != nil {
+			continue
+		}
+		at := place{pod.Namespace, e.WorkloadOf(pod)}
+		next := 0
+		if at.of.Kind == "StatefulSet" || at.of.Kind == "" {
+			next = slices.IndexFunc(created[at], func(other *v1.Pod) bool { return other.Name == pod.Name })
+		}
+		if next < 0 || len(created[at]) == 0 {
+			continue
+		}
+		all[pod.UID] = created[at][next]
+		created[at] = slices.Delete(created[at], next, next+1)
+	}
+	return all
+}
+
+// gone is why no pod has come in the place of one.
+func (e *Engine) gone(was *v1.Pod) string {
+	owner := metav1.GetControllerOf(was)
+	if owner == nil && e.WasPreempted(was) {
+		return "it was preempted, and nothing recreates it"
+	}
+	if owner == nil {
+		return Gone
+	}
+	return cmp.Or(e.Missing(owner.UID, owner.Kind, was.Namespace), Gone)
+}
+
+// ofPods begins the message of a pod that admission rejects, with a name that the pod does not get.
+var ofPods = regexp.MustCompile(`^pods "[^"]*" is forbidden: `)
+
+// Rejection says that an API server rejects an object.
+func Rejection(message string) string {
+	return "the API server rejects it: " + ofPods.ReplaceAllString(message, "")
+}
+
+// Missing is why an owner lacks a pod, if that is known.
+func (e *Engine) Missing(owner types.UID, kind, namespace string) string {
+	refused := e.Refused(owner)
+	if refused != "" {
+		return Rejection(refused)
+	}
+	if kind != "StatefulSet" {
+		return ""
+	}
+	for _, pod := range e.PodsOf(owner, namespace) {
+		if !podutil.IsPodReady(pod) {
+			return "its StatefulSet does not make it before " + pod.Name + " is ready"
+		}
+	}
+	return ""
+}
+
+// Has says whether a pod is still there.
+func (e *Engine) Has(pod *v1.Pod) bool {
+	now := cluster.Get[*v1.Pod](e.Cluster, pod.Namespace, pod.Name)
+	return now != nil && now.UID == pod.UID
+}
+
+// WasPreempted says whether a pod was, and not by a trial that is undone.
+func (e *Engine) WasPreempted(pod *v1.Pod) bool { return e.evicted[cluster.NameOf(pod)].of == pod.UID }
+
+// Place says where a pod has come to, and how many other nodes would have done.
+func Place(node string, feasible int) string {
+	switch {
+	case node == "" || feasible == 1:
+		return node
+	case feasible == 0:
+		return node + ", by preemption"
+	case feasible == 2:
+		return node + " or 1 other"
+	}
+	return fmt.Sprintf("%s or %d others", node, feasible-1)
+}
+
+// Reason is why a pod has no node, in a line.
+func (o Outcome) Reason() string {
+	return strings.Join(strings.Fields(cmp.Or(o.Message, o.State)), " ")
+}
+
+// Recreatable reports whether a controller recreates a pod.
+func Recreatable(pod *v1.Pod) bool { return metav1.GetControllerOf(pod) != nil }
+
+// Pods are the pods of a cluster at a time.
+type Pods struct {
+	Placed []*v1.Pod // that have a node, by name
+	uids   sets.Set[types.UID]
+}
+
+// Pods are the pods as they are. Take them before a change, to see later which have moved.
+func (e *Engine) Pods() *Pods {
+	now := &Pods{uids: sets.New[types.UID]()}
+	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
+		now.uids.Insert(pod.UID)
+		if pod.Spec.NodeName != "" {
+			now.Placed = append(now.Placed, pod)
+		}
+	}
+	slices.SortFunc(now.Placed, cluster.ByName)
+	return now
+}
+
+// Has says whether a pod was there.
+func (p *Pods) Has(pod *v1.Pod) bool { return p.uids.Has(pod.UID) }
