@@ -181,14 +181,22 @@ test-minors: helm ## on the other minors of Kubernetes, scheduler, host, native 
 		$(foreach m,$(MINORS_SERVED),"$(m): $(TEST) $(call minor,$(m)) $(OF_MINORS)" \
 			"$(m), what-ifs: $(TEST) $(call minor,$(m)) -run 'AgainstItself|NeedALater' ./internal/whatif/compare ./internal/snapshot") \
 		$(if $(filter 1.37,$(MINORS_SERVED)),"a cluster of 1.37: make bin/simulator-1.37 && SIMULATOR_OF_NEXT_MINOR=$(CURDIR)/bin/simulator-1.37 \
-			$(TEST) $(LDFLAGS) -run 'TheScheduler|Rights|Priority|Volumes|TheChartIsInstalled|Default' ./deploy")
+			$(TEST) $(LDFLAGS) -run 'Scheduler|Rights|ChartIsInstalled|Default' ./deploy")
+
+# What they differ in is printed, and written to bin/hunt, each as a scenario that is as small as it gets.
+hunt = HUNT=$(1) SEED=$(2) FOUND=$(CURDIR)/bin/hunt $(TEST) $(call minor,$(KUBERNETES)) -timeout 3h -count=1 -v -run TestHunt ./internal/simulator/referee
+
+.PHONY: hunt
+hunt: ## predictions against a live cluster in N=200 generated cases, from SEED=1 on; KUBERNETES=…
+	$(call hunt,$(or $(N),200),$(or $(SEED),1))
 
 # What takes long and seldom finds something.
 .PHONY: test-nightly
 test-nightly: export NIGHTLY := 1
-test-nightly: chromium ## each benchmark once, a page of 1,000 nodes and 5,000 pods, the soak of v2, READMEs that build Kubernetes
+test-nightly: chromium ## each benchmark once, a page of 1,000 nodes and 5,000 pods, the soak of v2, READMEs that build Kubernetes, a hunt
 	@tools/test.sh "benchmarks, large page, examples: $(TEST) $(LDFLAGS) -run 'EveryVariant|ThousandNodes|EachExample' ./bench ./internal/simulator/page/browsertest ./examples" \
-		"soak: $(TEST) $(LDFLAGS) -run '^TestSoak' ./static -soak.cycles 1000000"
+		"soak: $(TEST) $(LDFLAGS) -run '^TestSoak' ./static -soak.cycles 1000000" \
+		"hunt: $(call hunt,200,$(shell date +%Y%j)000)"
 
 # A version that is not released yet has the build tag of the last minor.
 .PHONY: test-next

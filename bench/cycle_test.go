@@ -8,6 +8,8 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // BenchmarkCycle measures a pod's scheduling cycle in each variant: CPU time (cpu-ns/op)
@@ -122,4 +124,19 @@ func cpuTime() time.Duration {
 		panic(err) // cannot fail with these arguments
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// BenchmarkStart measures the start of a guest up to its first pod: the host compiles and
+// instantiates it, and asks for the events that it registers.
+func BenchmarkStart(b *testing.B) {
+	one := newCluster(1)
+	withGuest := slices.DeleteFunc(asked(b), func(d *variant) bool { return d.wasm == nil })
+	inTurns(b, *rounds, "case=guest", withGuest, func(b *testing.B, d *variant) {
+		for b.Loop() {
+			s, err := d.open(one)
+			testkit.Must(b, err)
+			testkit.Must(b, s.Close())
+		}
+		b.ReportMetric(float64(len(d.wasm)), "wasm-B")
+	})
 }

@@ -120,10 +120,11 @@ func TestAlertsAndDashboardUseSeriesThatExist(t *testing.T) {
 			}
 		}
 	}
-	if got := exposed["scheduler_unschedulable_pods"]["plugin"]; !strings.Contains(got, " Extender ") || !strings.Contains(got, " WasmRegexScheduling ") {
+	got := exposed["scheduler_unschedulable_pods"]["plugin"]
+	if !strings.Contains(got, " Extender ") || !strings.Contains(got, " WasmRegexScheduling ") {
 		t.Errorf("the plugins of unschedulable pods are %s", got)
 	}
-	got := exposed["kubelet_admission_rejections_total"]["reason"]
+	got = exposed["kubelet_admission_rejections_total"]["reason"]
 	if !strings.Contains(got, " OutOfcpu ") {
 		t.Errorf("the reasons of rejected pods are %s", got)
 	}
@@ -183,26 +184,24 @@ func gathered(t *testing.T) map[string]map[string]string {
 	return exposed
 }
 
-// rejectionsOfKubelet are the labels of kubelet_admission_rejections_total. What registers it needs
+// rejectionsOfKubelet are the labels of kubelet_admission_rejections_total, by the kubelet's source: what registers it needs
 // modules that ours does not.
 func rejectionsOfKubelet(t *testing.T) map[string]string {
 	t.Helper()
-	source, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}/pkg/kubelet/", "k8s.io/kubernetes").Output()
+	folder, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}/pkg/kubelet/", "k8s.io/kubernetes").Output()
 	must(t, err)
-	folder := strings.TrimSpace(string(source))
-	metrics, err := os.ReadFile(folder + "metrics/metrics.go")
-	must(t, err)
-	label := regexp.MustCompile(`(?s)AdmissionRejectionsTotalKey += "admission_rejections_total".*AdmissionRejectionsTotal = .*?\[\]string\{"(\w+)"\}`).FindSubmatch(metrics)
+	text := ""
+	for _, file := range []string{"metrics/metrics.go", "lifecycle/predicate.go"} {
+		source, err := os.ReadFile(strings.TrimSpace(string(folder)) + file)
+		must(t, err)
+		text += string(source)
+	}
+	label := regexp.MustCompile(`(?s)AdmissionRejectionsTotalKey += "admission_rejections_total".*AdmissionRejectionsTotal = .*?\[\]string\{"(\w+)"\}`).FindStringSubmatch(text)
 	if label == nil {
-		t.Fatalf("%smetrics/metrics.go has no admission_rejections_total", folder)
+		t.Fatal("the kubelet has no admission_rejections_total")
 	}
-	lifecycle, err := os.ReadFile(folder + "lifecycle/predicate.go")
-	must(t, err)
-	reasons := ""
-	for _, reason := range regexp.MustCompile(`"(OutOf.+)"`).FindAllSubmatch(lifecycle, -1) {
-		reasons += " " + string(reason[1]) + " "
-	}
-	return map[string]string{string(label[1]): reasons}
+	reasons := strings.Join(regexp.MustCompile(`OutOf\w+`).FindAllString(text, -1), "  ")
+	return map[string]string{label[1]: " " + reasons + " "}
 }
 
 func extenderSeries(t *testing.T, address string) map[string]map[string]string {

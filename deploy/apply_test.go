@@ -10,48 +10,44 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-func TestEveryManifestPassesServerSideDryRun(t *testing.T) {
-	forEachFolder(t, func(t *testing.T, rendered []*unstructured.Unstructured) {
-		for _, object := range rendered {
-			if strings.HasPrefix(object.GetKind(), "Mutating") && !hasMutatingPolicies() {
-				continue
+// TestEveryFolderCanBeApplied has the API server take what each renders, and its pods under the restricted standard, of which
+// also what it leaves open is wanted: a root file system that is only read, and bounded memory.
+func TestEveryFolderCanBeApplied(t *testing.T) {
+	folders := foldersWithKustomization(t)
+	if len(folders) < 10 {
+		t.Fatalf("only %v", folders)
+	}
+	pods, dryRun := client.CoreV1().Pods(namespace), metav1.CreateOptions{DryRun: dry}
+	for _, folder := range folders {
+		t.Run(folder, func(t *testing.T) {
+			rendered := mustRender(t, folder)
+			deployments := ofKind[appsv1.Deployment](t, rendered, "Deployment")
+			for _, object := range rendered {
+				goesIntoOneNamespace(t, object)
+				selectsOwnPods(t, object, deployments)
+				if strings.HasPrefix(object.GetKind(), "Mutating") && !hasMutatingPolicies() {
+					continue
+				}
+				if err := apply(t.Context(), object, metav1.DryRunAll); err != nil {
+					t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
+				}
 			}
-			if err := apply(t.Context(), object, metav1.DryRunAll); err != nil {
-				t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
+			for _, d := range deployments {
+				pod := &corev1.Pod{ObjectMeta: *d.Spec.Template.ObjectMeta.DeepCopy(), Spec: *d.Spec.Template.Spec.DeepCopy()} // as its controller would make it
+				pod.GenerateName = d.Name + "-"
+				if _, err := pods.Create(t.Context(), pod, dryRun); err != nil {
+					t.Error(err)
+				}
+				wantHardened(t, d)
+				pod.Spec.Containers[0].SecurityContext.Capabilities = nil
+				if _, err := pods.Create(t.Context(), pod, dryRun); !apierrors.IsForbidden(err) {
+					t.Errorf("the standard is not enforced: %v", err)
+				}
 			}
-		}
-	})
-}
-
-// podOf is the pod that the Deployment's controller would make.
-func podOf(d appsv1.Deployment) *corev1.Pod {
-	pod := &corev1.Pod{ObjectMeta: *d.Spec.Template.ObjectMeta.DeepCopy(), Spec: *d.Spec.Template.Spec.DeepCopy()}
-	pod.GenerateName = d.Name + "-"
-	return pod
-}
-
-// TestPodsAreAdmittedUnderTheRestrictedStandard also wants what the standard
-// leaves open: a root file system that is only read, and bounded memory.
-func TestPodsAreAdmittedUnderTheRestrictedStandard(t *testing.T) {
-	pods := client.CoreV1().Pods(namespace)
-	dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
-	forEachFolder(t, func(t *testing.T, rendered []*unstructured.Unstructured) {
-		for _, d := range ofKind[appsv1.Deployment](t, rendered, "Deployment") {
-			if _, err := pods.Create(t.Context(), podOf(d), dryRun); err != nil {
-				t.Error(err)
-			}
-			wantHardened(t, d)
-
-			open := podOf(d)
-			open.Spec.Containers[0].SecurityContext.Capabilities = nil
-			if _, err := pods.Create(t.Context(), open, dryRun); !apierrors.IsForbidden(err) {
-				t.Errorf("the standard is not enforced: %v", err)
-			}
-		}
-	})
+		})
+	}
 }
 
 func wantHardened(t *testing.T, d appsv1.Deployment) {

@@ -68,7 +68,8 @@ func TestBadDefaultIsRefused(t *testing.T) {
 	addNamespace(t, "bad-before", bad)
 	applyPolicy(t, "default")
 	eventually.Succeeds(t, "the policy works", func(ctx context.Context) error {
-		if err := createNamespace(ctx, "new", bad); err == nil {
+		err := createNamespace(ctx, "new", bad)
+		if err == nil {
 			return fmt.Errorf("the pattern %q is taken", bad)
 		}
 		return nil
@@ -77,12 +78,9 @@ func TestBadDefaultIsRefused(t *testing.T) {
 	t.Cleanup(func() { key = regex.Annotation })
 	for pattern, want := range map[string]string{
 		"kubecon-.*": "", "": "", `\x{e9}`: "",
-		"kubecon-(.*":              "error parsing regexp: missing closing ): `kubecon-(.*`",
-		strings.Repeat("a?", 501):  "annotation " + key + ": the pattern has too many operators: at most 500",
-		strings.Repeat("(a)", 101): "annotation " + key + ": the pattern has too many groups: at most 100 opening parentheses",
-		strings.Repeat(`\pL`, 9):   "annotation " + key + `: the pattern has too many Unicode classes: at most 8 times \p`,
-		strings.Repeat("a", 2049):  "annotation " + key + ": the pattern is too long: at most 2048 bytes, not 2049",
-		"(?i)é":                    "annotation " + key + ": the pattern must not mix (?i)",
+		"kubecon-(.*":             "error parsing regexp: missing closing ): `kubecon-(.*`",
+		strings.Repeat("a?", 501): "annotation " + key + ": the pattern has too many operators: at most 500",
+		"(?i)é":                   "annotation " + key + ": the pattern must not mix (?i)",
 	} {
 		err := createNamespace(t.Context(), "new", pattern)
 		if (want == "") != (err == nil) || err != nil && !(strings.Contains(err.Error(), want) && namesItsAnnotation(err)) {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -34,6 +35,7 @@ var (
 	admin   *rest.Config
 	client  kubernetes.Interface
 	objects dynamic.Interface
+	mapper  *restmapper.DeferredDiscoveryRESTMapper
 )
 
 func TestMain(m *testing.M) {
@@ -65,6 +67,7 @@ func prepare() (err error) {
 	if objects, err = dynamic.NewForConfig(admin); err != nil {
 		return err
 	}
+	mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client.Discovery()))
 	spaces, err := render("namespace")
 	if err != nil {
 		return err
@@ -119,12 +122,9 @@ func apply(ctx context.Context, object *unstructured.Unstructured, dryRun ...str
 }
 
 func resourceOf(kind schema.GroupVersionKind) (dynamic.NamespaceableResourceInterface, error) {
-	groups, err := restmapper.GetAPIGroupResources(client.Discovery())
+	mapping, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if err != nil {
-		return nil, err
-	}
-	mapping, err := restmapper.NewDiscoveryRESTMapper(groups).RESTMapping(kind.GroupKind(), kind.Version)
-	if err != nil {
+		mapper.Reset() // it may come
 		return nil, err
 	}
 	return objects.Resource(mapping.Resource), nil

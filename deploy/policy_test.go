@@ -89,40 +89,40 @@ func create(ctx context.Context, c dynamic.Interface, index int, pattern *string
 	return err
 }
 
-// update tries to give the object that is there that pattern. Its controller may
+// update tries to give an object that is there that pattern. Its controller may
 // change it at the same time.
-func update(ctx context.Context, c dynamic.Interface, index int, pattern *string) error {
+func update(ctx context.Context, index int, name string, pattern *string) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		there, err := resourceAt(c, index).Get(ctx, "there", metav1.GetOptions{})
+		there, err := resourceAt(objects, index).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
-		next := annotated(index, "there", pattern)
+		next := annotated(index, name, pattern)
 		path := append(append([]string{}, kinds[index].pod...), "metadata", "annotations")
 		annotations, _, _ := unstructured.NestedMap(next.Object, path...)
 		_ = unstructured.SetNestedMap(there.Object, annotations, path...)
-		_, err = resourceAt(c, index).Update(ctx, there, metav1.UpdateOptions{DryRun: dry})
+		_, err = resourceAt(objects, index).Update(ctx, there, metav1.UpdateOptions{DryRun: dry})
 		return err
 	})
 }
 
 // keep creates an object of each kind that can be changed.
-func keep(t *testing.T, pattern string) {
+func keep(t *testing.T, name, pattern string) {
 	t.Helper()
 	for i, k := range kinds {
 		eventually.Succeeds(t, "create it, once the policy of another test is gone", func(ctx context.Context) error {
-			_, err := resourceAt(objects, i).Create(ctx, annotated(i, "there", &pattern), metav1.CreateOptions{})
+			_, err := resourceAt(objects, i).Create(ctx, annotated(i, name, &pattern), metav1.CreateOptions{})
 			return err
 		})
 		if k.kind == "Job" { // its template can be changed while it is suspended
-			status := annotated(i, "there", &pattern)
+			status := annotated(i, name, &pattern)
 			_ = unstructured.SetNestedSlice(status.Object, []any{map[string]any{"type": "Suspended", "status": "True"}}, "status", "conditions")
-			_, err := resourceAt(objects, i).ApplyStatus(t.Context(), "there", status, metav1.ApplyOptions{FieldManager: "test", Force: true})
+			_, err := resourceAt(objects, i).ApplyStatus(t.Context(), name, status, metav1.ApplyOptions{FieldManager: "test", Force: true})
 			must(t, err)
 		}
 		t.Cleanup(func() {
 			now, orphan := int64(0), metav1.DeletePropagationOrphan
-			if err := resourceAt(objects, i).Delete(context.Background(), "there", metav1.DeleteOptions{GracePeriodSeconds: &now, PropagationPolicy: &orphan}); err != nil {
+			if err := resourceAt(objects, i).Delete(context.Background(), name, metav1.DeleteOptions{GracePeriodSeconds: &now, PropagationPolicy: &orphan}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -194,22 +194,53 @@ func judged(t *testing.T) map[*string]string {
 	return judged
 }
 
+// patternsOf are all patterns for pods, and a good and a bad one for the other kinds.
+func patternsOf(t *testing.T, kind int) map[*string]string {
+	t.Helper()
+	good := "kubecon-.*"
+	if kinds[kind].pod == nil {
+		return judged(t)
+	}
+	return map[*string]string{nil: "", &good: "", &bad: "missing closing )"}
+}
+
 func TestTheAPIServerRefusesBadPatterns(t *testing.T) {
-	keep(t, "kubecon-.*")
+	keep(t, "there", "kubecon-.*")
+	keep(t, "before", bad) // the policy
+	addPod(t, podFor("status", "kubecon-.*"))
 	enforce(t, "base", objects, func(err error) bool { return err != nil })
 	t.Cleanup(func() { key = regex.Annotation })
 	for _, key = range regex.Default.Keys() {
 		for i, k := range kinds {
-			for what, try := range map[string]func(context.Context, dynamic.Interface, int, *string) error{"create": create, "update": update} {
-				t.Run(what+" "+k.kind+" "+key, func(t *testing.T) {
-					for pattern, want := range judged(t) {
-						err := try(t.Context(), objects, i, pattern)
-						if (want == "") != (err == nil) || err != nil && !(strings.Contains(err.Error(), want) && namesItsAnnotation(err)) {
-							t.Errorf("%s: got %v, want %q", shown(pattern), err, want)
-						}
+			for what, try := range map[string]func(pattern *string) error{
+				"create": func(pattern *string) error { return create(t.Context(), objects, i, pattern) },
+				"update": func(pattern *string) error { return update(t.Context(), i, "there", pattern) },
+			} {
+				for pattern, want := range patternsOf(t, i) {
+					err := try(pattern)
+					if (want == "") != (err == nil) || err != nil && !(strings.Contains(err.Error(), want) && namesItsAnnotation(err)) {
+						t.Errorf("%s %s with %s, %s: got %v, want %q", what, k.kind, key, shown(pattern), err, want)
 					}
-				})
+				}
 			}
+		}
+	}
+	key = regex.Annotation
+	for i, k := range kinds {
+		if err := update(t.Context(), i, "before", &bad); err != nil {
+			t.Errorf("%s as it was: %v", k.kind, err)
+		}
+		err := update(t.Context(), i, "before", &worse)
+		if err == nil || !strings.Contains(err.Error(), "missing closing )") {
+			t.Errorf("%s with another bad pattern: %v", k.kind, err)
+		}
+	}
+	// Who may change the status of a pod could change its annotations with it.
+	for pattern, refused := range map[string]bool{bad: true, "cncf-.*": false} {
+		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, key, pattern)
+		_, err := client.CoreV1().Pods("default").Patch(t.Context(), "status", types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "missing closing )") {
+			t.Errorf("pattern %q by the status: %v", pattern, err)
 		}
 	}
 }
@@ -226,33 +257,6 @@ func shown(pattern *string) string {
 	return fmt.Sprintf("%.20q", *pattern)
 }
 
-func TestWhatWasThereBeforeThePolicyCanStillBeChanged(t *testing.T) {
-	keep(t, bad)
-	enforce(t, "base", objects, func(err error) bool { return err != nil })
-	for i, k := range kinds {
-		if err := update(t.Context(), objects, i, &bad); err != nil {
-			t.Errorf("%s as it was: %v", k.kind, err)
-		}
-		err := update(t.Context(), objects, i, &worse)
-		if err == nil || !strings.Contains(err.Error(), "missing closing )") {
-			t.Errorf("%s with another bad pattern: %v", k.kind, err)
-		}
-	}
-}
-
-// Who may change the status of a pod could change its annotations with it.
-func TestStatusBringsNoBadPattern(t *testing.T) {
-	addPod(t, podFor("status", "kubecon-.*"))
-	enforce(t, "base", objects, func(err error) bool { return err != nil })
-	for pattern, refused := range map[string]bool{bad: true, "cncf-.*": false} {
-		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, key, pattern)
-		_, err := client.CoreV1().Pods("default").Patch(t.Context(), "status", types.MergePatchType, patch, metav1.PatchOptions{}, "status")
-		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "missing closing )") {
-			t.Errorf("pattern %q by the status: %v", pattern, err)
-		}
-	}
-}
-
 func TestTheAPIServerWarnsOfBadPatterns(t *testing.T) {
 	var reported warnings
 	config := rest.CopyConfig(admin)
@@ -261,7 +265,7 @@ func TestTheAPIServerWarnsOfBadPatterns(t *testing.T) {
 	must(t, err)
 	enforce(t, "warn", c, func(err error) bool { return err == nil && reported.take() != "" })
 	for i, k := range kinds {
-		for pattern, want := range judged(t) {
+		for pattern, want := range patternsOf(t, i) {
 			err := create(t.Context(), c, i, pattern)
 			got := reported.take()
 			if err != nil || (want == "") != (got == "") || !strings.Contains(got, want) {

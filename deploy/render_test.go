@@ -36,18 +36,6 @@ func renderOn(files filesys.FileSystem, folder string) ([]*unstructured.Unstruct
 	return all, nil
 }
 
-// forEachFolder renders every folder that can be applied.
-func forEachFolder(t *testing.T, test func(t *testing.T, rendered []*unstructured.Unstructured)) {
-	t.Helper()
-	folders := foldersWithKustomization(t)
-	if len(folders) < 10 {
-		t.Fatalf("only %v", folders)
-	}
-	for _, folder := range folders {
-		t.Run(folder, func(t *testing.T) { test(t, mustRender(t, folder)) })
-	}
-}
-
 // foldersWithKustomization are the folders that can be applied: components cannot, by
 // themselves.
 func foldersWithKustomization(t *testing.T) (folders []string) {
@@ -95,20 +83,37 @@ func ofKind[T any](t *testing.T, rendered []*unstructured.Unstructured, kind str
 // clusterWide are the kinds of ours that are in no namespace.
 var clusterWide = regexp.MustCompile("^(ClusterRole|(Validating|Mutating)AdmissionPolicy)(Binding)?$")
 
-func TestEverythingGoesIntoOneNamespace(t *testing.T) {
-	forEachFolder(t, func(t *testing.T, rendered []*unstructured.Unstructured) {
-		for _, object := range rendered {
-			switch {
-			case object.GetNamespace() == namespace, object.GetKind() == "Namespace":
-			case clusterWide.MatchString(object.GetKind()) && strings.HasPrefix(object.GetName(), namespace):
-			default:
-				t.Errorf("%s %s is in namespace %q", object.GetKind(), object.GetName(), object.GetNamespace())
-			}
-			if object.GetLabels()["app.kubernetes.io/part-of"] != namespace && object.GetKind() != "ServiceMonitor" {
-				t.Errorf("%s %s is not labelled as a part of %s", object.GetKind(), object.GetName(), namespace)
-			}
+// goesIntoOneNamespace checks namespace and labels of an object.
+func goesIntoOneNamespace(t *testing.T, object *unstructured.Unstructured) {
+	t.Helper()
+	switch {
+	case object.GetNamespace() == namespace, object.GetKind() == "Namespace":
+	case clusterWide.MatchString(object.GetKind()) && strings.HasPrefix(object.GetName(), namespace):
+	default:
+		t.Errorf("%s %s is in namespace %q", object.GetKind(), object.GetName(), object.GetNamespace())
+	}
+	if object.GetLabels()["app.kubernetes.io/part-of"] != namespace && object.GetKind() != "ServiceMonitor" {
+		t.Errorf("%s %s is not labelled as a part of %s", object.GetKind(), object.GetName(), namespace)
+	}
+}
+
+// selectsOwnPods checks the selector of an object that has one.
+func selectsOwnPods(t *testing.T, object *unstructured.Unstructured, deployments []appsv1.Deployment) {
+	t.Helper()
+	switch object.GetKind() {
+	case "Deployment", "NetworkPolicy", "PodDisruptionBudget", "Service", "ServiceMonitor":
+	default:
+		return
+	}
+	got := selectorOf(t, object).MatchLabels
+	if len(got) != 1 || got["app.kubernetes.io/name"] == "" {
+		t.Errorf("%s %s selects %v", object.GetKind(), object.GetName(), got)
+	}
+	for _, d := range deployments {
+		if got["app.kubernetes.io/name"] != d.Name || d.Spec.Template.Labels["app.kubernetes.io/name"] != d.Name {
+			t.Errorf("%s %s selects %v, but the pods of %s have %v", object.GetKind(), object.GetName(), got, d.Name, d.Spec.Template.Labels)
 		}
-	})
+	}
 }
 
 // selectorOf finds the selector of an object by which it chooses pods.
@@ -130,26 +135,4 @@ func selectorOf(t *testing.T, object *unstructured.Unstructured) metav1.LabelSel
 	var selector metav1.LabelSelector
 	must(t, runtime.DefaultUnstructuredConverter.FromUnstructured(content, &selector))
 	return selector
-}
-
-func TestSelectorsFindTheirOwnPodsOnly(t *testing.T) {
-	forEachFolder(t, func(t *testing.T, rendered []*unstructured.Unstructured) {
-		deployments := ofKind[appsv1.Deployment](t, rendered, "Deployment")
-		for _, object := range rendered {
-			switch object.GetKind() {
-			case "Deployment", "NetworkPolicy", "PodDisruptionBudget", "Service", "ServiceMonitor":
-			default:
-				continue
-			}
-			got := selectorOf(t, object).MatchLabels
-			if len(got) != 1 || got["app.kubernetes.io/name"] == "" {
-				t.Errorf("%s %s selects %v", object.GetKind(), object.GetName(), got)
-			}
-			for _, d := range deployments {
-				if got["app.kubernetes.io/name"] != d.Name || d.Spec.Template.Labels["app.kubernetes.io/name"] != d.Name {
-					t.Errorf("%s %s selects %v, but the pods of %s have %v", object.GetKind(), object.GetName(), got, d.Name, d.Spec.Template.Labels)
-				}
-			}
-		}
-	})
 }

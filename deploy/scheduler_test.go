@@ -17,6 +17,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
@@ -150,17 +152,81 @@ func TestSchedulerSchedulesWithJustItsRights(t *testing.T) {
 	}
 }
 
-func TestPodWithPriorityMakesItsRoom(t *testing.T) {
-	addNode(t, "kubecon-1", 1)
+// TestSchedulerHasTheRightsForVolumesDevicesAndPreemption binds a volume that is there, and names the node for one that is to
+// be made; reserves devices that pods ask for by a claim and as for CPU; and deletes a pod.
+func TestSchedulerHasTheRightsForVolumesDevicesAndPreemption(t *testing.T) {
+	text, err := os.ReadFile("testdata/rights.yaml")
+	must(t, err)
+	for _, object := range decode(t, string(text)) {
+		in, err := resourceOf(object.GroupVersionKind())
+		must(t, err)
+		_, err = in.Namespace(object.GetNamespace()).Create(t.Context(), object, metav1.CreateOptions{})
+		must(t, err)
+		t.Cleanup(func() {
+			_ = in.Namespace(object.GetNamespace()).Delete(context.Background(), object.GetName(), metav1.DeleteOptions{})
+		})
+	}
+	t.Cleanup(func() { removeClaims(t) })
 	runScheduler(t, "native", nil)
-	addPod(t, podFor("modest", "kubecon-.*"))
-	waitForNode(t, "modest", "kubecon-1")
-	urgent := podFor("urgent", "kubecon-.*")
+
+	for _, claim := range []string{"there", "to-be-made"} {
+		pod := podFor("with-"+claim, "^kubecon-1$")
+		pod.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}}}}
+		addPod(t, pod)
+	}
+	core := client.CoreV1()
+	eventually.Succeeds(t, "the volume has its claim, and the other claim its node", func(ctx context.Context) error {
+		volume, volumeErr := core.PersistentVolumes().Get(ctx, "there", metav1.GetOptions{})
+		claim, claimErr := core.PersistentVolumeClaims("default").Get(ctx, "to-be-made", metav1.GetOptions{})
+		if err := errors.Join(volumeErr, claimErr); err != nil {
+			return err
+		}
+		if volume.Spec.ClaimRef == nil || volume.Spec.ClaimRef.Name != "there" || claim.Annotations["volume.kubernetes.io/selected-node"] != "kubecon-1" {
+			return fmt.Errorf("they are %+v and %+v", volume, claim)
+		}
+		return nil
+	})
+
+	modest, urgent := podFor("modest", "^rack-1$"), podFor("urgent", "^rack-1$")
+	addPod(t, modest)
+	waitForNode(t, "modest", "rack-1")
 	urgent.Spec.PriorityClassName = "system-cluster-critical"
 	addPod(t, urgent)
-	waitForNode(t, "urgent", "kubecon-1")
-	if _, err := client.CoreV1().Pods("default").Get(t.Context(), "modest", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+	waitForNode(t, "urgent", "rack-1")
+	if _, err := core.Pods("default").Get(t.Context(), "modest", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the other pod is still there: %v", err)
+	}
+
+	claiming, counting := podFor("claiming", "^kubecon-"), podFor("counting", "^kubecon-")
+	claiming.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: ptr.To("gpu")}}
+	addPod(t, claiming)
+	waitForNode(t, "claiming", "kubecon-2")
+	server, err := client.Discovery().ServerVersion()
+	must(t, err)
+	if server.Minor < "36" {
+		t.Log("devices cannot be asked for as for CPU before Kubernetes 1.36")
+		return
+	}
+	one := corev1.ResourceList{"example.com/gpu": resource.MustParse("1")}
+	counting.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: one, Limits: one}
+	addPod(t, counting)
+	waitForNode(t, "counting", "kubecon-2")
+}
+
+// removeClaims does what a controller would do once their pods are gone, and may do at the same time.
+func removeClaims(t *testing.T) {
+	t.Helper()
+	claims := client.ResourceV1().ResourceClaims("default")
+	list, err := claims.List(context.Background(), metav1.ListOptions{})
+	must(t, err)
+	for _, claim := range list.Items {
+		_, err := claims.Patch(context.Background(), claim.Name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		if err == nil {
+			err = claims.Delete(context.Background(), claim.Name, metav1.DeleteOptions{})
+		}
+		if !apierrors.IsNotFound(err) {
+			must(t, err)
+		}
 	}
 }
 

@@ -33,6 +33,12 @@ func TestKubeletTakesTheStaticPods(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	pod := staticPod(t, "extender")
+	c := extenderConfig(t, "", pod.Spec.Containers[0].Args...)
+	probe := pod.Spec.Containers[0].LivenessProbe.HTTPGet
+	if c.Listen != "127.0.0.1:8000" || c.Filter != "regex" || probe.Host != "127.0.0.1" || probe.Port.IntValue() != 8000 {
+		t.Errorf("the extender listens on %s, filters with %v, is probed at %s:%s", c.Listen, c.Filter, probe.Host, &probe.Port)
+	}
 }
 
 func staticPod(t *testing.T, name string) *corev1.Pod {
@@ -42,18 +48,6 @@ func staticPod(t *testing.T, name string) *corev1.Pod {
 	var pod corev1.Pod
 	must(t, yaml.UnmarshalStrict(data, &pod))
 	return &pod
-}
-
-func TestStaticExtenderListensOnItsNodeAlone(t *testing.T) {
-	pod := staticPod(t, "extender")
-	c := extenderConfig(t, "", pod.Spec.Containers[0].Args...)
-	if c.Listen != "127.0.0.1:8000" || c.Filter != "regex" {
-		t.Errorf("listens on %s, filters with %v", c.Listen, c.Filter)
-	}
-	probe := pod.Spec.Containers[0].LivenessProbe.HTTPGet
-	if probe.Host != "127.0.0.1" || probe.Port.IntValue() != 8000 {
-		t.Errorf("probed at %s:%s", probe.Host, &probe.Port)
-	}
 }
 
 // TestStaticSchedulerSchedules runs it with its configuration, where the files

@@ -1,10 +1,13 @@
 package kubectl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
@@ -59,4 +62,72 @@ func list[T any](ctx context.Context, o *options, what string, page func(kuberne
 		return nil, fmt.Errorf("list %s: %w", what, err)
 	}
 	return all, nil
+}
+
+// surroundings are what explain reads besides the pod. For a pod that is not pending, these
+// are only the nodes.
+type surroundings struct {
+	nodes     []*v1.Node
+	scheduler string    // the message of a scheduler about the pod
+	pods      []*v1.Pod // of the cluster, if no scheduler has reported on the pod
+	notRead   []string  // what could not be read, and why
+}
+
+// look reads the surroundings of a pod. It skips what the user has no right to read, and
+// notes that.
+func (o *options) look(ctx context.Context, client kubernetes.Interface, pod *v1.Pod) (seen *surroundings, err error) {
+	seen = &surroundings{}
+	if seen.nodes, err = o.nodes(ctx, ""); err != nil {
+		return nil, err
+	}
+	if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil {
+		return seen, nil
+	}
+	allowed := func(err error) error {
+		if apierrors.IsForbidden(err) {
+			seen.notRead = append(seen.notRead, err.Error())
+			return nil
+		}
+		return err
+	}
+	seen.scheduler, err = schedulerSays(ctx, client, pod)
+	err = allowed(err)
+	if err != nil || seen.scheduler != "" {
+		return seen, err
+	}
+	seen.pods, err = o.pods(ctx, metav1.NamespaceAll)
+	return seen, allowed(err)
+}
+
+// schedulerSays returns the last message of a scheduler about a pending pod. It is in the
+// pod's condition, which outlives events, or else in an event.
+func schedulerSays(ctx context.Context, client kubernetes.Interface, pod *v1.Pod) (string, error) {
+	for _, c := range pod.Status.Conditions {
+		// The API server sets the condition of a gate, and keeps it when the gate is gone.
+		outlived := c.Reason == v1.PodReasonSchedulingGated && len(pod.Spec.SchedulingGates) == 0
+		if c.Type == v1.PodScheduled && c.Status == v1.ConditionFalse && !outlived {
+			return c.Message, nil
+		}
+	}
+	events, err := client.CoreV1().Events(pod.Namespace).List(ctx, metav1.ListOptions{
+		FieldSelector: "reason=FailedScheduling,involvedObject.uid=" + string(pod.UID),
+	})
+	if err != nil || len(events.Items) == 0 {
+		return "", err
+	}
+	last := slices.MaxFunc(events.Items, func(a, b v1.Event) int {
+		return cmp.Or(a.LastTimestamp.Compare(b.LastTimestamp.Time), a.EventTime.Compare(b.EventTime.Time))
+	})
+	return last.Message, nil
+}
+
+// schedulers returns the schedulerNames of the scheduled pods, in order.
+func (s *surroundings) schedulers() (names []string) {
+	for _, pod := range s.pods {
+		if pod.Spec.NodeName != "" && !createdWithNode(pod) {
+			names = append(names, pod.Spec.SchedulerName)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

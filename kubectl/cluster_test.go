@@ -1,43 +1,45 @@
 package kubectl
 
 import (
-	"context"
 	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 )
 
-// The commands against a real API server, as somebody with a kubeconfig.
-func TestOnACluster(t *testing.T) {
-	cluster, err := controlplane.Start(context.Background(), controlplane.Config{})
+// everyCommand tries the commands on the cluster of TestEveryKindOfPodGetsItsAdvice.
+func everyCommand(t *testing.T, sim *simulator.Simulator) {
+	t.Setenv("KUBECONFIG", sim.Kubeconfig())
+	core := sim.Client().CoreV1()
+	p, err := core.Pods("default").Get(t.Context(), "nobodys", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cluster.Stop() })
-	t.Setenv("KUBECONFIG", cluster.Kubeconfig())
-	fill(t, kubernetes.NewForConfigOrDie(cluster.AdminConfig()))
+	event := &v1.Event{ObjectMeta: metav1.ObjectMeta{Name: "e"}, Reason: "FailedScheduling", Message: "reported in an event"}
+	event.InvolvedObject = v1.ObjectReference{Kind: "Pod", Namespace: "default", Name: p.Name, UID: p.UID}
+	if _, err := core.Events("default").Create(t.Context(), event, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	for name, tt := range map[string]struct {
 		args   []string
 		want   []string
 		status int
 	}{
-		"match":                       {[]string{"match", "kubecon"}, []string{"kubecon-1\nkubecon-2\n", "2 of 3 nodes match"}, 0},
-		"match, JSON":                 {[]string{"match", "kubecon", "-o", "json"}, []string{`"kubecon-1"`, `"nodes": 3`}, 0},
-		"match, labelled":             {[]string{"match", ".", "-l", "disk=ssd"}, []string{"other\n", "1 of 1 node matches"}, 0},
-		"nodes":                       {[]string{"nodes"}, []string{"PATTERN", "kubecon   -         2", "1      1"}, 0},
+		"match":                       {[]string{"match", "free"}, []string{"free-1\nfree-2\n", "2 of 3 nodes match"}, 0},
+		"match, JSON":                 {[]string{"match", "free", "-o", "json"}, []string{`"free-1"`, `"nodes": 3`}, 0},
+		"match, labelled":             {[]string{"match", ".", "-l", "kubernetes.io/hostname=free-2"}, []string{"free-2\n", "1 of 1 node matches"}, 0},
+		"nodes":                       {[]string{"nodes"}, []string{"PATTERN", "^taint-1$", "1      1"}, 0},
 		"nodes, in another namespace": {[]string{"nodes", "-n", "kube-system"}, []string{"No pod in kube-system has the annotation " + key}, 0},
-		"nodes, all":                  {[]string{"nodes", "-A", "-o", "yaml"}, []string{"- nodes: 2\n  patterns:\n    " + key + ": kubecon\n  pending: 1\n  pods: 1\n"}, 0},
-		"explain":                     {[]string{"explain", "pod/waits"}, []string{"Matches:  2 of 3 nodes", "Message:  0/3 nodes are available"}, 0},
-		"explain, YAML":               {[]string{"explain", "waits", "-o", "yaml"}, []string{": kubecon\n", "scheduler: '0/3 nodes are available"}, 0},
-		"explain, event":              {[]string{"explain", "new"}, []string{"Message:  reported in an event"}, 0},
+		"nodes, all":                  {[]string{"nodes", "-A", "-o", "yaml"}, []string{"- nodes: 1\n  patterns:\n    " + key + ": ^taint-1$\n  pending: 1\n  pods: 1\n"}, 0},
+		"explain":                     {[]string{"explain", "pod/taint"}, []string{"Matches:  1 of 3 nodes", "Message:  0/3 nodes are available"}, 0},
+		"explain, YAML":               {[]string{"explain", "taint", "-o", "yaml"}, []string{": ^taint-1$\n", "scheduler: '0/3 nodes are available"}, 0},
+		"explain, event":              {[]string{"explain", "nobodys"}, []string{"Message:  reported in an event"}, 0},
 		"explain, absent":             {[]string{"explain", "absent"}, []string{`error: pods "absent" not found`}, exitFailed},
 		"lint, live":                  {[]string{"lint", "--live", "--strict", "-"}, []string{"matches none of 3 nodes"}, exitMistakes},
-		"completion":                  {[]string{"__complete", "explain", ""}, []string{"new\n", "waits\n", ":4\n"}, 0},
+		"completion":                  {[]string{"__complete", "explain", ""}, []string{"gate\n", "taint\n", ":4\n"}, 0},
 		"no such context":             {[]string{"match", "x", "--context", "nope"}, []string{`error: context "nope" does not exist`}, exitFailed},
 		"no rights":                   {[]string{"match", "x", "--as", "eve"}, []string{`error: list nodes: nodes is forbidden: User "eve"`}, exitFailed},
 	} {
@@ -52,45 +54,5 @@ func TestOnACluster(t *testing.T) {
 				t.Errorf("exit status %d, want %d", status, tt.status)
 			}
 		})
-	}
-}
-
-// fill creates nodes, a pod that a scheduler has rejected, and one with a scheduler's
-// event only.
-func fill(t *testing.T, client kubernetes.Interface) {
-	t.Helper()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	ctx := t.Context()
-	for _, name := range []string{"kubecon-1", "kubecon-2", "other"} {
-		n := node(name)
-		if name == "other" {
-			n.Labels["disk"] = "ssd"
-		}
-		_, err := client.CoreV1().Nodes().Create(ctx, n, metav1.CreateOptions{})
-		must(err)
-	}
-	for name, annotations := range map[string]map[string]string{"waits": {key: "kubecon"}, "new": {}} {
-		p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: annotations}}
-		p.Spec.Containers = []v1.Container{{Name: "c", Image: "i"}}
-		p, err := client.CoreV1().Pods("default").Create(ctx, p, metav1.CreateOptions{})
-		must(err)
-		if name == "new" {
-			_, err := client.CoreV1().Events("default").Create(ctx, &v1.Event{
-				ObjectMeta: metav1.ObjectMeta{Name: "e"}, Reason: "FailedScheduling", Message: "reported in an event",
-				InvolvedObject: v1.ObjectReference{Kind: "Pod", Namespace: "default", Name: name, UID: p.UID},
-			}, metav1.CreateOptions{})
-			must(err)
-			continue
-		}
-		p.Status.Conditions = []v1.PodCondition{{
-			Type: v1.PodScheduled, Status: v1.ConditionFalse, Reason: v1.PodReasonUnschedulable, Message: "0/3 nodes are available: 3 Insufficient cpu.",
-		}}
-		_, err = client.CoreV1().Pods("default").UpdateStatus(ctx, p, metav1.UpdateOptions{})
-		must(err)
 	}
 }

@@ -33,21 +33,15 @@ func TestLintFinds(t *testing.T) {
 	for name, tt := range map[string]struct{ manifest, want string }{
 		"a good pattern":         {pod(key + ": 'kubecon-.*'"), ""},
 		"no annotation":          {pod(""), ""},
-		"another one":            {pod("nginx.ingress.kubernetes.io/use-regex: 'true'"), ""},
 		"an empty file":          {"", ""},
 		"Helm's values":          {"image: x\nkind: none\nannotations: {" + key + ": '('}\n", ""},
 		"not RE2":                {pod(key + ": 'a(?!b)'"), `5:54: error: Pod p: annotation ` + key + `: invalid or unsupported Perl syntax "(?!": "a(?!b)" (invalid-pattern)`},
-		"too costly":             {pod(key + ": '(a{1000}){1000}'"), "(invalid-pattern)"},
-		"an exclusion":           {pod(key + "-exclude: 'gpu-.*'"), ""},
 		"a bad exclusion":        {pod(key + "-exclude: 'a(?!b)'"), "annotation " + key + `-exclude: invalid or unsupported Perl syntax "(?!"`},
-		"a bad preference":       {pod(key + "-prefer: 'a(?!b)'"), "annotation " + key + `-prefer: invalid or unsupported Perl syntax "(?!"`},
 		"an exclusion misspelt":  {pod(key + "-exlude: a"), "did you mean " + key + "-exclude? (misspelt)"},
 		"a number":               {pod(key + ": 12"), "12 is not a string in YAML; put it in quotes (not-a-string)"},
 		"a letter missing":       {pod("scheduler.wasmkwokwizardy.io/regex: x"), "did you mean " + key + "? (misspelt)"},
-		"another case":           {pod("scheduler.WasmKwokWizardry.io/Regex: x"), "(misspelt)"},
 		"without its prefix":     {pod("regex: x"), "(misspelt)"},
 		"Python's way to repeat": {pod(key + ": 'n{,3}'"), "warning: Pod p: annotation " + key + ": in RE2 {,3} stands for these characters"},
-		"JSON":                   {`{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "annotations": {"` + key + `": "("}}}`, "(invalid-pattern)"},
 		"a label":                {"apiVersion: v1\nkind: Pod\nmetadata: {labels: {" + key + ": x}}\n", "it must be an annotation"},
 		"a pod's name by halves": {"apiVersion: v1\nkind: Pod\nmetadata: {generateName: p-, namespace: n, annotations: {" + key + ": '('}}\n", "Pod n/p-:"},
 		"on a service":           {"apiVersion: v1\nkind: Service\nmetadata: {annotations: {" + key + ": x}}\n", "move it to the metadata.annotations of a pod or of a pod template (misplaced)"},
@@ -55,14 +49,11 @@ func TestLintFinds(t *testing.T) {
 		"a kind of somebody's":   {"apiVersion: example.com/v1\nkind: Rollout\nspec: {template: {metadata: {annotations: {" + key + ": '('}}, spec: {containers: []}}}\n", "(invalid-pattern)"},
 		"in a list":              {"apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Pod, metadata: {annotations: {" + key + ": '('}}}]\n", "3:99"},
 		"in the second document": {pod("") + "---\n" + pod(key+": '('"), "11:54: error"},
-		"merged":                 {"apiVersion: v1\nkind: Pod\nx: &x {" + key + ": '('}\nmetadata: {annotations: {<<: *x}}\n", "3:45: error"},
 		"merged from two":        {"apiVersion: v1\nkind: Pod\nx: &x {" + key + ": '('}\ny: &y {}\nmetadata: {annotations: {<<: [*y, *x]}}\n", "3:45: error"},
 		"a typed list":           {"apiVersion: v1\nkind: PodList\nitems: [{metadata: {name: p, annotations: {" + key + ": '('}}}]\n", "3:81: error: Pod p: annotation"},
 		"JSON after JSON":        {`{"apiVersion":"v1","kind":"Pod"}{"apiVersion":"v1","kind":"Pod","metadata":{"name":"é","annotations":{"` + key + `":"("}}}`, "stdin: error: Pod é"},
-		"a number in JSON":       {`{"apiVersion":"v1","kind":"Pod","metadata":{"annotations":{"` + key + `":12}}}`, "12 is not a string"},
 		"a workflow of Argo":     {"apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec: {templates: [{name: a, metadata: {annotations: {" + key + ": 'a'}}, container: {image: x}}]}\n", ""},
 		"a machine of KubeVirt":  {"apiVersion: kubevirt.io/v1\nkind: VirtualMachine\nspec: {template: {metadata: {annotations: {" + key + ": 'a'}}, spec: {domain: {}}}}\n", ""},
-		"a bad one in Argo":      {"apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec: {templates: [{metadata: {annotations: {" + key + ": '('}}}]}\n", "(invalid-pattern)"},
 		"on a custom resource":   {"apiVersion: example.com/v1\nkind: Site\nmetadata: {annotations: {" + key + ": 'a'}}\n", "warning: Site: annotation " + key + ": it is read on pods only; does the controller of Site copy it to them?"},
 		"a hostlist":             {pod(key + ": 'node[001-128]'"), "warning: Pod p: annotation " + key + ": [001-128] matches one character"},
 		"a glob":                 {pod(key + ": 'kubecon-*'"), "(hostlist)"},
@@ -119,7 +110,8 @@ func TestLintReadsFoldersAndWarnsOfNodesThatAreNotThere(t *testing.T) {
 	if stderr != "2 patterns, 1 finding\n" {
 		t.Errorf("said %q", stderr)
 	}
-	if status, _, _ := run(t, "", "lint", folder, "--nodes", nodes, "--strict"); status != exitMistakes {
+	status, _, _ = run(t, "", "lint", folder, "--nodes", nodes, "--strict")
+	if status != exitMistakes {
 		t.Errorf("exit status %d with --strict", status)
 	}
 }
@@ -154,8 +146,11 @@ func TestSARIF(t *testing.T) {
 		place.ArtifactLocation.URI != "stdin" || place.Region.StartLine != 5 || place.Region.StartColumn != 54 {
 		t.Errorf("got %s", out)
 	}
-	if status, out, _ := run(t, "", "lint", "-o", "sarif", "-"); status != 0 || !strings.Contains(out, `"results": []`) {
-		t.Errorf("of nothing: exit status %d: %s", status, out)
+	for format, want := range map[string]string{"sarif": `"results": []`, "json": "[]\n"} {
+		status, out, _ := run(t, "", "lint", "-o", format, "-")
+		if status != 0 || !strings.Contains(out, want) {
+			t.Errorf("%s of nothing: exit status %d: %s", format, status, out)
+		}
 	}
 }
 
@@ -210,18 +205,13 @@ func TestFilesThatCannotBeReadAreFindings(t *testing.T) {
 	if status != exitFailed || strings.Count(out, "\n") != 3 {
 		t.Errorf("exit status %d\n%s%s", status, out, stderr)
 	}
-	if status, out, _ := run(t, "", "lint", "--exclude", "skipped", "--exclude", "chart", "--exclude", "dang*", link); status != exitMistakes {
+	status, out, _ = run(t, "", "lint", "--exclude", "skipped", "--exclude", "chart", "--exclude", "dang*", link)
+	if status != exitMistakes {
 		t.Errorf("without the others: exit status %d\n%s", status, out)
 	}
-	if status, _, stderr := run(t, "", "lint", "--exclude", "[", folder); status != exitFailed || !strings.Contains(stderr, "--exclude [: syntax error in pattern") {
+	status, _, stderr = run(t, "", "lint", "--exclude", "[", folder)
+	if status != exitFailed || !strings.Contains(stderr, "--exclude [: syntax error in pattern") {
 		t.Errorf("a bad glob: exit status %d: %s", status, stderr)
-	}
-}
-
-func TestNothingFoundIsAnEmptyList(t *testing.T) {
-	status, out, _ := run(t, pod(""), "lint", "-o", "json", "-")
-	if status != 0 || out != "[]\n" {
-		t.Errorf("exit status %d: %q", status, out)
 	}
 }
 
@@ -234,31 +224,17 @@ func aCluster(pods int) string {
 		if i == pods-1 {
 			pattern = "("
 		}
-		fmt.Fprintf(&b, `{
-    "apiVersion": "v1", "kind": "Pod",
-    "metadata": {"annotations": {%q: %q}, "name": "web-%d", "namespace": "shop", "labels": {"app": "web", "pod-template-hash": "5d4f8"},
-        "ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web"}], "uid": "%d"},
-    "spec": {"containers": [{"name": "web", "image": "registry.example/web:1", "env": [%s{"name": "LAST", "value": "x"}]}], "nodeName": "kubecon-1"},
-    "status": {"phase": "Running", "conditions": [%s{"type": "Ready", "status": "True"}]}
-}, `, key, pattern, i, i, strings.Repeat(`{"name": "A", "value": "b"}, `, 20), strings.Repeat(`{"type": "A", "status": "True"}, `, 5))
+		fmt.Fprintf(&b, `{"apiVersion": "v1", "kind": "Pod", "metadata": {"annotations": {%q: %q}, "name": "web-%d", "namespace": "shop", "labels": {"app": "web"}},
+    "spec": {"containers": [{"name": "web", "image": "registry.example/web:1", "env": [%s{"name": "LAST", "value": "x"}]}], "nodeName": "kubecon-1"}}, `,
+			key, pattern, i, strings.Repeat(`{"name": "A", "value": "b"}, `, 20))
 	}
 	return strings.ReplaceAll(strings.TrimSuffix(b.String(), ", ")+"]}", "\n", "")
 }
 
-// Reading was quadratic: 17 s for 2,000 pods would be half an hour for these, and in one
-// line, as curl gets them, 151 s.
+// Reading was quadratic: 17 s for 2,000 pods would be seven minutes for these.
 func TestLintOfAllPodsOfALargeCluster(t *testing.T) {
-	status, out, stderr := run(t, aCluster(20_000), "lint", "-")
-	if status != exitMistakes || strings.Count(out, "\n") != 1 || !strings.HasPrefix(out, "stdin: error: Pod shop/web-19999: ") || stderr != "20000 patterns, 1 finding\n" {
+	status, out, stderr := run(t, aCluster(10_000), "lint", "-")
+	if status != exitMistakes || strings.Count(out, "\n") != 1 || !strings.HasPrefix(out, "stdin: error: Pod shop/web-9999: ") || stderr != "10000 patterns, 1 finding\n" {
 		t.Errorf("exit status %d: %s%s", status, out, stderr)
-	}
-}
-
-func BenchmarkLint(b *testing.B) {
-	text := aCluster(20_000)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		var out bytes.Buffer
-		Run(b.Context(), []string{"lint", "-"}, genericiooptions.IOStreams{In: strings.NewReader(text), Out: &out, ErrOut: &out})
 	}
 }

@@ -15,7 +15,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
@@ -161,18 +160,13 @@ func create(t *testing.T, pod *v1.Pod) {
 
 func waitFor(t *testing.T, name string, is func(*v1.Pod) bool) {
 	t.Helper()
-	last := &v1.Pod{}
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+	eventually.Succeeds(t, "pod "+name, func(ctx context.Context) error {
 		pod, err := client.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return false, err
+		if err == nil && !is(pod) {
+			err = fmt.Errorf("on node %q, %v", pod.Spec.NodeName, pod.Status.Conditions)
 		}
-		last = pod
-		return is(pod), nil
+		return err
 	})
-	if err != nil {
-		t.Fatalf("pod %s: %v: on node %q, %v", name, err, last.Spec.NodeName, last.Status.Conditions)
-	}
 }
 
 func isOn(node string) func(*v1.Pod) bool {

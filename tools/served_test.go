@@ -26,15 +26,10 @@ func TestModuleIsServedWhenWhatItImportsCanBeListed(t *testing.T) {
 			writeModule(t, dir+"/other", "other", "require example.com/third v1.0.0\n",
 				"package other\n\nimport _ \"example.com/third\"\n")
 			writeModule(t, dir+"/third", "third", "", "package third\n")
-			command := exec.Command("./served.sh", dir)
-			command.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off")
-			var said strings.Builder
-			command.Stderr = &said
-
-			printed, err := command.Output()
+			printed, said, err := offline("./served.sh", dir)
 			fill := strings.NewReplacer("DIR", dir)
-			if err != nil || string(printed) != fill.Replace(test.printed) || !strings.HasPrefix(said.String(), fill.Replace(test.said)) {
-				t.Errorf("error %v, printed %q, said %q", err, printed, said.String())
+			if err != nil || printed != fill.Replace(test.printed) || !strings.HasPrefix(said, fill.Replace(test.said)) {
+				t.Errorf("error %v, printed %q, said %q", err, printed, said)
 			}
 		})
 	}
@@ -43,15 +38,21 @@ func TestModuleIsServedWhenWhatItImportsCanBeListed(t *testing.T) {
 func TestMinorOfKubernetesIsServedWhenItsModuleFileIs(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "1.99.mod")
 	write(t, file, []byte("module example.com/m\n\ngo 1.26\n\nrequire k8s.io/kubernetes v1.99.0\n"))
-	command := exec.Command("./served.sh", file)
-	command.Env = append(os.Environ(), "GOPROXY=off")
-	var said strings.Builder
-	command.Stderr = &said
-	printed, err := command.Output()
+	printed, said, err := offline("./served.sh", file)
 	want := "*** NOT CHECKED: " + file + ": cannot be had here: "
-	if err != nil || len(printed) > 0 || !strings.HasPrefix(said.String(), want) {
-		t.Errorf("error %v, printed %q, said %q", err, printed, said.String())
+	if err != nil || len(printed) > 0 || !strings.HasPrefix(said, want) {
+		t.Errorf("error %v, printed %q, said %q", err, printed, said)
 	}
+}
+
+// offline runs a script where no module can be downloaded.
+func offline(script string, args ...string) (printed, said string, err error) {
+	command := exec.Command(script, args...)
+	command.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off")
+	var stderr strings.Builder
+	command.Stderr = &stderr
+	stdout, err := command.Output()
+	return string(stdout), stderr.String(), err
 }
 
 // writeModule makes example.com/NAME, a module with one package.
@@ -67,13 +68,9 @@ func TestVersionThatIsNotServedIsSkippedLoudly(t *testing.T) {
 		"v1.999.0-rc.0": "*** NOT CHECKED: Kubernetes v1.999.0-rc.0: cannot be had here: ",
 		"1.38":          "next: '1.38' is no version of Kubernetes; write make test-next NEXT=v1.38.0-rc.0\n",
 	} {
-		command := exec.Command("./next.sh", version, "1.37")
-		command.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off")
-		var said strings.Builder
-		command.Stderr = &said
-		printed, err := command.Output()
-		if (err == nil) != (version[0] == 'v') || len(printed) > 0 || !strings.HasPrefix(said.String(), want) {
-			t.Errorf("%s: %v, printed %q, said %q", version, err, printed, said.String())
+		printed, said, err := offline("./next.sh", version, "1.37")
+		if (err == nil) != (version[0] == 'v') || len(printed) > 0 || !strings.HasPrefix(said, want) {
+			t.Errorf("%s: %v, printed %q, said %q", version, err, printed, said)
 		}
 	}
 }

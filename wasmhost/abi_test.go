@@ -86,7 +86,7 @@ func TestGuestTrapsOutsideOfItsMemory(t *testing.T) {
 }
 
 // The scenarios have the rest of what a guest may answer.
-func TestScoresOfAllNodesAreNormalized(t *testing.T) {
+func TestNormalizedScoresNeedEachNode(t *testing.T) {
 	for config, want := range map[string]string{
 		`s{"b":30,"a":10}`:       "[{a 10} {b 30}] ",
 		`w`:                      "[{a 1} {b 3}] ", // as they were

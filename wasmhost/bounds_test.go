@@ -2,6 +2,8 @@ package wasmhost
 
 import (
 	"fmt"
+	"io"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -145,5 +147,25 @@ func TestPodsStatusHasRoomForAllReasons(t *testing.T) {
 	reason := pl.Filter(t.Context(), state, p, h.Nodes[4999]).Message()
 	if reason != "node(s) for which there is no room in the pod's status: the guest gives too many different reasons" {
 		t.Errorf("the last reason is %q", reason)
+	}
+}
+
+func TestGuestThatLogsTooMuchLosesLinesThatAreCounted(t *testing.T) {
+	pl := openWith(t, "echo_klog", Args{GuestConfig: strings.Repeat("a", 4000)}, nil)
+	log := logged(t, func() {
+		for range 200 { // each logs three lines
+			schedule(t.Context(), pl, pod("web"), "0")
+		}
+		if err := pl.(io.Closer).Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	lines := strings.Count(log, "aaaa ") + strings.Count(log, "aaaa\n") + strings.Count(log, "aaaa\"")
+	if len(log) > maxLogged+10_000 || lines < 250 {
+		t.Errorf("%d bytes in %d lines", len(log), lines)
+	}
+	said := regexp.MustCompile(`Dropped log lines .* lines=(\d+) `).FindStringSubmatch(log)
+	if said == nil || said[1] != "343" {
+		t.Errorf("of 600 lines %d are there; it says %q", lines, said)
 	}
 }

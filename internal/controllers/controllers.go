@@ -88,11 +88,17 @@ var Disruption = Controller{"disruption-controller", func(ctx context.Context, a
 
 const never = time.Duration(math.MaxInt64)
 
-// NodeLifecycle gives nodes the taints of their conditions and of a cordon. It is for nodes whose kubelets
-// do not report: none becomes unreachable.
-var NodeLifecycle = Controller{"node-controller", func(ctx context.Context, a Access) (any, error) {
-	core := a.Shared.Core().V1()
-	const evictions, secondaryEvictions, largeCluster, unhealthyZone = 0.1, 0.01, 50, 0.55 // as upstream
-	return nodelifecycle.NewNodeLifecycleController(ctx, a.Shared.Coordination().V1().Leases(), core.Pods(), core.Nodes(), a.Shared.Apps().V1().DaemonSets(),
-		a.Client, never, never, never, evictions, secondaryEvictions, largeCluster, unhealthyZone)
-}}
+// NodeLifecycle gives nodes the taints of their conditions that reject new pods, and that of a cordon. It is for nodes
+// whose kubelets do not report: none becomes unreachable.
+var NodeLifecycle = NodeLifecycleEvery(never)
+
+// NodeLifecycleEvery is NodeLifecycle that also looks at all nodes once in a period, and gives a node that is not
+// ready the taint that evicts pods.
+func NodeLifecycleEvery(period time.Duration) Controller {
+	return Controller{"node-controller", func(ctx context.Context, a Access) (any, error) {
+		core := a.Shared.Core().V1()
+		const evictions, secondaryEvictions, largeCluster, unhealthyZone = 0.1, 0.01, 50, 0.55 // as upstream
+		return nodelifecycle.NewNodeLifecycleController(ctx, a.Shared.Coordination().V1().Leases(), core.Pods(), core.Nodes(), a.Shared.Apps().V1().DaemonSets(),
+			a.Client, period, never, never, evictions, secondaryEvictions, largeCluster, unhealthyZone)
+	}}
+}

@@ -132,7 +132,7 @@ type Column struct {
 type Group struct {
 	// Verdict is Passed, Rejected, Errored, Excluded or NotRun.
 	Verdict Verdict
-	// Column indexes Attempt.Columns: who rejected them. It is -1 if none did, or
+	// Column indexes Attempt.Columns: what rejected them. It is -1 if none did, or
 	// a plugin without a column, which the reason then names.
 	Column int
 	Reason string

@@ -51,7 +51,8 @@ func halves(i int) nodeVerdict {
 }
 
 func TestRecorderForgetsOldAttemptsOfAPod(t *testing.T) {
-	r := newRecorder(3, 1<<20, nothing)
+	r := New(nothing)
+	r.maxPerPod = 3
 	for range 5 {
 		r.record("p", newTestNodes(10), halves)
 	}
@@ -64,7 +65,8 @@ func TestRecorderForgetsOldAttemptsOfAPod(t *testing.T) {
 // TestReasonsThatDifferForEachNodeCount: few such attempts take as much as many
 // others.
 func TestReasonsThatDifferForEachNodeCount(t *testing.T) {
-	r := newRecorder(20, 10*(baseBytes+100*(groupBytes+len("a reason of its own 00")+4)), nothing)
+	r := New(nothing)
+	r.MaxBytes = 10 * (baseBytes + 100*(groupBytes+len("a reason of its own 00")+4))
 	for i := range 50 {
 		r.record(fmt.Sprint(i), newTestNodes(100), func(i int) nodeVerdict {
 			return nodeVerdict{Rejected, 0, fmt.Sprintf("a reason of its own %02d", i)}
@@ -105,7 +107,8 @@ func TestLargeClusterFits(t *testing.T) {
 // scores of many nodes.
 func TestMemoryIsBounded(t *testing.T) {
 	const bound = 8 << 20
-	r, sched := newRecorder(MaxPerPod, bound, nothing), newRealScheduler(t, 1000)
+	r, sched := New(nothing), newRealScheduler(t, 1000)
+	r.MaxBytes = bound
 	defer r.Attach(sched, asTyped)()
 	before := observe.HeapInUse()
 	for i := range 500 {

@@ -102,7 +102,7 @@ func (s *session) bound(pod *v1.Pod, node string) {
 		rec.Node, rec.Result = node, Scheduled
 		rec.Message = "Successfully assigned " + rec.pod().String() + " to " + node
 	})
-	s.recorder.scheduled(pod)
+	s.recorder.OnScheduled(pod)
 }
 
 func (s *session) look(c *cycle, fwk schedframework.Framework) {

@@ -51,7 +51,9 @@ func (r *record) noNodeLeft(status *framework.Status) {
 
 // exclude records the nodes that no Filter will run on, and why.
 func (f *recordedFramework) exclude(c *cycle, state framework.CycleState, result *framework.PreFilterResult, status *framework.Status, limiting []string) {
-	all, named, plugin, reason := &f.session.nodes, sets.Set[string]{}, "", ""
+	all := &f.session.nodes
+	var named sets.Set[string]
+	var plugin, reason string
 	switch {
 	case !status.IsSuccess():
 		plugin, reason = status.Plugin(), status.Message()

@@ -88,7 +88,7 @@ type recordedNormalize struct {
 // NormalizeScore runs on a goroutine for each plugin.
 func (r recordedNormalize) NormalizeScore(ctx context.Context, state framework.CycleState, pod *v1.Pod, list framework.NodeScoreList) *framework.Status {
 	c := r.of.session.current.Load()
-	if c != nil && !r.of.session.recorder.withoutRaw {
+	if c != nil && !r.of.session.recorder.WithoutRaw {
 		raw := make([]int64, len(list))
 		for i, score := range list {
 			raw[i] = score.Score

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"k8s.io/kube-scheduler/framework"
+	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
 // TestEachPluginIsRecordedAtEachPoint puts plugins into kube-scheduler's own
@@ -40,7 +41,8 @@ func TestEachPluginIsRecordedAtEachPoint(t *testing.T) {
 			defer r.Attach(sched, asTyped)()
 			pod := newPod("p")
 			if err := place(t.Context(), sched, pod); err != nil {
-				sched.FailureHandler(t.Context(), sched.Profiles["default-scheduler"], queued(pod), framework.AsStatus(err), nil, time.Now())
+				queued := &schedframework.QueuedPodInfo{PodInfo: &schedframework.PodInfo{Pod: pod}}
+				sched.FailureHandler(t.Context(), sched.Profiles["default-scheduler"], queued, framework.AsStatus(err), nil, time.Now())
 			}
 			a := r.Attempts("ns", "p")[0]
 			verdicts := at(a, tt.at)

@@ -25,7 +25,7 @@ func (e noEvents) WithLogger(klog.Logger) events.EventRecorderLogger            
 type wrapped struct{ *v1.Pod }
 
 // preempting has a PostFilter that nominates node-00000.
-type preempting struct{ *fakeFramework }
+type preempting struct{ schedframework.Framework }
 
 func (preempting) RunPostFilterPlugins(context.Context, framework.CycleState, *v1.Pod, framework.NodeToStatusReader) (*framework.PostFilterResult, *framework.Status) {
 	return schedframework.NewPostFilterResultWithNominatedNode("node-00000"), nil
@@ -34,8 +34,8 @@ func (preempting) RunPostFilterPlugins(context.Context, framework.CycleState, *v
 // TestVictimThatIsReportedLateBelongsToTheAttemptThatPreempts: preemption goes on
 // during the next attempts, which may be through before its last event.
 func TestVictimThatIsReportedLateBelongsToTheAttemptThatPreempts(t *testing.T) {
-	r, sched := New(nothing), newScheduler(2)
-	sched.Profiles["default-scheduler"] = preempting{newFakeFramework(2)}
+	r, sched := New(nothing), newRealScheduler(t, 2, plugin{says: map[point]*framework.Status{preFilter: rejected}})
+	sched.Profiles["default-scheduler"] = preempting{sched.Profiles["default-scheduler"]}
 	defer r.Attach(sched, asTyped)()
 	fwk, pod := sched.Profiles["default-scheduler"], newPod("p")
 	if _, err := sched.SchedulePod(t.Context(), fwk, schedframework.NewCycleState(), hooks.Enqueue(pod)); err == nil {

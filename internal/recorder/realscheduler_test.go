@@ -3,16 +3,16 @@ package recorder
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"runtime"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
@@ -25,7 +25,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 // plugin implements every extension point, at next to no cost.
@@ -114,6 +113,9 @@ func (p plugin) PreBind(context.Context, framework.CycleState, *v1.Pod, string) 
 func (p plugin) Bind(context.Context, framework.CycleState, *v1.Pod, string) *framework.Status {
 	return p.at(bind)
 }
+
+// goroutines is how many kube-scheduler filters with.
+const goroutines = 16
 
 // plugins are about as many as kube-scheduler has.
 const plugins = 12
@@ -234,41 +236,14 @@ func newRealScheduler(tb testing.TB, nodes int, first ...plugin) *scheduler.Sche
 	}
 }
 
-// cpu is the CPU time of the process so far, which a busy machine changes less than
-// wall time.
-func cpu() time.Duration {
-	var used syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+// one does what the scheduler does with a pod for which there is no node, or an error.
+func one(ctx context.Context, sched *scheduler.Scheduler, pod *v1.Pod) {
+	fwk := sched.Profiles["default-scheduler"]
+	_, err := sched.SchedulePod(ctx, fwk, schedframework.NewCycleState(), hooks.Enqueue(pod))
+	queued := &schedframework.QueuedPodInfo{PodInfo: &schedframework.PodInfo{Pod: pod}}
+	sched.FailureHandler(ctx, fwk, queued, framework.AsStatus(cmp.Or(err, errors.New("no node fits"))), nil, time.Now())
 }
 
-// BenchmarkCycle compares a whole cycle with and without a recorder, and says
-// what an attempt takes of memory. Real plugins do far more for each node.
-func BenchmarkCycle(b *testing.B) {
-	for _, nodes := range []int{1000, 5000} {
-		for _, recorded := range []bool{false, true} {
-			b.Run(fmt.Sprintf("nodes=%d/recorded=%t", nodes, recorded), func(b *testing.B) {
-				sched, r := newRealScheduler(b, nodes), New(nothing)
-				if recorded {
-					r.Attach(sched, asTyped)
-				}
-				pods := make([]*v1.Pod, 0, b.N)
-				began := cpu()
-				for b.Loop() {
-					pod := newPod(fmt.Sprint(len(pods)))
-					pods = append(pods, pod)
-					if err := place(b.Context(), sched, pod); err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.ReportMetric(float64(cpu()-began)/float64(len(pods)), "cpu-ns/op")
-				if recorded {
-					took := observe.HeapInUse()
-					r.Reset()
-					b.ReportMetric(float64(took-observe.HeapInUse())/float64(len(pods)), "heap-B/attempt")
-				}
-				runtime.KeepAlive(pods)
-			})
-		}
-	}
+func newPod(name string) *v1.Pod {
+	return &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name)}}
 }

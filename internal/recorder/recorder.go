@@ -20,17 +20,18 @@ import (
 const (
 	// MaxPerPod is the number of attempts that are kept for a pod.
 	MaxPerPod = 20
-	// MaxBytes is about the memory that all of them take.
+	// MaxBytes is about the memory that all of them take, unless a recorder has another bound.
 	MaxBytes = 128 << 20
 )
 
-// Recorder keeps attempts. It outlives the schedulers that it is attached to.
+// Recorder keeps attempts. It outlives the schedulers that it is attached to. Set its fields before Attach.
 type Recorder struct {
-	maxPerPod, maxBytes int
+	MaxBytes    int           // about how many bytes of attempts are kept
+	WithoutRaw  bool          // keep normalized scores only, which take less memory
+	OnScheduled func(*v1.Pod) // gets each pod that is bound. It must not block
 
-	changed    func()
-	scheduled  func(*v1.Pod)
-	withoutRaw bool
+	maxPerPod int
+	changed   func()
 
 	mu        sync.Mutex
 	lastID    uint64
@@ -42,30 +43,11 @@ type Recorder struct {
 
 // New makes a recorder. It calls changed after each change; changed must not block, and
 // must not call the recorder.
-func New(changed func()) *Recorder { return newRecorder(MaxPerPod, MaxBytes, changed) }
-
-func newRecorder(maxPerPod, maxBytes int, changed func()) *Recorder {
+func New(changed func()) *Recorder {
 	return &Recorder{
-		maxPerPod: maxPerPod, maxBytes: maxBytes, changed: changed, scheduled: func(*v1.Pod) {},
+		MaxBytes: MaxBytes, OnScheduled: func(*v1.Pod) {}, maxPerPod: MaxPerPod, changed: changed,
 		pods: map[types.NamespacedName][]*record{}, preempted: map[types.NamespacedName]eviction{},
 	}
-}
-
-// OnScheduled makes the recorder call f with each pod that is bound. Call it before
-// Attach; f must not block.
-func (r *Recorder) OnScheduled(f func(*v1.Pod)) { r.scheduled = f }
-
-// WithoutRaw makes the recorder keep normalized scores only, which take less memory. Call
-// it before Attach.
-func (r *Recorder) WithoutRaw() *Recorder {
-	r.withoutRaw = true
-	return r
-}
-
-// Keep sets about how many bytes of attempts are kept, in place of MaxBytes. Call it before Attach.
-func (r *Recorder) Keep(maxBytes int) *Recorder {
-	r.maxBytes = maxBytes
-	return r
 }
 
 // Attempts returns the attempts for a pod, the newest first.
@@ -162,7 +144,7 @@ func (r *Recorder) keep(rec *record, groups []Group, s *scoring) {
 func (r *Recorder) charge(rec *record, bytes int) {
 	rec.bytes += bytes
 	r.bytes += bytes
-	for r.bytes > r.maxBytes && r.order.Len() > 1 {
+	for r.bytes > r.MaxBytes && r.order.Len() > 1 {
 		r.forget(r.oldest())
 	}
 }

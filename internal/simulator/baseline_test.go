@@ -2,29 +2,22 @@ package simulator
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	kit "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
-// startIn starts a simulator on a data directory that ends with the test, or
-// before.
+// startIn starts a simulator on a data directory that ends with the test, or before.
 func startIn(t *testing.T, cfg Config) *Simulator {
 	t.Helper()
 	s, err := Start(t.Context(), cfg)
@@ -39,106 +32,54 @@ func startIn(t *testing.T, cfg Config) *Simulator {
 	return s
 }
 
-// state is what a person would compare: every object with what it is about.
-func state(t *testing.T, s *Simulator) []string {
+// state is what a person would compare: every object of every kind, with what it is about. What the control plane
+// writes by itself is not in it.
+func state(t *testing.T, s *Simulator) (all []string) {
 	t.Helper()
-	out, err := s.Export(t.Context())
+	lists, err := s.Client().Discovery().ServerPreferredResources()
+	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) { // an API is there that no pod serves
+		t.Fatal(err)
+	}
+	client, err := dynamic.NewForConfig(s.AdminConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []string
-	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	for _, o := range out.Nodes {
-		say("node %s %v pods %s", o.Name, o.Labels["zone"], o.Status.Allocatable.Pods())
-	}
-	for _, o := range out.Pods {
-		say("pod %s/%s on %q", o.Namespace, o.Name, o.Spec.NodeName)
-	}
-	for _, o := range out.PVs {
-		say("pv %s of %s %s", o.Name, o.Spec.ClaimRef.Name, o.Status.Phase)
-	}
-	for _, o := range out.PVCs {
-		say("pvc %s/%s %s", o.Namespace, o.Name, o.Status.Phase)
-	}
-	for _, o := range out.Namespaces {
-		say("namespace %s %s", o.Name, o.Labels["team"])
-	}
-	for _, o := range out.PriorityClasses {
-		say("priority class %s %d", o.Name, o.Value)
-	}
-	for _, o := range out.StorageClasses {
-		say("storage class %s", o.Name)
-	}
-	maps, err := s.Client().CoreV1().ConfigMaps("").List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, o := range maps.Items {
-		if !strings.HasPrefix(o.Namespace, "kube-") && o.Name != "kube-root-ca.crt" {
-			say("config map %s/%s", o.Namespace, o.Name)
+	for _, list := range lists {
+		group, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	roles, err := s.Client().RbacV1().ClusterRoles().List(t.Context(), metav1.ListOptions{LabelSelector: "!kubernetes.io/bootstrapping"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, o := range roles.Items {
-		say("cluster role %s", o.Name)
+		for _, kind := range list.APIResources {
+			if !slices.Contains(kind.Verbs, "list") || slices.Contains([]string{"events", "leases", "apiservices"}, kind.Name) {
+				continue
+			}
+			objects, err := client.Resource(group.WithResource(kind.Name)).List(t.Context(), metav1.ListOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range objects.Items {
+				if o.GetName() != "kube-root-ca.crt" {
+					all = append(all, fmt.Sprintf("%s %s/%s %v%s", kind.Name, o.GetNamespace(), o.GetName(), o.GetLabels(), about(o)))
+				}
+			}
+		}
 	}
 	slices.Sort(all)
 	return all
 }
 
-func makeConfigMap(t *testing.T, s *Simulator, namespace, name string) {
-	t.Helper()
-	if _, err := s.Client().CoreV1().ConfigMaps(namespace).Create(t.Context(), &v1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
+func about(o unstructured.Unstructured) (text string) {
+	for _, path := range []string{"spec.nodeName", "spec.claimRef.name", "status.phase", "status.allocatable.pods", "data"} {
+		value, _, _ := unstructured.NestedFieldNoCopy(o.Object, strings.Split(path, ".")...)
+		if value != nil {
+			text += fmt.Sprintf(" %s %v", path, value)
+		}
 	}
+	return text
 }
 
-// makeUnavailableAPI registers an API that a pod would serve, if it ran.
-func makeUnavailableAPI(t *testing.T, s *Simulator) {
-	t.Helper()
-	client, err := dynamic.NewForConfig(s.AdminConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	api := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": "v1beta1.metrics.k8s.io"},
-		"spec": map[string]any{
-			"group": "metrics.k8s.io", "version": "v1beta1", "groupPriorityMinimum": int64(100), "versionPriority": int64(100),
-			"insecureSkipTLSVerify": true, "service": map[string]any{"namespace": "kube-system", "name": "metrics-server"},
-		},
-	}}
-	apis := client.Resource(schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"})
-	if _, err := apis.Create(t.Context(), api, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	var last error
-	err = wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(context.Context) (bool, error) {
-		_, last = s.Client().Discovery().ServerPreferredNamespacedResources()
-		return discovery.IsGroupDiscoveryFailedError(last), nil
-	})
-	if err != nil {
-		t.Fatalf("the API is there, though no one serves it: %v: %v", err, last)
-	}
-}
-
-// roomy is a file with a node that brings its room.
-func roomy(names ...string) *snapshot.Snapshot {
-	room := v1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("8Gi"), "pods": resource.MustParse("7")}
-	in := &snapshot.Snapshot{}
-	for _, name := range names {
-		in.Nodes = append(in.Nodes, v1.Node{
-			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"zone": "a"}},
-			Status:     v1.NodeStatus{Capacity: room, Allocatable: room},
-		})
-	}
-	return in
-}
-
-// TestResetGoesBackToWhatADataDirectoryAndAnImportHeld changes, adds and deletes
-// something of everything.
+// TestResetGoesBackToWhatADataDirectoryAndAnImportHeld changes, adds and deletes something of everything. A pod that was
+// pending at the start is scheduled once more.
 func TestResetGoesBackToWhatADataDirectoryAndAnImportHeld(t *testing.T) {
 	dir := t.TempDir()
 	before := startIn(t, Config{Variant: "native", DataDir: dir})
@@ -147,31 +88,47 @@ func TestResetGoesBackToWhatADataDirectoryAndAnImportHeld(t *testing.T) {
 	if err := before.Import(t.Context(), in, nil); err != nil {
 		t.Fatal(err)
 	}
-	makeConfigMap(t, before, "default", "mine")
-	makeConfigMap(t, before, "team", "mine")
-	makeUnavailableAPI(t, before)
+	create(t, before, "/api/v1/namespaces/team/configmaps", "metadata: {name: mine}\ndata: {a: b}")
+	create(t, before, "/apis/apiregistration.k8s.io/v1/apiservices", `
+metadata: {name: v1beta1.metrics.k8s.io}
+spec: {group: metrics.k8s.io, version: v1beta1, groupPriorityMinimum: 100, versionPriority: 100, insecureSkipTLSVerify: true, service: {namespace: kube-system, name: metrics-server}}`)
+	kit.Succeeds(t, "the API is there, though no one serves it", func(context.Context) error {
+		_, err := before.Client().Discovery().ServerPreferredNamespacedResources()
+		if !discovery.IsGroupDiscoveryFailedError(err) {
+			return fmt.Errorf("it is not: %w", err)
+		}
+		return nil
+	})
 	if err := before.Stop(); err != nil {
 		t.Fatal(err)
 	}
 
 	s := startIn(t, Config{Variant: "native", DataDir: dir})
-	first := roomy("imported")
-	first.SchedulerConfig = json.RawMessage(`{"profiles":[{"schedulerName":"imported"}]}`) // so that nothing waits
-	if err := s.ImportFirst(t.Context(), first, nil); err != nil {
+	const first = `
+schedulerConfig: {profiles: [{schedulerName: imported}]}
+namespaces: [{metadata: {name: alone, labels: {team: us}}}]
+nodes: [{metadata: {name: imported, labels: {zone: a}}, status: {capacity: &room {cpu: "4", memory: 8Gi, pods: "7"}, allocatable: *room}}]
+pods: [{metadata: {name: pending, namespace: alone}, spec: {schedulerName: imported, nodeSelector: {zone: a}, containers: [{name: c, image: c}]}}]
+`
+	if err := s.ImportFirst(t.Context(), read(t, first), nil); err != nil {
 		t.Fatal(err)
 	}
+	waitScheduled(t, s)
 	start := state(t, s)
-	for _, want := range []string{"node node-1", "node imported a pods 7", `pod team/bound on "node-1"`, "pv pv-1 of pvc-1 Bound", "config map team/mine", "namespace team"} {
+	for _, want := range []string{
+		"nodes /node-1 ", "nodes /imported map[zone:a] status.phase Running status.allocatable.pods 7", "pods team/bound map[] spec.nodeName node-1", "pods alone/pending map[] spec.nodeName imported",
+		"persistentvolumes /pv-1 map[] spec.claimRef.name pvc-1 status.phase Bound", "configmaps team/mine map[] data map[a:b]", "namespaces /alone ",
+	} {
 		if !slices.ContainsFunc(start, func(line string) bool { return strings.HasPrefix(line, want) }) {
-			t.Errorf("at the start there is no %s in %q", want, start)
+			t.Errorf("at the start there is no %s in\n%s", want, strings.Join(start, "\n"))
 		}
 	}
-
 	for range 2 { // and once more, from what the first has made
 		upset(t, s)
 		if err := s.Reset(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		waitScheduled(t, s)
 		now := state(t, s)
 		if !slices.Equal(now, start) {
 			t.Errorf("a reset gives\n%s\nwant\n%s", strings.Join(now, "\n"), strings.Join(start, "\n"))
@@ -183,6 +140,18 @@ func TestResetGoesBackToWhatADataDirectoryAndAnImportHeld(t *testing.T) {
 	}
 }
 
+// waitScheduled waits until the pod that was pending runs, by an attempt since the reset.
+func waitScheduled(t *testing.T, s *Simulator) {
+	t.Helper()
+	kit.Succeeds(t, "the pod that was pending runs", func(ctx context.Context) error {
+		pod, err := s.Client().CoreV1().Pods("alone").Get(ctx, "pending", metav1.GetOptions{})
+		if err == nil && (pod.Status.Phase != v1.PodRunning || len(s.Recorder().Attempts("alone", "pending")) == 0) {
+			return fmt.Errorf("it is %+v", pod)
+		}
+		return err
+	})
+}
+
 func upset(t *testing.T, s *Simulator) {
 	t.Helper()
 	core, now := s.Client().CoreV1(), metav1.DeleteOptions{GracePeriodSeconds: new(int64)}
@@ -190,95 +159,18 @@ func upset(t *testing.T, s *Simulator) {
 		"node":      core.Nodes().Delete(t.Context(), "imported", now),
 		"pod":       core.Pods("team").Delete(t.Context(), "bound", now),
 		"claim":     core.PersistentVolumeClaims("team").Delete(t.Context(), "pvc-1", now),
-		"importing": s.Import(t.Context(), roomy("made-later"), nil),
+		"namespace": core.Namespaces().Delete(t.Context(), "alone", now),
+		"importing": s.Import(t.Context(), read(t, "nodes: [{metadata: {name: made-later, labels: {zone: a}}}, {metadata: {name: node-1, labels: {zone: b}}}]"), nil),
 		"config":    s.ApplySchedulerConfig(t.Context(), []byte("profiles: [{schedulerName: later}]")),
 	} {
 		if err != nil {
 			t.Fatal(what, ": ", err)
 		}
 	}
-	node, err := core.Nodes().Get(t.Context(), "node-1", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
+	create(t, s, "/api/v1/namespaces", "metadata: {name: later}")
+	for _, namespace := range []string{"default", "team", "later"} {
+		create(t, s, "/api/v1/namespaces/"+namespace+"/configmaps", "metadata: {name: later}")
 	}
-	node.Labels = map[string]string{"zone": "b"}
-	if _, err := core.Nodes().Update(t.Context(), node, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := core.Namespaces().Create(t.Context(), &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "later"}}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	makeConfigMap(t, s, "default", "later")
-	makeConfigMap(t, s, "team", "later")
-	makeConfigMap(t, s, "later", "later")
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "later"}}
-	if _, err := s.Client().RbacV1().ClusterRoles().Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "later"}, Value: 1}
-	if _, err := s.Client().SchedulingV1().PriorityClasses().Create(t.Context(), class, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// TestResetUnbindsPods that were pending at the start: they are scheduled once more.
-func TestResetUnbindsPods(t *testing.T) {
-	s := startIn(t, Config{Variant: "none"})
-	in := roomy("node-1", "node-2")
-	in.Pods = []v1.Pod{{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "pending"},
-		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "main", Image: "none"}}},
-	}}
-	if err := s.ImportFirst(t.Context(), in, nil); err != nil {
-		t.Fatal(err)
-	}
-	for range 3 {
-		waitBound(t, s, "pending")
-		attempts := s.Recorder().Attempts("default", "pending")
-		if len(attempts) == 0 {
-			t.Error("it runs without an attempt")
-		}
-		if err := s.Reset(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func waitBound(t *testing.T, s *Simulator, name string) {
-	t.Helper()
-	var pod *v1.Pod
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(ctx context.Context) (_ bool, err error) {
-		pod, err = s.Client().CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
-		return err == nil && pod.Status.Phase == v1.PodRunning, err
-	})
-	if err != nil {
-		t.Fatalf("pod %s does not run: %v: %+v", name, err, pod)
-	}
-}
-
-// TestResetRecreatesANamespace that was there at the start and was deleted.
-func TestResetRecreatesANamespace(t *testing.T) {
-	s := startIn(t, Config{Variant: "none"})
-	in := &snapshot.Snapshot{Namespaces: []v1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "team", Labels: map[string]string{"team": "us"}}}}}
-	if err := s.ImportFirst(t.Context(), in, nil); err != nil {
-		t.Fatal(err)
-	}
-	start := state(t, s)
-	if err := s.Client().CoreV1().Namespaces().Delete(t.Context(), "team", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		_, err := s.Client().CoreV1().Namespaces().Get(ctx, "team", metav1.GetOptions{})
-		return err != nil, nil
-	})
-	if err != nil {
-		t.Fatal("the namespace stays: ", err)
-	}
-	if err := s.Reset(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	now := state(t, s)
-	if !slices.Equal(now, start) || len(now) != 1 {
-		t.Errorf("a reset gives %q, want %q", now, start)
-	}
+	create(t, s, "/apis/rbac.authorization.k8s.io/v1/clusterroles", "metadata: {name: later}")
+	create(t, s, "/apis/scheduling.k8s.io/v1/priorityclasses", "metadata: {name: later}\nvalue: 1")
 }

@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/component-base/metrics/testutil"
-	"k8s.io/kubernetes/pkg/scheduler/metrics"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 )
@@ -26,32 +24,10 @@ apiVersion: kubescheduler.config.k8s.io/v1
 profiles: [{schedulerName: other}]
 `
 
-// TestPodsThatAreAlikeAreBatched: each takes a node, so that the next one gets
-// the next best. The scheduler goes on in its list for half a second only, so a
-// busy machine may need more than one try.
-func TestPodsThatAreAlikeAreBatched(t *testing.T) {
+// The scheduler goes on in its list for half a second only, so a busy machine may need more than one try.
+func TestPodsThatAreAlikeAreBatchedUnlessPodTopologySpreadHasItsUsualDefaults(t *testing.T) {
 	use(t, "native")
-	addRoom(t, "kubecon-1", "kubecon-2", "kubecon-3", "kubecon-4")
-	used := metrics.BatchAttemptStats.WithLabelValues("default-scheduler", metrics.BatchAttemptHintUsed)
-	before, err := testutil.GetCounterMetricValue(used)
-	if err != nil {
-		t.Fatal(err)
-	}
-	round, hinted := 0, 0
-	eventually(t, "a pod gets the node that it was hinted at", func() bool {
-		round++
-		hinted += placeAlike(t, batching, fmt.Sprintf("round-%d-", round))
-		return hinted > 0
-	})
-	if after, err := testutil.GetCounterMetricValue(used); err != nil || int(after-before) != hinted {
-		t.Errorf("%d attempts say that they were hinted at, and the scheduler counts %v: %v", hinted, after-before, err)
-	}
-}
-
-// TestWithTheUsualDefaultsNoPodIsBatched: PodTopologySpread signs none.
-func TestWithTheUsualDefaultsNoPodIsBatched(t *testing.T) {
-	use(t, "native")
-	addRoom(t, "kubecon-1", "kubecon-2", "kubecon-3", "kubecon-4")
+	addNodes(t, "kubecon-1", "kubecon-2", "kubecon-3", "kubecon-4")
 	config, err := SchedulerConfig("native")
 	if err != nil {
 		t.Fatal(err)
@@ -60,6 +36,11 @@ func TestWithTheUsualDefaultsNoPodIsBatched(t *testing.T) {
 	if hinted > 0 {
 		t.Errorf("%d were; the documents say that none is", hinted)
 	}
+	round := 0
+	eventually(t, "a pod gets the node that it was hinted at", func() bool {
+		round++
+		return placeAlike(t, batching, fmt.Sprintf("round-%d-", round)) > 0
+	})
 }
 
 // placeAlike puts three pods before a scheduler at once, each as large as a node,
@@ -69,7 +50,7 @@ func placeAlike(t *testing.T, config, prefix string) (hinted int) {
 	apply(t, otherScheduler)
 	names := []string{prefix + "a", prefix + "b", prefix + "c"}
 	for _, name := range names {
-		addPodOf(t, name, "kubecon-[123]", "", "1")
+		addPodWith(t, name, "kubecon-[123]", "600")
 	}
 	apply(t, config)
 	for _, name := range names {
@@ -99,12 +80,5 @@ func isHintedAt(t *testing.T, a recorder.Attempt) {
 	of := sim.Recorder().Attempts("default", a.Hint.Pod[len("default/"):])
 	if len(of) == 0 || of[0].Hint != nil || len(of[0].Scores()) < 2 {
 		t.Errorf("the pod %s of the list: got %+v", a.Hint.Pod, of)
-	}
-}
-
-func apply(t *testing.T, config string) {
-	t.Helper()
-	if err := sim.ApplySchedulerConfig(t.Context(), []byte(config)); err != nil {
-		t.Fatal(err)
 	}
 }

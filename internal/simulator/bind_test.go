@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/extenders"
 )
@@ -22,7 +20,8 @@ func TestExtenderIsSentABindOnlyWithExtenderBind(t *testing.T) {
 	if a.Node != "node-1" || extender.Asked("filter") == 0 {
 		t.Errorf("got %+v", a)
 	}
-	if said := console.String(); !strings.Contains(said, "warning: extender "+extender.URL+": its bindVerb is not called") {
+	said := console.String()
+	if !strings.Contains(said, "warning: extender "+extender.URL+": its bindVerb is not called") {
 		t.Errorf("warned %q", said)
 	}
 
@@ -33,15 +32,11 @@ func TestExtenderIsSentABindOnlyWithExtenderBind(t *testing.T) {
 	apply(t, extender.Config(""))
 	addPod(t, "bound-there", "")
 	eventually(t, "the extender is to bind the pod", func() bool { return len(extender.Binds()) > 0 })
-	pod, err := sim.Client().CoreV1().Pods("default").Get(t.Context(), "bound-there", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	bind := extender.Binds()[0]
+	pod, bind := getPod(t, "default", "bound-there"), extender.Binds()[0]
 	if bind.PodUID != pod.UID || bind.Node != "node-1" {
 		t.Errorf("got %+v", bind)
 	}
-	said := console.String()
+	said = console.String()
 	if strings.Contains(said, "bindVerb") {
 		t.Errorf("warned %q", said)
 	}

@@ -27,14 +27,15 @@ func TestPodForFewNames(t *testing.T) {
 				t.Error(a.Message)
 			}
 			hasExcluded(t, a, `node(s) didn't match the pod's node name regex "^cncf-[12]$"`)
-			addPodOf(t, "large", "^kubecon-1$", "", "100000")
+			addPodWith(t, "large", "^kubecon-1$", "100000")
 			a = attempt(t, "large", recorder.Unschedulable)
 			if !strings.HasPrefix(a.Message, "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) [") ||
 				!strings.Contains(a.Message, `1 node(s) didn't match the pod's node name regex "^kubecon-1$"`) {
 				t.Error(a.Message)
 			}
 			makeNodes(t, "cncf-2")
-			if a := attempt(t, "absent", recorder.Scheduled); a.Node != "cncf-2" {
+			a = attempt(t, "absent", recorder.Scheduled)
+			if a.Node != "cncf-2" {
 				t.Errorf("the pod is on %s", a.Node)
 			}
 		})

@@ -27,11 +27,7 @@ func usePanics(t *testing.T) {
 
 func addPanickingPod(t *testing.T, point string) {
 	t.Helper()
-	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: strings.ToLower(point), Labels: map[string]string{panics.Label: point}}}
-	pod.Spec.Containers = []v1.Container{{Name: "web", Image: "web"}}
-	if _, err := sim.Client().CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	create(t, sim, "/api/v1/namespaces/default/pods", "metadata: {name: "+strings.ToLower(point)+", labels: {"+panics.Label+": "+point+"}}\nspec: {containers: [{name: web, image: web}]}")
 }
 
 // hasEvent waits for an event of a pod with a text.
@@ -53,45 +49,34 @@ func hasEvent(t *testing.T, pod, text string) {
 	})
 }
 
+// All points are tried in whatif/engine.
 func TestPluginThatPanicsCostsThePodAnErrorThatNamesIt(t *testing.T) {
 	usePanics(t)
 	addNodes(t, "node-1", "node-2")
-	for _, point := range append(panics.Points, panics.Harmless...) {
+	for _, point := range []string{"Filter", "Bind", "QueueingHint"} {
 		addPanickingPod(t, point)
 	}
-	for _, point := range panics.Points {
+	for _, point := range []string{"Filter", "Bind"} {
 		a := attempt(t, strings.ToLower(point), recorder.Failed)
 		if !strings.Contains(a.Message, panics.Message(point)) {
 			t.Errorf("%s: got %q", point, a.Message)
 		}
 		hasEvent(t, strings.ToLower(point), panics.Message(point))
 	}
-	hasEvent(t, "postfilter", panics.Message("PostFilter"))
-	attempt(t, "unreserve", recorder.Unschedulable)
-	attempt(t, "signpod", recorder.Scheduled)
-	attempt(t, "postbind", recorder.Scheduled)
 	attempt(t, "queueinghint", recorder.Unschedulable)
 	makeNodes(t, "queueinghint") // for which the hint panics, so that the pod is tried again
 	attempt(t, "queueinghint", recorder.Scheduled)
 
 	addPanickingPod(t, "PreEnqueue")
-	addPod(t, "other", "")
-	attempt(t, "other", recorder.Scheduled)
-	if err := sim.Err(); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestPluginThatPanicsAsItIsMadeLeavesTheCurrentScheduler(t *testing.T) {
-	usePanics(t)
-	const config = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{plugins: {multiPoint: {enabled: [{name: FactoryPanics}]}}}]\n"
-	err := sim.ApplySchedulerConfig(t.Context(), []byte(config))
+	err := sim.ApplySchedulerConfig(t.Context(), []byte("profiles: [{plugins: {multiPoint: {enabled: [{name: FactoryPanics}]}}}]\n"))
 	if err == nil || !strings.Contains(err.Error(), "plugin FactoryPanics panicked in its factory: on purpose") {
 		t.Error(err)
 	}
-	addNodes(t, "node-1")
 	addPod(t, "goes-on", "")
 	attempt(t, "goes-on", recorder.Scheduled)
+	if err := sim.Err(); err != nil {
+		t.Error(err)
+	}
 }
 
 // A plugin's own handlers belong to no pod: the informers go on after a panic.

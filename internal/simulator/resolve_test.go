@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
+	v1 "k8s.io/api/core/v1"
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
@@ -45,29 +47,17 @@ func fakeExtender(t *testing.T) *httptest.Server {
 			_ = json.NewEncoder(w).Encode(extenderv1.HostPriorityList{{Host: "kubecon-2", Score: 10}, {Host: "kubecon-1", Score: 1}})
 			return
 		}
-		result := extenderv1.ExtenderFilterResult{FailedAndUnresolvableNodes: extenderv1.FailedNodesMap{}}
-		judge := func(name string) bool {
+		result := extenderv1.ExtenderFilterResult{FailedAndUnresolvableNodes: extenderv1.FailedNodesMap{}, Nodes: args.Nodes, NodeNames: args.NodeNames}
+		rejects := func(name string) bool {
 			if !strings.HasPrefix(name, "kubecon") && !strings.HasPrefix(name, "silent") {
 				result.FailedAndUnresolvableNodes[name] = "not at the conference"
 			}
-			return strings.HasPrefix(name, "kubecon")
+			return !strings.HasPrefix(name, "kubecon")
 		}
 		if args.NodeNames != nil {
-			result.NodeNames = &[]string{}
-			for _, name := range *args.NodeNames {
-				if judge(name) {
-					*result.NodeNames = append(*result.NodeNames, name)
-				}
-			}
+			*result.NodeNames = slices.DeleteFunc(*args.NodeNames, rejects)
 		} else {
-			kept := args.Nodes.Items[:0]
-			for _, node := range args.Nodes.Items {
-				if judge(node.Name) {
-					kept = append(kept, node)
-				}
-			}
-			args.Nodes.Items = kept
-			result.Nodes = args.Nodes
+			result.Nodes.Items = slices.DeleteFunc(args.Nodes.Items, func(node v1.Node) bool { return rejects(node.Name) })
 		}
 		_ = json.NewEncoder(w).Encode(result)
 	}))
@@ -81,9 +71,7 @@ func TestExtenderIsAColumn(t *testing.T) {
 			t.Cleanup(reset(t))
 			url := fakeExtender(t).URL
 			config := "extenders:\n- urlPrefix: " + url + "\n  filterVerb: filter\n  prioritizeVerb: prioritize\n  weight: 10" + fields + "\n"
-			if err := sim.ApplySchedulerConfig(t.Context(), []byte(config)); err != nil {
-				t.Fatal(err)
-			}
+			apply(t, config)
 			addNodes(t, "kubecon-1", "kubecon-2", "other", "silent")
 			addPod(t, "p", "")
 			a := attempt(t, "p", recorder.Scheduled)

@@ -42,7 +42,7 @@ type Simulator struct {
 
 	cancel  context.CancelCauseFunc // ends all but the control plane and the servers
 	running context.Context         // done when any part has ended
-	waits   []func()                // for the end of those who change objects
+	waits   []func()                // for the end of what changes objects
 	stop    func() error            // the first time; then it returns the same
 }
 

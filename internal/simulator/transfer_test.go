@@ -1,11 +1,10 @@
 package simulator
 
 import (
-	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -19,12 +18,7 @@ import (
 // load reads a file that kube-scheduler-simulator has exported.
 func load(t *testing.T) *snapshot.Snapshot {
 	t.Helper()
-	return loadFile(t, "kube-scheduler-simulator.json")
-}
-
-func loadFile(t *testing.T, name string) *snapshot.Snapshot {
-	t.Helper()
-	file, err := os.ReadFile("../snapshot/testdata/" + name)
+	file, err := os.ReadFile("../snapshot/testdata/kube-scheduler-simulator.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,27 +35,19 @@ func read(t *testing.T, file string) *snapshot.Snapshot {
 	return s
 }
 
-func TestFileOfKubeSchedulerSimulatorsPageLoads(t *testing.T) {
+func TestFileOfKubeSchedulerSimulatorIsImportedAndExported(t *testing.T) {
 	t.Cleanup(reset(t))
-	if err := sim.Import(t.Context(), loadFile(t, "kube-scheduler-simulator.export.yml"), nil); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestFileOfKubeSchedulerSimulatorLoads(t *testing.T) {
-	t.Cleanup(reset(t))
-	var done, of int
-	in := load(t)
-	if err := sim.Import(t.Context(), in, func(d, o int) { done, of = max(done, d), o }); err != nil {
+	done, of := 0, 0
+	if err := sim.Import(t.Context(), load(t), func(d, o int) { done, of = max(done, d), o }); err != nil {
 		t.Fatal(err)
 	}
 	if of != 9 || done == 0 {
 		t.Errorf("progress ended with %d of %d", done, of)
 	}
 	core := sim.Client().CoreV1()
-	bound, err := core.Pods("team").Get(t.Context(), "bound", metav1.GetOptions{})
-	if err != nil || bound.Spec.NodeName != "node-1" || len(bound.OwnerReferences) > 0 {
-		t.Errorf("pod bound: %v, %v", bound, err)
+	bound := getPod(t, "team", "bound")
+	if bound.Spec.NodeName != "node-1" || len(bound.OwnerReferences) > 0 {
+		t.Errorf("pod bound: %v", bound)
 	}
 	node, err := core.Nodes().Get(t.Context(), "node-1", metav1.GetOptions{})
 	if err != nil || node.Status.Allocatable.Cpu().String() != "4" {
@@ -79,48 +65,33 @@ func TestFileOfKubeSchedulerSimulatorLoads(t *testing.T) {
 		attempts := sim.Recorder().Attempts("team", "waiting")
 		return len(attempts) > 0 && attempts[0].Result == recorder.Scheduled
 	})
+
+	before, file := names(t), exported(t)
 	if err := sim.Import(t.Context(), load(t), nil); err != nil {
 		t.Errorf("a second time: %v", err)
 	}
-}
-
-func TestWhatIsExportedCanBeImported(t *testing.T) {
-	t.Cleanup(reset(t))
-	if err := sim.Import(t.Context(), load(t), nil); err != nil {
-		t.Fatal(err)
-	}
-	first := names(t)
-	file := exported(t)
-	if err := sim.Reset(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	reset(t)()
 	empty := names(t)
-	if len(empty) > 0 {
-		t.Errorf("a reset leaves %v", empty)
-	}
-	objects := &snapshot.Snapshot{}
-	if err := json.Unmarshal(file, objects); err != nil {
+	if err := sim.Import(t.Context(), read(t, file), nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := sim.Import(t.Context(), objects, nil); err != nil {
-		t.Fatal(err)
-	}
-	second := names(t)
-	if !slices.Equal(first, second) || len(first) != 9 {
-		t.Errorf("exported %v, imported %v", first, second)
+	after := names(t)
+	if !slices.Equal(before, after) || len(after) != 9 || len(empty) > 0 {
+		t.Errorf("exported %v, after a reset %v, imported %v", before, empty, after)
 	}
 	if !strings.Contains(string(sim.SchedulerConfig()), "RegexScheduling") {
 		t.Errorf("got configuration %s", sim.SchedulerConfig())
 	}
 }
 
-func exported(t *testing.T) []byte {
+// exported is a file of all that there is, with the fields of kube-scheduler-simulator's.
+func exported(t *testing.T) string {
 	t.Helper()
-	objects, err := sim.Export(t.Context())
+	all, err := sim.Export(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := json.Marshal(objects)
+	file, err := json.Marshal(all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,119 +100,67 @@ func exported(t *testing.T) []byte {
 			t.Errorf("the export has no %s", field)
 		}
 	}
-	return file
+	return string(file)
 }
 
 // names lists all that an export contains.
-func names(t *testing.T) []string {
+func names(t *testing.T) (all []string) {
 	t.Helper()
 	s, err := sim.Export(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []string
-	add := func(kind string, obj metav1.Object) { all = append(all, kind+" "+obj.GetNamespace()+"/"+obj.GetName()) }
-	for i := range s.Pods {
-		add("pod", &s.Pods[i])
+	for _, kind := range snapshot.Kinds {
+		for o := range kind.All(s) {
+			all = append(all, kind.Kind+" "+o.GetNamespace()+"/"+o.GetName())
+		}
 	}
-	for i := range s.Nodes {
-		add("node", &s.Nodes[i])
-	}
-	for i := range s.PVs {
-		add("pv", &s.PVs[i])
-	}
-	for i := range s.PVCs {
-		add("pvc", &s.PVCs[i])
-	}
-	for i := range s.StorageClasses {
-		add("storage class", &s.StorageClasses[i])
-	}
-	for i := range s.PriorityClasses {
-		add("priority class", &s.PriorityClasses[i])
-	}
-	for i := range s.Namespaces {
-		add("namespace", &s.Namespaces[i])
-	}
-	slices.Sort(all)
 	return all
 }
 
-func TestBadConfigurationStopsAnImportBeforeItBegins(t *testing.T) {
+func TestImportThatFailsSaysWhy(t *testing.T) {
 	t.Cleanup(reset(t))
-	objects := load(t)
-	objects.SchedulerConfig = json.RawMessage(`{"profiles":[{"plugins":{"multiPoint":{"enabled":[{"name":"Nope"}]}}}]}`)
-	err := sim.Import(t.Context(), objects, nil)
-	if err == nil || !strings.Contains(err.Error(), "plugin Nope") || !strings.Contains(err.Error(), `"objects only" skips the configuration`) {
-		t.Errorf("got %v", err)
-	}
+	const badConfig = `{"profiles":[{"plugins":{"multiPoint":{"enabled":[{"name":"Nope"}]}}}]}`
+	err := sim.Import(t.Context(), read(t, `{"nodes":[{"metadata":{"name":"a"}}],"schedulerConfig":`+badConfig+`}`), nil)
 	left := names(t)
-	if len(left) > 0 {
-		t.Errorf("imported %v", left)
+	if err == nil || !strings.Contains(err.Error(), "plugin Nope") || !strings.Contains(err.Error(), `"objects only" skips the configuration`) || len(left) > 0 {
+		t.Errorf("with a bad configuration: %v; imported %v", err, left)
 	}
-}
-
-func TestImportNamesTheObjectThatIsWrong(t *testing.T) {
-	t.Cleanup(reset(t))
-	objects := &snapshot.Snapshot{}
-	if err := json.Unmarshal([]byte(`{"pods":[{"metadata":{"name":"p","namespace":"default"},"spec":{}}]}`), objects); err != nil {
-		t.Fatal(err)
-	}
-	err := sim.Import(t.Context(), objects, nil)
+	err = sim.Import(t.Context(), &snapshot.Snapshot{Pods: []v1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "default"}}}}, nil)
 	if err == nil || !strings.Contains(err.Error(), "import: pod default/p: ") || !strings.Contains(err.Error(), "spec.containers") {
-		t.Errorf("got %v", err)
+		t.Errorf("with a bad pod: %v", err)
 	}
 }
 
-// A name that comes back at once, whatever a user of the page or
-// the API lets it.
+// A name that comes back at once, whatever a user of the page or the API lets it.
 func TestPodIsScheduledAfterEveryResetAndImport(t *testing.T) {
 	use(t, "native")
-	defer func() {
-		if t.Failed() {
-			node, err := sim.Client().CoreV1().Nodes().Get(context.Background(), "kubecon-1", metav1.GetOptions{})
-			t.Logf("attempts %+v, node %+v, %v", sim.Recorder().Attempts("default", "p"), node.Status, err)
-		}
-	}()
 	for round := range 4 {
-		objects := &snapshot.Snapshot{
-			Nodes: []v1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "kubecon-1"}}},
-			Pods: []v1.Pod{{
-				ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "default"},
-				Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: "c"}}},
-			}},
-		}
 		for range 1 + round%2 { // now and then over what is there
-			if err := sim.Import(t.Context(), objects, nil); err != nil {
+			in := read(t, "nodes: [{metadata: {name: kubecon-1}}]\npods: [{metadata: {name: p, namespace: default}, spec: {containers: [{name: c, image: c}]}}]")
+			if err := sim.Import(t.Context(), in, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
 		attempt(t, "p", recorder.Scheduled)
-		if err := sim.Reset(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		reset(t)()
 	}
 }
 
-func TestImportThatDoesNotSayHowLargeANodeIsLeavesItAsLarge(t *testing.T) {
+// A file that does not say how large a node is leaves it as large as it is, and there is one default class only.
+func TestImportChangesWhatIsThere(t *testing.T) {
 	use(t, "native")
-	addRoom(t, "kubecon-1")
-	objects := &snapshot.Snapshot{Nodes: []v1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "kubecon-1", Labels: map[string]string{"new": "label"}}}}}
-	if err := sim.Import(t.Context(), objects, nil); err != nil {
-		t.Fatal(err)
-	}
-	node, err := sim.Client().CoreV1().Nodes().Get(t.Context(), "kubecon-1", metav1.GetOptions{})
-	if err != nil || node.Labels["new"] != "label" || node.Status.Allocatable.Pods().Value() != 10 {
-		t.Errorf("labels %v, allocatable %v, %v", node.Labels, node.Status.Allocatable, err)
-	}
-}
-
-func TestDefaultPriorityClassCanBeImportedTwice(t *testing.T) {
-	t.Cleanup(reset(t))
-	for i, value := range []string{"7", "7"} {
-		in := read(t, `{"priorityClasses":[{"metadata":{"name":"usual","labels":{"time":"`+strconv.Itoa(i)+`"}},"value":`+value+`,"globalDefault":true}]}`)
+	const more = ", status: {capacity: &room {pods: '10'}, allocatable: *room}"
+	for i, room := range []string{more, ""} {
+		in := read(t, fmt.Sprintf("nodes: [{metadata: {name: kubecon-1, labels: {time: '%[1]d'}}%[2]s}]\n"+
+			"priorityClasses: [{metadata: {name: usual, labels: {time: '%[1]d'}}, value: 7, globalDefault: true}]", i, room))
 		if err := sim.Import(t.Context(), in, nil); err != nil {
 			t.Fatalf("time %d: %v", i, err)
 		}
+	}
+	node, err := sim.Client().CoreV1().Nodes().Get(t.Context(), "kubecon-1", metav1.GetOptions{})
+	if err != nil || node.Labels["time"] != "1" || node.Status.Allocatable.Pods().Value() != 10 {
+		t.Errorf("labels %v, allocatable %v, %v", node.Labels, node.Status.Allocatable, err)
 	}
 	class, err := sim.Client().SchedulingV1().PriorityClasses().Get(t.Context(), "usual", metav1.GetOptions{})
 	if err != nil || !class.GlobalDefault || class.Labels["time"] != "1" {

@@ -1,21 +1,18 @@
 package simulator
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	v1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/util/wait"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
@@ -48,98 +45,49 @@ func TestWarningsAreFew(t *testing.T) {
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", &out, want)
 	}
-	(&warnings{now: time.Now}).say("to no one")
 }
 
-// TestWarningsOfTheKubeletsArePrinted forbids what they do to a node.
 func TestWarningsOfTheKubeletsArePrinted(t *testing.T) {
-	t.Cleanup(reset(t))
-	forbid(t, "forbidden")
+	use(t, "native")
 	listen()
-	node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "forbidden"}}
-	if _, err := sim.Client().CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, patience, true, func(context.Context) (bool, error) {
-		for line := range strings.Lines(console.String()) {
-			if strings.HasPrefix(line, "warning: fake kubelets: ") && strings.Contains(line, "no status for you") && strings.Contains(line, "node forbidden") {
-				return true, nil
-			}
-		}
-		return false, nil
+	addNodes(t, "node-1")
+	create(t, sim, "/api/v1/namespaces/default/pods", `
+metadata: {name: p, annotations: {pod-complete.stage.kwok.x-k8s.io/delay: soon}}
+spec: {nodeName: node-1, containers: [{name: c, image: c}]}`)
+	eventually(t, "the annotation is warned of", func() bool {
+		sim.changes.send() // look again
+		return strings.Contains(console.String(), "warning: fake kubelets: pod default/p: ") && strings.Contains(console.String(), `"soon" is not a valid duration`)
 	})
-	if err != nil {
-		t.Errorf("nothing is said of it: %q", &console)
-	}
 }
 
-// TestResetIsNoReasonForWarnings: the kubelets look at pods that are about to go.
+// The kubelets look at pods that are about to go.
 func TestResetIsNoReasonForWarnings(t *testing.T) {
-	t.Cleanup(reset(t))
-	in := func() *snapshot.Snapshot {
-		in := roomy("node-1")
-		in.Nodes[0].Status.Allocatable[v1.ResourcePods] = resource.MustParse("110")
-		for i := range 100 {
-			in.Pods = append(in.Pods, v1.Pod{
-				ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("p-", i), Namespace: "default"},
-				Spec:       v1.PodSpec{NodeName: "node-1", Containers: []v1.Container{{Name: "c", Image: "c"}}},
-			})
-		}
-		return in
+	use(t, "native")
+	in := &snapshot.Snapshot{}
+	room := v1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("8Gi"), "pods": resource.MustParse("110")}
+	in.Nodes = []v1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}, Status: v1.NodeStatus{Capacity: room, Allocatable: room}}}
+	for i := range 100 {
+		in.Pods = append(in.Pods, v1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("p-", i), Namespace: "default"},
+			Spec:       v1.PodSpec{NodeName: "node-1", Containers: []v1.Container{{Name: "c", Image: "c"}}},
+		})
 	}
 	listen()
-	for range 3 { // what is said of one round, has been said when the next one's pods run
-		if err := sim.Import(t.Context(), in(), nil); err != nil {
+	for range 2 { // what is said of one round, has been said when the next one's pods run
+		if err := sim.Import(t.Context(), in.DeepCopy(), nil); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, "all pods run", func() bool {
 			pods, _ := sim.Informers().Core().V1().Pods().Lister().List(labels.Everything())
 			return len(pods) == 100 && !slices.ContainsFunc(pods, func(p *v1.Pod) bool { return p.Status.Phase != v1.PodRunning })
 		})
-		if err := sim.Reset(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		reset(t)()
 	}
+	addNodes(t, "node-2")
+	addPod(t, "last", "")
+	attempt(t, "last", recorder.Scheduled)
 	said := console.String()
 	if said != "" {
 		t.Errorf("it warns:\n%s", said)
-	}
-}
-
-// forbid makes the API server refuse every status of a node, and returns once it
-// does.
-func forbid(t *testing.T, name string) {
-	t.Helper()
-	policies, bindings := sim.Client().AdmissionregistrationV1().ValidatingAdmissionPolicies(), sim.Client().AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
-	meta := metav1.ObjectMeta{Name: "no-status"}
-	_, err := policies.Create(t.Context(), &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: meta, Spec: admissionv1.ValidatingAdmissionPolicySpec{
-		MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
-			Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update},
-			Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"nodes", "nodes/status"}},
-		}}}},
-		Validations: []admissionv1.Validation{{
-			Expression: `object.metadata.name != "probe" && (object.metadata.name != "` + name + `" || request.?subResource.orValue("") != "status")`,
-			Message:    "no status for you",
-		}},
-	}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = policies.Delete(context.Background(), meta.Name, metav1.DeleteOptions{}) })
-	_, err = bindings.Create(t.Context(), &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: meta, Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
-		PolicyName: meta.Name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
-	}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = bindings.Delete(context.Background(), meta.Name, metav1.DeleteOptions{}) })
-	probe := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "probe"}}
-	var last error
-	err = wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		_, last = sim.Client().CoreV1().Nodes().Create(ctx, probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		return apierrors.IsInvalid(last) || apierrors.IsForbidden(last), nil
-	})
-	if err != nil {
-		t.Fatalf("the policy does not come into force: %v", last)
 	}
 }

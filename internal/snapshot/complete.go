@@ -9,36 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Complete adds what the objects of a snapshot refer to and what it does not
-// have, and has pods name their claims. An import does so too; with this, a
-// snapshot can be imported in parts.
-func (s *Snapshot) Complete() {
-	_ = s.complete(func(Kind, Object) (bool, error) { return false, nil })
-}
-
-// AddMissing adds what the objects of a snapshot refer to and what it does not have, and
-// leaves pods as they are: who imports them keeps their UIDs.
+// AddMissing adds what the objects of a snapshot refer to and what it does not have.
 func (s *Snapshot) AddMissing() {
 	s.dropSystems()
 	s.add(s.missing())
-}
-
-// complete adds what is missing, but for what is there already.
-func (s *Snapshot) complete(there func(Kind, Object) (bool, error)) (failed error) {
-	s.dropSystems()
-	s.nameClaims()
-	missing := s.missing()
-	for _, kind := range Kinds {
-		kind.Drop(missing, func(o Object) bool {
-			ok, err := there(kind, o)
-			if err != nil {
-				failed = err
-			}
-			return ok
-		})
-	}
-	s.add(missing)
-	return failed
 }
 
 func (s *Snapshot) add(missing *Snapshot) {
@@ -106,10 +80,10 @@ func (s *Snapshot) noticesOfMissing() []Notice {
 	return notices
 }
 
-// nameClaims has pods name the claims that were made for them from a template, if
+// NameClaims has pods name the claims that were made for them from a template, if
 // the snapshot has these: such a claim is its pod's by the UID that the pod had.
 // Otherwise the pods would get others, without a volume or a device.
-func (s *Snapshot) nameClaims() {
+func (s *Snapshot) NameClaims() {
 	volumes, devices := map[string]bool{}, map[string]bool{}
 	for i := range s.PVCs {
 		volumes[qualified(&s.PVCs[i])] = true

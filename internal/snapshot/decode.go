@@ -73,13 +73,8 @@ func (in *reading) add(kind Kind, raw []byte) error {
 // unmarshal decodes JSON, and says of what does not fit where it is.
 func unmarshal(raw []byte, into any) error {
 	err := json.Unmarshal(raw, into)
-	var syntax *json.SyntaxError
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case errors.As(err, &syntax):
-		line := 1 + bytes.Count(raw[:min(int(syntax.Offset), len(raw))], []byte("\n"))
-		return fmt.Errorf("not JSON: line %d: %w", line, err)
 	}
 	problems := yamlcheck.Decode(raw, reflect.New(reflect.TypeOf(into).Elem()).Interface())
 	if len(problems) > 0 {

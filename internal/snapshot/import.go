@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -37,10 +38,21 @@ func (n NotImported) Error() string {
 // owners that are not here are dropped, since the garbage collector would delete
 // what they own.
 func Import(ctx context.Context, client kubernetes.Interface, in *Snapshot, progress func(done, of int)) error {
-	err := in.complete(func(kind Kind, o Object) (bool, error) { return kind.isThere(ctx, client, o) })
-	if err != nil {
-		return fmt.Errorf("import: %w", err)
+	in.dropSystems()
+	in.NameClaims()
+	missing := in.missing()
+	for _, kind := range Kinds {
+		var failed error
+		kind.Drop(missing, func(o Object) bool {
+			there, err := kind.isThere(ctx, client, o)
+			failed = cmp.Or(failed, err)
+			return there
+		})
+		if failed != nil {
+			return fmt.Errorf("import: %w", failed)
+		}
 	}
+	in.add(missing)
 	i := &importing{client: client, progress: progress, total: in.Objects()}
 	for _, kind := range Kinds {
 		if err := i.put(ctx, kind, in, func(o Object) bool { return !comesLast(o) }); err != nil {

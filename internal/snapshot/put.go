@@ -139,8 +139,9 @@ func restoreStatus(from, created Object) bool {
 	switch to := created.(type) {
 	case *v1.Node:
 		status := from.(*v1.Node).Status
-		if len(status.Capacity) == 0 && len(status.Allocatable) == 0 {
-			return false // the file does not say how large it is: that stays with the one who knows
+		to.Status.Conditions = ailing(from.(*v1.Node))
+		if len(status.Capacity) == 0 && len(status.Allocatable) == 0 && len(to.Status.Conditions) == 0 {
+			return false // the file does not say how large it is: it keeps the room that it has
 		}
 		to.Status.Capacity, to.Status.Allocatable = status.Capacity, status.Allocatable
 		to.Status.Images, to.Status.DeclaredFeatures = status.Images, status.DeclaredFeatures
@@ -162,6 +163,31 @@ func restoreStatus(from, created Object) bool {
 		return false
 	}
 	return true
+}
+
+// conditionOf is the condition for which the node lifecycle controller gives a node a taint.
+var conditionOf = map[string]v1.NodeCondition{
+	v1.TaintNodeNotReady:           {Type: v1.NodeReady, Status: v1.ConditionFalse},
+	v1.TaintNodeUnreachable:        {Type: v1.NodeReady, Status: v1.ConditionUnknown},
+	v1.TaintNodeMemoryPressure:     {Type: v1.NodeMemoryPressure, Status: v1.ConditionTrue},
+	v1.TaintNodeDiskPressure:       {Type: v1.NodeDiskPressure, Status: v1.ConditionTrue},
+	v1.TaintNodePIDPressure:        {Type: v1.NodePIDPressure, Status: v1.ConditionTrue},
+	v1.TaintNodeNetworkUnavailable: {Type: v1.NodeNetworkUnavailable, Status: v1.ConditionTrue},
+}
+
+// ailing are the conditions of a node that keep pods away from it. A file may have none of them: its taints tell.
+func ailing(node *v1.Node) []v1.NodeCondition {
+	all := slices.Clone(node.Status.Conditions)
+	for _, taint := range node.Spec.Taints {
+		condition, ok := conditionOf[taint.Key]
+		if ok && !slices.ContainsFunc(all, func(c v1.NodeCondition) bool { return c.Type == condition.Type }) {
+			condition.Reason = "Imported"
+			all = append(all, condition)
+		}
+	}
+	return slices.DeleteFunc(all, func(c v1.NodeCondition) bool {
+		return c.Type == v1.NodeReady && c.Status == v1.ConditionTrue || c.Type != v1.NodeReady && c.Status != v1.ConditionTrue
+	})
 }
 
 // adapt makes of an object what it has to be here.

@@ -26,16 +26,6 @@ func noticed(t *testing.T, file string) (*Snapshot, string) {
 	return s, strings.Join(lines, "\n")
 }
 
-// exported is a file of kube-scheduler-simulator's.
-func exported(t *testing.T, name string) []byte {
-	t.Helper()
-	file, err := os.ReadFile("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
 func TestListsOfKubectlAreRead(t *testing.T) {
 	const pod = `{"metadata": {"name": "p", "namespace": "team"}, "spec": {"containers": [{"name": "c"}], "priorityClassName": "high", "priority": 7, "runtimeClassName": "sandbox", "overhead": {"cpu": "1"}}}`
 	const missing = "namespace team: not in the file: made without labels\npriority class high: not in the file: made as its pods say\nruntime class sandbox: not in the file: made as its pods say"
@@ -54,11 +44,11 @@ func TestListsOfKubectlAreRead(t *testing.T) {
 			}
 		})
 	}
-	s, notices := noticed(t, "kind: Node\napiVersion: v1\nmetadata: {name: a}\n---\n---\nkind: ReplicaSet\napiVersion: apps/v1\nmetadata: {name: r}\n---\n"+
+	s, notices := noticed(t, "kind: Pod\napiVersion: v1\nmetadata: {name: p}\nspec: {containers: [{name: c}]}\n---\nkind: Node\napiVersion: v1\nmetadata: {name: a}\n---\n---\nkind: ReplicaSet\napiVersion: apps/v1\nmetadata: {name: r}\n---\n"+
 		"kind: ConfigMap\napiVersion: v1\nmetadata: {name: m, namespace: ns}\n")
 	want := "ConfigMap ns/m: skipped: v1 ConfigMap is not a kind that scheduling depends on"
-	if len(s.Nodes) != 1 || len(s.ReplicaSets) != 1 || notices != want {
-		t.Errorf("got %d nodes, %s", len(s.Nodes), notices)
+	if len(s.Nodes) != 1 || s.Nodes[0].Namespace != "" || s.Pods[0].Namespace != "default" || len(s.ReplicaSets) != 1 || notices != want {
+		t.Errorf("got %v, %v, %s", s.Nodes, s.Pods, notices)
 	}
 }
 
@@ -119,11 +109,11 @@ func TestWhatIsNotKnownOfAnObjectIsSkippedWithANotice(t *testing.T) {
 
 func TestKindInAnOldVersionIsOneThatSchedulingDependsOn(t *testing.T) {
 	const budget = `{"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "team"}}`
-	if _, notices := noticed(t, budget); notices != "pod disruption budget team/b: skipped: it is of policy/v1beta1, and only policy/v1 is read: kubectl convert makes one of the other" {
+	_, notices := noticed(t, budget)
+	if notices != "pod disruption budget team/b: skipped: it is of policy/v1beta1, and only policy/v1 is read: kubectl convert makes one of the other" {
 		t.Error(notices)
 	}
-	const other = `{"apiVersion": "serving.example.com/v1", "kind": "Service", "metadata": {"name": "s"}}`
-	_, notices := noticed(t, other)
+	_, notices = noticed(t, `{"apiVersion": "serving.example.com/v1", "kind": "Service", "metadata": {"name": "s"}}`)
 	if notices != "Service s: skipped: serving.example.com/v1 Service is not a kind that scheduling depends on" {
 		t.Error(notices)
 	}
@@ -151,14 +141,6 @@ func TestFileThatIsCompressedIsRead(t *testing.T) {
 	_, _, err := Read(strings.NewReader(file[:len(file)-8]))
 	if err == nil || !strings.HasPrefix(err.Error(), "the file is cut off: ") {
 		t.Errorf("what was cut: %v", err)
-	}
-}
-
-func TestManifestWithoutANamespaceIsOfTheDefaultOne(t *testing.T) {
-	s, notices := noticed(t, "kind: Pod\napiVersion: v1\nmetadata: {name: p}\nspec: {containers: [{name: c}]}\n---\nkind: Node\napiVersion: v1\nmetadata: {name: a}\n")
-	pod, node := s.Pods[0].Namespace, s.Nodes[0].Namespace
-	if pod != "default" || node != "" || notices != "" {
-		t.Errorf("the pod is of %q, the node of %q, and noticed is %q", pod, node, notices)
 	}
 }
 
@@ -196,7 +178,11 @@ func TestSchedulerConfigurationStaysAsItIs(t *testing.T) {
 }
 
 func TestWhatIsWrittenIsReadAsItWas(t *testing.T) {
-	was, _, err := Read(bytes.NewReader(exported(t, "kube-scheduler-simulator.json")))
+	text, err := os.ReadFile("testdata/kube-scheduler-simulator.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, _, err := Read(bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}

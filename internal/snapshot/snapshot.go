@@ -3,7 +3,7 @@
 // read, and their objects are made in another cluster, by what that one calls them.
 //
 // It knows objects and API servers, and no simulator: what happens to the scheduler
-// and its configuration is for who imports.
+// and its configuration is for the caller.
 package snapshot
 
 import (
@@ -170,7 +170,7 @@ func (s *Snapshot) Objects() (n int) {
 }
 
 // List reads all that a cluster has and does not bring itself. A list that is empty
-// stays a list for those who read kube-scheduler-simulator's fields.
+// stays a list for readers of kube-scheduler-simulator's fields.
 func List(ctx context.Context, from kubernetes.Interface) (*Snapshot, error) {
 	out := &Snapshot{}
 	for _, kind := range Kinds {

@@ -1,5 +1,5 @@
 // Package command is the command line of cmd/scheduler, around package scheduler. [Main]
-// is for schedulers with plugins of their own, too; nothing else of it is an API.
+// is for schedulers with plugins of their own, too.
 package command
 
 import (

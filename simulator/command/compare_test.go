@@ -181,15 +181,6 @@ func TestCompareOfSeveralConfigurationsIsOneTable(t *testing.T) {
 	if err != nil || len(results) != 2 || results[0].B != "v2" || results[0].Counts.OnlyA != 1 || results[1].Counts.OnlyA != 0 {
 		t.Errorf("%v: %s", err, out)
 	}
-	_, out, _ = compareHere(t, append(args, "-o", "markdown")...)
-	want := "\n\n|  | TODAY | A: none | B1: v2 | B2: none |\n|---|---|---|---|---|\n| nodes used, empty | 0, 1 | 1, 0 | 1, 0 | 1, 0 |\n"
-	if !strings.HasPrefix(out, "**2 configurations compared with none (A).**\n\n- If the scheduler ") || !strings.Contains(out, want) {
-		t.Errorf("not %q:\n%s", want, out)
-	}
-	_, out, _ = compareHere(t, append(args, "--details")...)
-	if strings.Count(out, "Time per pod") != 2 {
-		t.Error(out)
-	}
 }
 
 // A snapshot that lacks what pods need leaves them without a node under any configuration.
@@ -232,22 +223,6 @@ limitRanges: # younger than the pod
 	if len(result.Unplaced) != 2 || result.Unplaced[0].Name != "db" || len(result.Pending) != 0 || len(result.Differences) != 1 || result.Counts.Pending != 0 {
 		t.Errorf("%+v", result)
 	}
-}
-
-func TestCompareReadsAClusterThatRuns(t *testing.T) {
-	dir := t.TempDir()
-	const stuck = "- {metadata: {name: stuck, namespace: default}, spec: {nodeSelector: {no: such}, containers: [{name: c, image: c}]}}\n"
-	file, kubeconfig := writeFile(t, t.TempDir(), "cluster.yaml", healthyCluster+stuck), filepath.Join(dir, "kubeconfig")
-	session(t, []string{"--from", file, "--data-dir", dir}, func(string) {
-		status, out, errOut := compareHere(t, "--kubeconfig", kubeconfig, "--a", "none", "--b", "v2", "--pods", "all", "--details")
-		if status != statusLost || !regexp.MustCompile(`default/picky +only under A +node-1`).MatchString(out) || !strings.Contains(errOut, "reads pods, 3\n") {
-			t.Errorf("status %d: %s %s", status, out, errOut)
-		}
-		status, out, errOut = here(t, "why", "stuck", "--kubeconfig", kubeconfig, "--config", "v2")
-		if status != statusLost || !regexp.MustCompile(`^Pod default/stuck is pending because (?s).* didn't match Pod's node affinity/selector.*on a copy of \S+ \(https://127.0.0.1:\d+\), as it was on .* under v2, `).MatchString(out) {
-			t.Errorf("status %d: %s %s", status, out, errOut)
-		}
-	})
 }
 
 // loads is a side on which each node has a pod's share of its CPU.

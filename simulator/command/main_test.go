@@ -216,26 +216,14 @@ func TestDataDirectoryKeepsTheConfiguration(t *testing.T) {
 	if string(kept) != applied {
 		t.Errorf("set aside is %s", kept)
 	}
-	session(t, with(), expect("RegexScheduling"))
-}
-
-func TestSimulatorStartsWithoutAnInvalidSavedConfiguration(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "scheduler-config.yaml")
 	for text, why := range map[string]string{
-		"":            "it is empty",
 		"profiles: [": "yaml: ",
 		"profiles: [{plugins: {multiPoint: {enabled: [{name: Gone}]}}}]": "plugin Gone",
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		out := session(t, []string{"--data-dir", dir}, func(base string) {
-			code, config := get(t, base+"/api/v1/schedulerconfiguration")
-			if code != 200 || !strings.Contains(config, "WasmRegexScheduling") {
-				t.Errorf("%q: it runs with %d %s", text, code, config)
-			}
-		})
+		out := session(t, with(), expect("WasmRegexScheduling"))
 		line := regexp.MustCompile(`(?m)^simulator: warning: the kept configuration .*$`).FindString(out)
 		if !strings.Contains(line, file+" cannot be used: ") || !strings.Contains(line, why) || !strings.Contains(line, "; plugin variant v2 runs instead: fix the file or remove it") {
 			t.Errorf("%q: it says %q in %s", text, line, out)
@@ -247,58 +235,22 @@ func TestSimulatorStartsWithoutAnInvalidSavedConfiguration(t *testing.T) {
 	}
 }
 
-func TestSimulatorWarnsOfAPublicAddress(t *testing.T) {
-	out := session(t, []string{"--plugin", "native", "--listen", "0.0.0.0"}, func(string) {})
-	if !strings.Contains(out, "simulator: warning: --listen 0.0.0.0: there is no password: who reaches this address can do everything") {
-		t.Errorf("it does not warn: %s", out)
-	}
-}
-
-func TestErrorNamesTheFlagOfATakenPort(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer taken.Close()
-	port := fmt.Sprint(taken.Addr().(*net.TCPAddr).Port)
-	var out, errOut bytes.Buffer
-	code := run(t.Context(), []string{"--port", "0", "--api-port", port}, &out, &errOut)
-	want := "simulator: port " + port + " is taken by another program: stop it, or choose another port with --api-port (0 is any free one)\n"
-	if code != 1 || errOut.String() != want {
-		t.Errorf("it ended with %d: got %q, want %q", code, errOut.String(), want)
-	}
-}
-
-func TestHeadlessSimulatorHasOnlyTheAPI(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	out, done := newOutput(), make(chan int, 1)
-	go func() {
-		done <- run(ctx, []string{"--headless", "--port", "0", "--api-port", "0", "--plugin", "native"}, out, out)
-	}()
-	r := running{out, done}
-	base := r.await(t, `API +(http://localhost:\d+)/api/v1/\n[^$]*Ctrl-C`)
-	if code, _ := get(t, base+"/"); code != 404 {
-		t.Errorf("there is a page: %d", code)
-	}
-	if code, _ := get(t, base+"/api/v1/export"); code != 200 {
-		t.Errorf("there is no API: %d", code)
-	}
-	cancel()
-	code := <-done
-	if code != 0 || strings.Contains(out.String(), "Open the page") {
-		t.Errorf("it ended with %d: %s", code, out)
-	}
-}
-
-func TestSimulatorWithoutKubelets(t *testing.T) {
-	printed := session(t, []string{"--kubelets", "none"}, func(base string) {
+func TestSimulatorWithoutPageAndKubeletsOnAPublicAddress(t *testing.T) {
+	printed := session(t, []string{"--plugin", "native", "--kubelets", "none", "--listen", "0.0.0.0"}, func(base string) {
+		code, _ := get(t, base+"/")
+		if code != 404 {
+			t.Errorf("there is a page: %d", code)
+		}
 		send(t, "POST", base+"/api/v1/import", `{"nodes":[{"metadata":{"name":"kubecon-1"}}]}`, 200)
 		_, nodes := get(t, base+"/api/v1/export")
 		if !strings.Contains(nodes, "kubecon-1") || strings.Contains(nodes, "KubeletReady") {
 			t.Error(nodes)
 		}
 	})
-	if strings.Contains(printed, "fake kubelets") {
+	if !strings.Contains(printed, "simulator: warning: --listen 0.0.0.0: there is no password: who reaches this address can do everything") {
+		t.Errorf("it does not warn: %s", printed)
+	}
+	if strings.Contains(printed, "fake kubelets") || strings.Contains(printed, "Open the page") {
 		t.Error(printed)
 	}
 }
@@ -329,6 +281,7 @@ func TestMistakesAreOneLineAndExitCodeOne(t *testing.T) {
 		want string
 	}{
 		{"a port that is taken", []string{"--port", port}, "port " + port + " is taken by another program: stop it, or choose another port with --port"},
+		{"the API server's port", []string{"--port", "0", "--api-port", port}, "port " + port + " is taken by another program: stop it, or choose another port with --api-port (0 is any free one)"},
 		{"the port of the guests", append([]string{"--web-port", port}, free...), "with --web-port"},
 		{"no file to start from", append([]string{"--from", "no/such"}, free...), "open no/such"},
 		{"a broken file", append([]string{"--from", broken}, free...), broken + ": the file is cut off: unexpected EOF"},
@@ -345,8 +298,9 @@ func TestMistakesAreOneLineAndExitCodeOne(t *testing.T) {
 			if code != 1 {
 				t.Errorf("it ended with %d", code)
 			}
-			if !strings.Contains(out.String(), test.want) || strings.Count(out.String(), "\n") != 1 {
-				t.Errorf("got %q, want one line with %q", out.String(), test.want)
+			text := regexp.MustCompile(`(?m)^ +[\d.]+s  .*\n`).ReplaceAllString(out.String(), "") // without progress
+			if !strings.Contains(text, test.want) || strings.Count(text, "\n") != 1 {
+				t.Errorf("got %q, want one line with %q", text, test.want)
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -22,10 +23,15 @@ func listed(t *testing.T) string {
 		`{"apiVersion":"v1","kind":"Node","metadata":{"name":"kubecon-1"},"status":{"capacity":{"cpu":"4","memory":"8Gi","pods":"10"},"allocatable":{"cpu":"4","memory":"8Gi","pods":"10"}}}`,
 		`{"apiVersion":"v1","kind":"Node","metadata":{"name":"cncf-1"},"status":{"capacity":{"cpu":"4","memory":"8Gi","pods":"10"},"allocatable":{"cpu":"4","memory":"8Gi","pods":"10"}}}`,
 	}
-	for i, node := range []string{"kubecon-1", "cncf-1", "cncf-1", ""} {
-		items = append(items, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p-%d","namespace":"team"},
-			"spec":{"nodeName":%q,"schedulerName":"absent","containers":[{"name":"c","image":"c"}]},"status":{"phase":"Running"}}`, i, node))
+	pod := func(name, annotations, spec string) {
+		items = append(items, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"team","annotations":{%s}},
+			"spec":{%s,"containers":[{"name":"c","image":"c"}]},"status":{"phase":"Running"}}`, name, annotations, spec))
 	}
+	for i, node := range []string{"kubecon-1", "cncf-1", "cncf-1", ""} {
+		pod(fmt.Sprint("p-", i), "", fmt.Sprintf(`"nodeName":%q,"schedulerName":"absent"`, node))
+	}
+	pod("picky", `"scheduler.wasmkwokwizardry.io/regex":"^gpu-"`, `"nodeName":"kubecon-1"`)
+	pod("stuck", "", `"nodeSelector":{"no":"such"}`)
 	file := filepath.Join(t.TempDir(), "list.json")
 	text := `{"apiVersion":"v1","kind":"List","items":[` + strings.Join(items, ",") + `]}`
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -50,7 +56,7 @@ func where(t *testing.T, base string) map[string]string {
 }
 
 func TestSimulatorStartsAsACopyOfAnother(t *testing.T) {
-	want := map[string]string{"team/p-0": "kubecon-1 Running", "team/p-1": "cncf-1 Running", "team/p-2": "cncf-1 Running", "team/p-3": " Pending"}
+	want := map[string]string{"team/p-0": "kubecon-1 Running", "team/p-1": "cncf-1 Running", "team/p-2": "cncf-1 Running", "team/p-3": " Pending", "team/picky": "kubecon-1 Running", "team/stuck": " Pending"}
 	same := func(base string) {
 		t.Helper()
 		eventually.Succeeds(t, "the pods are where they were", func(context.Context) error {
@@ -72,10 +78,18 @@ func TestSimulatorStartsAsACopyOfAnother(t *testing.T) {
 				t.Fatalf("snapshot ended with %d: %s", code, &said)
 			}
 		}
-		if !strings.Contains(said.String(), "reads pods, 4\n") || !strings.Contains(said.String(), "2 nodes, 4 pods") {
+		if !strings.Contains(said.String(), "reads pods, 6\n") || !strings.Contains(said.String(), "2 nodes, 6 pods") {
 			t.Errorf("it says %s", &said)
 		}
-		out := session(t, []string{"--plugin", "native", "--kubeconfig", kubeconfig}, same)
+		status, out, errOut := compareHere(t, "--kubeconfig", kubeconfig, "--a", "none", "--b", "v2", "--pods", "all", "--details")
+		if status != statusLost || !regexp.MustCompile(`team/picky +only under A +(kubecon|cncf)-1`).MatchString(out) || !strings.Contains(errOut, "reads pods, 6\n") {
+			t.Errorf("status %d: %s %s", status, out, errOut)
+		}
+		status, out, errOut = here(t, "why", "stuck", "-n", "team", "--kubeconfig", kubeconfig, "--config", "v2")
+		if status != statusLost || !regexp.MustCompile(`^Pod team/stuck is pending because (?s).* didn't match Pod's node affinity/selector.*on a copy of \S+ \(https://127.0.0.1:\d+\), as it was on .* under v2, `).MatchString(out) {
+			t.Errorf("status %d: %s %s", status, out, errOut)
+		}
+		out = session(t, []string{"--plugin", "native", "--kubeconfig", kubeconfig}, same)
 		if !strings.Contains(out, "this is a copy of regex-scheduling (https://127.0.0.1:") {
 			t.Errorf("a copy without a file says %s", out)
 		}

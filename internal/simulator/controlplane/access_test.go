@@ -14,20 +14,26 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-func TestAdminKubeconfigWorksAndIsPrivate(t *testing.T) {
-	info, err := os.Stat(sharedCluster.Kubeconfig())
-	if err != nil {
+func TestKubeconfigsWorkAndArePrivate(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "scheduler.kubeconfig")
+	if err := os.WriteFile(file, nil, 0o644); err != nil { // open for others
 		t.Fatal(err)
 	}
-	if info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v, want 0600", info.Mode())
-	}
-	config, err := clientcmd.BuildConfigFromFlags("", sharedCluster.Kubeconfig())
-	if err != nil {
+	if err := sharedCluster.WriteKubeconfig(file, "system:kube-scheduler"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := clientOf(t, config).CoreV1().Secrets("").List(t.Context(), metav1.ListOptions{}); err != nil {
-		t.Error(err)
+	for _, kubeconfig := range []string{sharedCluster.Kubeconfig(), file} {
+		info, err := os.Stat(kubeconfig)
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("mode %v, want 0600: %v", info.Mode(), err)
+		}
+		config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := clientOf(t, config).CoreV1().Nodes().List(t.Context(), metav1.ListOptions{}); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -87,29 +93,5 @@ func TestIdentityHasItsOwnRightsOnly(t *testing.T) {
 	}
 	if _, err := clientOf(t, stranger).CoreV1().Pods("").List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("a user without rights lists pods: %v, want forbidden", err)
-	}
-}
-
-func TestKubeconfigForAUserReplacesAWideOpenFile(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "scheduler.kubeconfig")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := sharedCluster.WriteKubeconfig(file, "system:kube-scheduler"); err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v, want 0600", info.Mode())
-	}
-	config, err := clientcmd.BuildConfigFromFlags("", file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := clientOf(t, config).CoreV1().Nodes().List(t.Context(), metav1.ListOptions{}); err != nil {
-		t.Error(err)
 	}
 }

@@ -43,10 +43,9 @@ var cleaners = []controller{
 	}},
 }
 
-// keepers are the controllers that delete or free what is not needed any more: pods
-// whose node is gone, which no kubelet answers for, or has a taint that evicts them; the
-// devices of pods that are gone; and jobs some time after their end. The last counts how many pods of a
-// PodDisruptionBudget may go, which preemption asks for.
+// keepers are the controllers that delete or free what is not needed any more (pods whose node is gone, pods that a
+// taint evicts, devices of pods that are gone, and jobs some time after their end), and count the objects
+// of quotas. The last counts how many pods of a PodDisruptionBudget may go, which preemption asks for.
 var keepers = []controller{
 	{"pod-garbage-collector", func(_ context.Context, r *controllers, as identity) error {
 		r.loops = append(r.loops, deleteOrphans(as, r.core()))
@@ -61,6 +60,7 @@ var keepers = []controller{
 	{"ttl-after-finished-controller", func(ctx context.Context, r *controllers, as identity) error {
 		return r.run(ttlafterfinished.New(ctx, r.batch().Jobs(), as), nil)
 	}},
+	quotas,
 	{upstream.Disruption.Name, func(ctx context.Context, r *controllers, as identity) error {
 		mapper := as.mapper()
 		scales, err := scale.NewForConfig(as.config, mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(as.Discovery()))

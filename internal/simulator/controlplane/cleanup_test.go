@@ -2,10 +2,9 @@ package controlplane
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -13,114 +12,67 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
-func TestPodsCanBeMadeInANewNamespaceAtOnceAndGoWithIt(t *testing.T) {
+// What depends on something goes with it, by the controllers.
+func TestWhatDependsOnADeletedObjectGoesWithIt(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, sharedCluster.AdminConfig())
-	namespaces := client.CoreV1().Namespaces()
-	fresh := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "fresh"}}
-	if _, err := namespaces.Create(t.Context(), fresh, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
+	api := client.CoreV1().RESTClient()
+	const pod = "metadata: {name: %s}\nspec: {nodeName: %q, containers: [{name: main, image: example.com/none}]}"
+	post(t, api, "/api/v1/namespaces", "metadata: {name: fresh}")
+	post(t, api, "/api/v1/namespaces/fresh/pods", fmt.Sprintf(pod, "web", "")) // at once
+	owner := post(t, api, "/api/v1/namespaces/default/configmaps", "metadata: {name: owner}")
+	post(t, api, "/api/v1/namespaces/default/configmaps", "metadata: {name: owned, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: "+string(owner.UID)+"}]}")
+	post(t, api, "/api/v1/nodes", "metadata: {name: short-lived}")
+	post(t, api, "/api/v1/namespaces/default/pods", fmt.Sprintf(pod, "orphan", "short-lived"))
+	post(t, api, "/api/v1/namespaces/default/pods", fmt.Sprintf(pod, "unbound", ""))
+	post(t, api, "/api/v1/namespaces/default/persistentvolumeclaims", "metadata: {name: data}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}")
+	for deleted, goes := range map[string]string{
+		"/api/v1/namespaces/fresh": "/api/v1/namespaces/fresh", "/api/v1/namespaces/default/configmaps/owner": "/api/v1/namespaces/default/configmaps/owned",
+		"/api/v1/nodes/short-lived":                              "/api/v1/namespaces/default/pods/orphan",
+		"/api/v1/namespaces/default/persistentvolumeclaims/data": "/api/v1/namespaces/default/persistentvolumeclaims/data",
+	} {
+		if err := api.Delete().AbsPath(deleted).Do(t.Context()).Error(); err != nil {
+			t.Fatal(err)
+		}
+		eventually.Succeeds(t, goes+" goes", func(ctx context.Context) error {
+			err := api.Get().AbsPath(goes).Do(ctx).Error()
+			if !apierrors.IsNotFound(err) {
+				return fmt.Errorf("it is still there: %w", err)
+			}
+			return nil
+		})
 	}
-	pod, err := client.CoreV1().Pods("fresh").Create(t.Context(), podOn("", "web"), metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
+	if err := client.CoreV1().Pods("default").Delete(t.Context(), "unbound", atOnce); err != nil {
+		t.Errorf("the pod without a node: %v", err)
 	}
-	n := len(pod.Spec.Volumes)
-	if n != 0 {
-		t.Errorf("the pod was given %d volumes", n)
-	}
-	if err := namespaces.Delete(t.Context(), "fresh", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	eventually.Succeeds(t, "namespace goes", func(ctx context.Context) error {
-		_, err := namespaces.Get(ctx, "fresh", metav1.GetOptions{})
-		return gone(err)
-	})
 }
 
-func TestWhatADeletedObjectOwnedGoesToo(t *testing.T) {
-	t.Parallel()
-	maps := clientOf(t, sharedCluster.AdminConfig()).CoreV1().ConfigMaps("default")
-	owner, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner"}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	owned := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
-		Name:            "owned",
-		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))},
-	}}
-	if _, err := maps.Create(t.Context(), owned, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := maps.Delete(t.Context(), "owner", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	eventually.Succeeds(t, "owned object goes", func(ctx context.Context) error {
-		_, err := maps.Get(ctx, "owned", metav1.GetOptions{})
-		return gone(err)
-	})
-}
-
-func TestPodsOfADeletedNodeGo(t *testing.T) {
+func TestTerminatingPodsOfANodeThatIsOutOfServiceGo(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, sharedCluster.AdminConfig())
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "short-lived"}}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "shut-down"}}
 	if _, err := client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { removeNode(t, client, "shut-down") })
 	pods := client.CoreV1().Pods("default")
-	if _, err := pods.Create(t.Context(), podOn("short-lived", "orphan"), metav1.CreateOptions{}); err != nil {
+	for _, name := range []string{"terminating", "not-deleted"} {
+		if _, err := pods.Create(t.Context(), podOn("shut-down", name), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := pods.Delete(t.Context(), "terminating", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pods.Create(t.Context(), podOn("", "unbound"), metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := client.CoreV1().Nodes().Delete(t.Context(), "short-lived", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	eventually.Succeeds(t, "orphan goes", func(ctx context.Context) error {
-		_, err := pods.Get(ctx, "orphan", metav1.GetOptions{})
+	patchNode(t, client, "shut-down", `{"spec":{"taints":[{"key":"node.kubernetes.io/out-of-service","effect":"NoSchedule"}]}}`)
+	eventually.Succeeds(t, "the pod that was deleted goes", func(ctx context.Context) error {
+		_, err := pods.Get(ctx, "terminating", metav1.GetOptions{})
 		return gone(err)
 	})
-	if err := pods.Delete(t.Context(), "unbound", atOnce); err != nil {
-		t.Errorf("the pod without a node: %v", err)
+	if err := pods.Delete(t.Context(), "not-deleted", atOnce); err != nil {
+		t.Errorf("the pod that was not: %v", err)
 	}
 }
 
 // atOnce leaves nothing to the next run of a test.
 var atOnce = metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
-
-func TestClaimCanBeDeleted(t *testing.T) {
-	t.Parallel()
-	client := clientOf(t, sharedCluster.AdminConfig())
-	claims := client.CoreV1().PersistentVolumeClaims("default")
-	claim := &corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{Name: "data"},
-		Spec: corev1.PersistentVolumeClaimSpec{
-			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: *oneGi()}},
-		},
-	}
-	if _, err := claims.Create(t.Context(), claim, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := claims.Delete(t.Context(), "data", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	_, err := claims.Get(t.Context(), "data", metav1.GetOptions{})
-	if gone(err) != nil {
-		t.Errorf("claim after its deletion: %v", err)
-	}
-}
-
-// gone turns "not found" into success and anything else into an error.
-func gone(err error) error {
-	switch {
-	case err == nil:
-		return errors.New("it is still there")
-	case apierrors.IsNotFound(err):
-		return nil
-	default:
-		return err
-	}
-}

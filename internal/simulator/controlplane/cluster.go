@@ -7,12 +7,13 @@
 // service account: those of Deployments, ReplicaSets, ReplicationControllers,
 // StatefulSets, DaemonSets, Jobs and CronJobs; the binder of persistent volumes and
 // the maker of pods' own claims; the one that counts how many pods of a disruption
-// budget may go; and those without which a plain "kubectl delete" hangs or leaves
-// litter: namespace deletion, the garbage collector of owned objects, the clean-up
-// of pods whose node is gone, of device claims, and of jobs whose time is over.
+// budget may go; the one that counts what quotas limit; the ones that taint nodes that are
+// cordoned or not ready, and evict pods that do not tolerate it; and those without which a plain
+// "kubectl delete" hangs or leaves litter: namespace deletion, the garbage collector of owned
+// objects, the clean-up of pods whose node is gone, of device claims, and of jobs whose time is over.
 //
 // What it is not: it makes no volumes (package simulator does), and runs no service
-// accounts for pods, no node lifecycle (taints on silent nodes) and no kubelet.
+// accounts for pods and no kubelet. A silent node stays as it is: heartbeats are not asked for.
 // Making nodes Ready and pods Running is package kubelets' work; placing pods is the
 // scheduler's. Nothing here is for production: one member, no backup, no audit.
 package controlplane

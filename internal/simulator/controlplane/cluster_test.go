@@ -12,13 +12,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
-
-func oneGi() *resource.Quantity { return resource.NewQuantity(1<<30, resource.BinarySI) }
 
 func TestKeptDataDirectoryKeepsTheCluster(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 30)) // too long for a socket

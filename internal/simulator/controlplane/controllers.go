@@ -190,7 +190,7 @@ func (m *manager) resume() (err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.running == nil && !m.stopped {
-		m.running, err = m.startControllers(slices.Concat(cleaners, keepers, volumes, workloads))
+		m.running, err = m.startControllers(slices.Concat(cleaners, keepers, nodes, volumes, workloads))
 	}
 	return err
 }

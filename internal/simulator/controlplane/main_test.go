@@ -2,14 +2,15 @@ package controlplane
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
 )
 
 // shared is the cluster of the tests that don't stop theirs.
@@ -64,12 +65,20 @@ func clientOf(t *testing.T, config *rest.Config) kubernetes.Interface {
 	return client
 }
 
-func podOn(node, name string) *corev1.Pod {
-	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: corev1.PodSpec{
-			NodeName:   node,
-			Containers: []corev1.Container{{Name: "main", Image: "example.com/none"}},
-		},
+// post makes an object of a manifest at a path of the API.
+func post(t *testing.T, api rest.Interface, path, manifest string) (made metav1.PartialObjectMetadata) {
+	t.Helper()
+	raw, err := yaml.YAMLToJSON([]byte(manifest))
+	if err != nil {
+		t.Fatal(err)
 	}
+	request := api.Post().AbsPath(path).SetHeader("Content-Type", "application/json").SetHeader("Accept", "application/json")
+	answer, err := request.Body(raw).Do(t.Context()).Raw()
+	if err != nil {
+		t.Fatalf("%s: %v", manifest, err)
+	}
+	if err := json.Unmarshal(answer, &made); err != nil {
+		t.Fatal(err)
+	}
+	return made
 }

@@ -22,8 +22,8 @@ var missingControllers = []string{
 	// there, which a controller creates moments later, and mounts a token into
 	// each pod. No container here would read it.
 	"ServiceAccount",
-	// Taints new nodes not-ready; the node lifecycle controller would take the
-	// taint off. Without capacity no pod fits a node before it is made Ready.
+	// Taints new nodes not-ready until the node lifecycle controller has seen that they are
+	// ready. Without capacity no pod fits a node before that anyway.
 	"TaintNodesByCondition",
 	// Adds finalizers to volumes and claims that the protection controllers
 	// would remove.

@@ -2,8 +2,10 @@ package controlplane
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -17,8 +19,8 @@ import (
 
 const orphanPeriod = 2 * time.Second
 
-// deleteOrphans is a loop that deletes pods whose node is gone, for good and at once:
-// the kubelet that would end them went with the node. Upstream's pod garbage collector
+// deleteOrphans is a loop that deletes pods whose node is gone, or that are Terminating on a node that is out of
+// service, for good and at once: no kubelet would end them. Upstream's pod garbage collector
 // does the same after a minute, and would bring the kubelet's dependencies along.
 func deleteOrphans(client kubernetes.Interface, core coreinformers.Interface) func(context.Context) {
 	allPods, nodes := core.Pods().Lister(), core.Nodes().Lister()
@@ -29,17 +31,17 @@ func deleteOrphans(client kubernetes.Interface, core coreinformers.Interface) fu
 		pods, _ := allPods.List(labels.Everything()) // a cache's lister has no errors
 		missing := map[string]bool{}
 		for _, pod := range pods {
-			node := pod.Spec.NodeName
-			_, err := nodes.Get(node)
-			if err == nil || node == "" {
+			name := pod.Spec.NodeName
+			node, err := nodes.Get(name)
+			if name == "" || err == nil && (pod.DeletionTimestamp == nil || !outOfService(node)) {
 				continue
 			}
-			_, asked := missing[node]
-			if !asked { // the cache may be behind that of pods
-				_, err := client.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{})
-				missing[node] = apierrors.IsNotFound(err)
+			_, asked := missing[name]
+			if err != nil && !asked { // the cache may be behind that of pods
+				_, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+				missing[name] = apierrors.IsNotFound(err)
 			}
-			if !missing[node] || !suspects[node] {
+			if err != nil && (!missing[name] || !suspects[name]) {
 				continue
 			}
 			err = client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
@@ -47,7 +49,7 @@ func deleteOrphans(client kubernetes.Interface, core coreinformers.Interface) fu
 				Preconditions:      metav1.NewUIDPreconditions(string(pod.UID)),
 			})
 			if err != nil && ctx.Err() == nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-				klog.ErrorS(err, "Delete pod of a node that is gone", "pod", klog.KObj(pod), "node", node)
+				klog.ErrorS(err, "Delete pod of a node that is gone or out of service", "pod", klog.KObj(pod), "node", name)
 			}
 		}
 		suspects = missing
@@ -57,4 +59,13 @@ func deleteOrphans(client kubernetes.Interface, core coreinformers.Interface) fu
 			wait.UntilWithContext(ctx, round, orphanPeriod)
 		}
 	}
+}
+
+// outOfService reports whether a person has said that a node that is not ready is shut down.
+func outOfService(node *corev1.Node) bool {
+	ready := func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	}
+	said := func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeOutOfService }
+	return !slices.ContainsFunc(node.Status.Conditions, ready) && slices.ContainsFunc(node.Spec.Taints, said)
 }

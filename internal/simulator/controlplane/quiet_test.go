@@ -47,7 +47,7 @@ const maxLeft = 20
 
 // runQuietly starts and stops clusters, and complains when goroutines pile up.
 func runQuietly(dir string) int {
-	for range 3 {
+	for range 2 {
 		c, err := Start(context.Background(), Config{DataDir: dir})
 		if err == nil {
 			err = c.Stop()

@@ -2,11 +2,18 @@ package controlplane
 
 import (
 	"context"
+	"time"
 
 	upstream "wasmkwokwizardry.io/regex-scheduling/internal/controllers"
 )
 
 var workloads = shared(upstream.Workloads...)
+
+// nodeMonitorPeriod is how soon a node that is not ready gets the taint that evicts pods. Upstream it is 5 seconds.
+const nodeMonitorPeriod = 2 * time.Second
+
+// nodes is the controller that taints nodes that are cordoned or not ready.
+var nodes = shared(upstream.NodeLifecycleEvery(nodeMonitorPeriod))
 
 // shared are controllers that what-ifs run, too.
 func shared(all ...upstream.Controller) (of []controller) {

@@ -23,7 +23,7 @@ func TestEachControllerHasItsOwnIdentity(t *testing.T) {
 		"daemon-set-controller": "pods", "job-controller": "pods", "cronjob-controller": "jobs",
 		"persistent-volume-binder": "persistentvolumes", "ephemeral-volume-controller": "persistentvolumeclaims",
 		"resource-claim-controller": "resourceclaims",
-		"replication-controller":    "pods", "disruption-controller": "events",
+		"replication-controller":    "pods", "disruption-controller": "events", "node-controller": "events",
 	} {
 		as, ok := sharedCluster.manager.identities["system:serviceaccount:kube-system:"+account]
 		if !ok {

@@ -35,8 +35,8 @@ type kubelets struct {
 	later     func(pod any, wait time.Duration) // looks at a pod after a while
 }
 
-// Start makes every node of the cluster Ready and every bound pod Running, now
-// and until ctx is done. The informers of nodes and pods in shared must have synced:
+// Start makes every node of the cluster Ready that does not say that it is not, and every bound pod Running, now
+// and until ctx is done. The pods of a node whose Ready condition is Unknown stay as they are: its kubelet is silent. The informers of nodes and pods in shared must have synced:
 // theirs are the addresses that are taken. client must be allowed to update the status
 // of nodes and pods, to delete pods, and to write leases. What fails is tried again,
 // and written to logs, one Write each. After the end of ctx, wait until the last

@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/informers"
@@ -50,7 +49,8 @@ func withCluster(tests func() int) int {
 	}
 	defer cluster.Stop()
 	admin = cluster.AdminConfig()
-	if client, err = kubernetes.NewForConfig(admin); err != nil {
+	client, err = kubernetes.NewForConfig(admin)
+	if err != nil {
 		return fail(err)
 	}
 	if err := startAll(admin); err != nil {
@@ -60,20 +60,14 @@ func withCluster(tests func() int) int {
 	return tests()
 }
 
-func startAll(config *rest.Config) (err error) {
-	stop, err = startWith(config, &logs)
-	return err
-}
-
-// startWith starts kubelets, and returns once they have begun. stop waits for their
-// end.
-func startWith(config *rest.Config, logs io.Writer) (stop func(), err error) {
+// startAll starts kubelets, and returns once they have begun. stop waits for their end.
+func startAll(config *rest.Config) error {
 	connections := connrotation.NewDialer((&net.Dialer{}).DialContext)
 	config = rest.CopyConfig(config)
 	config.Dial = connections.DialContext
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	shared := informers.NewSharedInformerFactory(client, 0)
 	shared.Core().V1().Nodes().Informer()
@@ -81,13 +75,14 @@ func startWith(config *rest.Config, logs io.Writer) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	shared.Start(ctx.Done())
 	shared.WaitForCacheSync(ctx.Done())
-	wait, err := Start(ctx, client, shared, logs)
-	return func() {
+	wait, err := Start(ctx, client, shared, &logs)
+	stop = func() {
 		cancel()
 		wait()
 		shared.Shutdown()
 		connections.CloseAll()
-	}, err
+	}
+	return err
 }
 
 // restart ends the kubelets, and starts others with config, as another process
@@ -103,7 +98,7 @@ func restart(t testing.TB, config *rest.Config, between func()) {
 
 func TestNodeOfWhichOnlyTheNameIsKnownBecomesReady(t *testing.T) {
 	newNode(t, "kubecon-1")
-	node := readyNode(t, "kubecon-1")
+	node := usableNode(t, "kubecon-1")
 	for _, resource := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
 		quantity := node.Status.Allocatable[resource]
 		if quantity.IsZero() {
@@ -119,30 +114,18 @@ func TestNodeOfWhichOnlyTheNameIsKnownBecomesReady(t *testing.T) {
 	})
 }
 
-func TestCapacityThatANodeBringsIsKept(t *testing.T) {
-	room := corev1.ResourceList{
-		corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("1Gi"), corev1.ResourcePods: resource.MustParse("5"),
-	}
-	small := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "small"}, Status: corev1.NodeStatus{Capacity: room, Allocatable: room}}
-	if _, err := client.CoreV1().Nodes().Create(t.Context(), small, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { removeNode(t, "small") })
-	node := readyNode(t, "small")
-	pods := node.Status.Allocatable.Pods().Value()
-	if pods != 5 {
-		t.Errorf("%d pods, want 5", pods)
-	}
-}
-
-func readyNode(t *testing.T, name string) *corev1.Node {
+// usableNode waits until pods can be scheduled to a node.
+func usableNode(t *testing.T, name string) (node *corev1.Node) {
 	t.Helper()
-	var node *corev1.Node
-	eventually.Succeeds(t, "node "+name+" is ready", func(ctx context.Context) (err error) {
-		if node, err = client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{}); err != nil {
+	eventually.Succeeds(t, "node "+name+" is ready and has room", func(ctx context.Context) (err error) {
+		node, err = client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
 			return err
 		}
-		return readiness(node)
+		if node.Status.Allocatable.Pods().IsZero() || node.Status.Capacity.Pods().IsZero() {
+			err = fmt.Errorf("allocatable %v, capacity %v", node.Status.Allocatable, node.Status.Capacity)
+		}
+		return errors.Join(err, readiness(node))
 	})
 	return node
 }
@@ -207,4 +190,17 @@ func retried(t testing.TB, carriedOut func(error) bool, request func() error) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+func inParallel(n int, do func(i int)) {
+	const workers = 32
+	var group sync.WaitGroup
+	for w := range workers {
+		group.Go(func() {
+			for i := w; i < n; i += workers {
+				do(i)
+			}
+		})
+	}
+	group.Wait()
 }

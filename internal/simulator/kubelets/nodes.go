@@ -3,6 +3,7 @@ package kubelets
 import (
 	"context"
 	"runtime"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -10,14 +11,13 @@ import (
 	coordination "k8s.io/client-go/applyconfigurations/coordination/v1"
 	metav1apply "k8s.io/client-go/applyconfigurations/meta/v1"
 	"k8s.io/client-go/tools/cache"
-	nodeutil "k8s.io/kubernetes/pkg/util/node"
 )
 
 // leaseSeconds is what the lease of a node says, a day: see lease.
 const leaseSeconds = 24 * 60 * 60
 
 // reportNode completes the status of a node, if there is such a node: that it is
-// Ready, and what room it has. The lease comes first: a node whose status is
+// Ready, unless it says that it is not, and what room it has. The lease comes first: a node whose status is
 // complete is not looked at again.
 func (k *kubelets) reportNode(ctx context.Context, name cache.ObjectName) error {
 	node, err := k.nodes.Get(name.Name)
@@ -34,7 +34,7 @@ func (k *kubelets) reportNode(ctx context.Context, name cache.ObjectName) error 
 }
 
 // lease makes the lease that "kubectl describe node" looks for, or takes over
-// that of a predecessor. It is not renewed: nothing acts on one that ran out.
+// that of a predecessor. It is not renewed: nothing here acts on one that ran out.
 func (k *kubelets) lease(ctx context.Context, node *v1.Node) error {
 	lease := coordination.Lease(node.Name, v1.NamespaceNodeLease).
 		WithOwnerReferences(metav1apply.OwnerReference().WithAPIVersion("v1").WithKind("Node").WithName(node.Name).WithUID(node.UID)).
@@ -51,14 +51,22 @@ var room = v1.ResourceList{
 	v1.ResourcePods:   resource.MustParse("1M"),
 }
 
-// isComplete reports whether pods can be scheduled to a node, as far as its
-// status goes.
+// isComplete reports whether a node says how large it is and whether it is ready.
 func isComplete(node *v1.Node) bool {
-	return len(node.Status.Allocatable) > 0 && len(node.Status.Capacity) > 0 && nodeutil.IsNodeReady(node)
+	return len(node.Status.Allocatable) > 0 && len(node.Status.Capacity) > 0 && readyStatus(node) != ""
 }
 
-// complete adds to a node's status what is missing in it. What is there stays,
-// but for the conditions.
+// readyStatus is whether a node is ready, or empty if it does not say. A node that is not ready stays so.
+func readyStatus(node *v1.Node) v1.ConditionStatus {
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == v1.NodeReady {
+			return condition.Status
+		}
+	}
+	return ""
+}
+
+// complete adds to a node's status what is missing in it. What is there stays.
 func complete(node *v1.Node) {
 	status := &node.Status
 	switch {
@@ -69,8 +77,10 @@ func complete(node *v1.Node) {
 	case len(status.Allocatable) == 0:
 		status.Allocatable = status.Capacity
 	}
-	if !nodeutil.IsNodeReady(node) {
-		status.Conditions = conditions(node.CreationTimestamp)
+	for _, condition := range conditions(node.CreationTimestamp) {
+		if !slices.ContainsFunc(status.Conditions, func(c v1.NodeCondition) bool { return c.Type == condition.Type }) {
+			status.Conditions = append(status.Conditions, condition)
+		}
 	}
 	if len(status.Addresses) == 0 {
 		status.Addresses = []v1.NodeAddress{{Type: v1.NodeInternalIP, Address: NodeIP}, {Type: v1.NodeHostName, Address: node.Name}}
@@ -87,7 +97,7 @@ func conditions(since metav1.Time) []v1.NodeCondition {
 		}
 	}
 	return []v1.NodeCondition{
-		condition(v1.NodeReady, v1.ConditionTrue, "KubeletReady", "the node is simulated, and always ready"),
+		condition(v1.NodeReady, v1.ConditionTrue, "KubeletReady", "the node is simulated"),
 		condition(v1.NodeMemoryPressure, v1.ConditionFalse, "KubeletHasSufficientMemory", "the node is simulated"),
 		condition(v1.NodeDiskPressure, v1.ConditionFalse, "KubeletHasNoDiskPressure", "the node is simulated"),
 		condition(v1.NodePIDPressure, v1.ConditionFalse, "KubeletHasSufficientPID", "the node is simulated"),

@@ -17,7 +17,7 @@ import (
 // A node that is deleted and made again at once meets the status that was just
 // being written for its former self.
 func TestNodesThatAreRecreatedAreReadyAndHaveRoom(t *testing.T) {
-	const nodes, rounds = 200, 4
+	const nodes, rounds = 60, 3
 	name := func(i int) string { return fmt.Sprintf("again-%d", i) }
 	for round := range rounds {
 		inParallel(nodes, func(i int) {
@@ -37,14 +37,15 @@ func TestNodesThatAreRecreatedAreReadyAndHaveRoom(t *testing.T) {
 // What a successor is said to have must be its own.
 func TestNodeThatIsMadeAgainSmallerIsSmaller(t *testing.T) {
 	small := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourcePods: resource.MustParse("5")}
-	for range 10 {
+	for range 5 {
 		makeNode(t, "shrinks")
 		deleteNode(t, "shrinks")
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "shrinks"}, Status: corev1.NodeStatus{Capacity: small, Allocatable: small}}
 		if _, err := client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if node := usableNode(t, "shrinks"); node.Status.Allocatable.Pods().Value() != 5 {
+		node = usableNode(t, "shrinks")
+		if node.Status.Allocatable.Pods().Value() != 5 {
 			t.Fatalf("allocatable %v, want 5 pods", node.Status.Allocatable)
 		}
 		deleteNode(t, "shrinks")
@@ -56,7 +57,7 @@ func TestRoomThatIsTakenAwayComesBack(t *testing.T) {
 	for _, patch := range []string{
 		`{"status":{"allocatable":null,"capacity":null}}`,
 		`{"status":{"allocatable":null}}`,
-		`{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`,
+		`{"status":{"conditions":null}}`,
 	} {
 		usableNode(t, "emptied")
 		_, err := client.CoreV1().Nodes().Patch(t.Context(), "emptied", types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
@@ -66,18 +67,38 @@ func TestRoomThatIsTakenAwayComesBack(t *testing.T) {
 	}
 	usableNode(t, "emptied")
 }
-
-// usableNode waits until pods can be scheduled to a node.
-func usableNode(t *testing.T, name string) (node *corev1.Node) {
-	t.Helper()
-	eventually.Succeeds(t, "node "+name+" is ready and has room", func(ctx context.Context) (err error) {
-		if node, err = client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{}); err != nil {
-			return err
+func TestPodsOfASilentKubeletStayUntilItReportsAgain(t *testing.T) {
+	newNode(t, "silent")
+	usableNode(t, "silent")
+	patchReady := func(status corev1.ConditionStatus) {
+		t.Helper()
+		patch := fmt.Sprintf(`{"status":{"allocatable":null,"conditions":[{"type":"Ready","status":%q}]}}`, status)
+		if _, err := client.CoreV1().Nodes().Patch(t.Context(), "silent", types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status"); err != nil {
+			t.Fatal(err)
 		}
-		if node.Status.Allocatable.Pods().IsZero() || node.Status.Capacity.Pods().IsZero() {
-			err = fmt.Errorf("allocatable %v, capacity %v", node.Status.Allocatable, node.Status.Capacity)
+	}
+	patchReady(corev1.ConditionUnknown)
+	eventually.Succeeds(t, "the kubelets have seen that", func(ctx context.Context) error {
+		node, err := client.CoreV1().Nodes().Get(ctx, "silent", metav1.GetOptions{})
+		if err == nil && len(node.Status.Allocatable) == 0 {
+			err = errors.New("they have not filled in what was taken away with it")
 		}
-		return errors.Join(err, readiness(node))
+		return err
 	})
-	return node
+	makePod(t, "silent", "deaf")
+	deletePod(t, "deaf", nil)
+	newNode(t, "vocal") // whose kubelet has work after that
+	makePod(t, "vocal", "obedient")
+	deletePod(t, "obedient", nil)
+	noPod(t, "obedient")
+	pod, err := client.CoreV1().Pods("default").Get(t.Context(), "deaf", metav1.GetOptions{})
+	if err != nil || pod.Status.Phase != corev1.PodPending || pod.DeletionTimestamp == nil {
+		t.Fatalf("%v: %+v", err, pod)
+	}
+	node, err := client.CoreV1().Nodes().Get(t.Context(), "silent", metav1.GetOptions{})
+	if err != nil || readyStatus(node) != corev1.ConditionUnknown {
+		t.Fatalf("%v: %+v", err, node)
+	}
+	patchReady(corev1.ConditionTrue)
+	noPod(t, "deaf")
 }

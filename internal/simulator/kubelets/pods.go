@@ -60,16 +60,16 @@ func (k *kubelets) reportPod(ctx context.Context, name cache.ObjectName) error {
 		return nil // it is gone
 	}
 	node, err := k.nodes.Get(pod.Spec.NodeName)
-	if err != nil {
-		return nil // so is its node
+	if err != nil || readyStatus(node) == v1.ConditionUnknown {
+		return nil // so is its node, or its kubelet
 	}
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return k.removePod(ctx, pod)
-	case !podutil.IsPodTerminal(pod) && !isRunning(pod):
-		return k.runPod(ctx, node, pod)
 	case podutil.IsPodTerminal(pod):
 		return nil
+	case !isRunning(pod):
+		return k.runPod(ctx, node, pod)
 	}
 	return k.endPod(ctx, pod)
 }

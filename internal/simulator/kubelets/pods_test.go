@@ -1,6 +1,7 @@
 package kubelets
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
@@ -24,7 +26,16 @@ import (
 
 func TestBoundPodRunsAndGoesWhenDeleted(t *testing.T) {
 	newNode(t, "kubecon-2")
-	makePod(t, "kubecon-2", "web")
+	makePod(t, "", "waiting")
+	t.Cleanup(func() { removePod(t, "waiting") })
+	createPod(t, "kubecon-2", "web", func(pod *v1.Pod) {
+		pod.Spec.InitContainers = []v1.Container{
+			{Name: "first", Image: "example.com/first"},
+			{Name: "beside", Image: "example.com/beside", RestartPolicy: ptr.To(v1.ContainerRestartPolicyAlways)},
+		}
+		pod.Spec.ReadinessGates = []v1.PodReadinessGate{{ConditionType: "example.com/gate"}}
+		pod.Finalizers = []string{"example.com/keep"}
+	})
 	pod := podIn(t, v1.PodRunning, "web")
 	ip, err := netip.ParseAddr(pod.Status.PodIP)
 	if err != nil || !podCIDR.Contains(ip) {
@@ -33,57 +44,83 @@ func TestBoundPodRunsAndGoesWhenDeleted(t *testing.T) {
 	if pod.Status.HostIP != NodeIP || pod.Status.StartTime.IsZero() {
 		t.Errorf("status %+v: no address of the node, or no time", pod.Status)
 	}
-	for _, kind := range []v1.PodConditionType{v1.PodScheduled, v1.PodInitialized, v1.ContainersReady, v1.PodReady} {
+	for _, kind := range []v1.PodConditionType{v1.PodScheduled, v1.PodInitialized, v1.ContainersReady, v1.PodReady, "example.com/gate"} {
 		got := condition(pod, kind)
 		if got != v1.ConditionTrue {
 			t.Errorf("%s is %q", kind, got)
 		}
 	}
-	s := pod.Status.ContainerStatuses
+	s, init := pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses
 	if len(s) != 1 || s[0].Name != "main" || !s[0].Ready || s[0].State.Running == nil {
 		t.Errorf("container statuses %+v", s)
 	}
+	if len(init) != 2 || init[0].State.Terminated == nil || !init[0].Ready || init[1].State.Running == nil || !init[1].Ready {
+		t.Errorf("init container statuses %+v", init)
+	}
+	podIn(t, v1.PodPending, "waiting")
+
 	deletePod(t, "web", nil)
+	pods := client.CoreV1().Pods("default")
+	eventually.Succeeds(t, "the kubelet is done with the pod, which its finalizer keeps", func(ctx context.Context) error {
+		pod, err := pods.Get(ctx, "web", metav1.GetOptions{})
+		if err == nil && ptr.Deref(pod.DeletionGracePeriodSeconds, 1) != 0 {
+			err = fmt.Errorf("grace period %v", pod.DeletionGracePeriodSeconds)
+		}
+		return err
+	})
+	if _, err := pods.Patch(t.Context(), "web", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	noPod(t, "web")
 }
 
-func TestInitContainersHaveEndedAndSidecarsRun(t *testing.T) {
-	newNode(t, "kubecon-init")
-	createPod(t, "kubecon-init", "sidecar", func(pod *v1.Pod) {
-		pod.Spec.InitContainers = []v1.Container{
-			{Name: "first", Image: "example.com/first"},
-			{Name: "beside", Image: "example.com/beside", RestartPolicy: ptr.To(v1.ContainerRestartPolicyAlways)},
+// Its code and the time that it takes are what the pod says. A pod of a Job ends at once.
+func TestPodEndsAsItSays(t *testing.T) {
+	newNode(t, "kubecon-7")
+	usableNode(t, "kubecon-7")
+	job := metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", Name: "work", UID: newJob(t, "work")}
+	for _, tt := range []struct {
+		name, after, code string
+		owners            []metav1.OwnerReference
+		phase             v1.PodPhase
+		atLeast           time.Duration
+	}{
+		{"of-a-job", "", "", []metav1.OwnerReference{job}, v1.PodSucceeded, 0},
+		{"of-a-job-that-fails", "", "3", []metav1.OwnerReference{job}, v1.PodFailed, 0},
+		{"of-a-job-that-goes-on", "90s", "", []metav1.OwnerReference{job}, v1.PodRunning, 0},
+		{"after-a-second", "1s", "7", nil, v1.PodFailed, time.Second},
+		{"a-code-alone-ends-nothing", "", "3", nil, v1.PodRunning, 0},
+	} {
+		createPod(t, "kubecon-7", tt.name, func(pod *v1.Pod) {
+			pod.Spec.RestartPolicy, pod.OwnerReferences, pod.Annotations = v1.RestartPolicyNever, tt.owners, map[string]string{}
+			for key, value := range map[string]string{runsFor: tt.after, exitCode: tt.code} {
+				if value != "" {
+					pod.Annotations[key] = value
+				}
+			}
+		})
+		t.Cleanup(func() { removePod(t, tt.name) })
+		pod := podIn(t, tt.phase, tt.name)
+		s := pod.Status.ContainerStatuses
+		if tt.phase == v1.PodRunning {
+			continue
 		}
-		pod.Spec.ReadinessGates = []v1.PodReadinessGate{{ConditionType: "example.com/gate"}}
-	})
-	t.Cleanup(func() { removePod(t, "sidecar") })
-	pod := podIn(t, v1.PodRunning, "sidecar")
-	s := pod.Status.InitContainerStatuses
-	if len(s) != 2 || s[0].State.Terminated == nil || !s[0].Ready || s[1].State.Running == nil || !s[1].Ready {
-		t.Errorf("init container statuses %+v", s)
+		ended := s[0].State.Terminated
+		if ended == nil || fmt.Sprint(ended.ExitCode) != cmp.Or(tt.code, "0") || ended.FinishedAt.Sub(pod.Status.StartTime.Time) < tt.atLeast || s[0].Ready {
+			t.Errorf("%s: container statuses %+v", tt.name, s)
+		}
+		if condition(pod, v1.PodReady) != v1.ConditionFalse || pod.Status.PodIP == "" {
+			t.Errorf("%s: status %+v", tt.name, pod.Status)
+		}
 	}
-	got := condition(pod, "example.com/gate")
-	if got != v1.ConditionTrue {
-		t.Errorf("the readiness gate is %q", got)
+	for wrong, annotations := range map[string]map[string]string{
+		`"soon" is not a valid duration`: {runsFor: "soon"}, `"-1s" is not a valid duration`: {runsFor: "-1s"}, `"256" is not a valid exit code`: {runsFor: "1s", exitCode: "256"},
+	} {
+		_, err := endingOf(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: annotations}})
+		if err == nil || !strings.Contains(err.Error(), wrong) {
+			t.Errorf("got %v, want %s", err, wrong)
+		}
 	}
-}
-
-func TestPodOfAJobSucceeds(t *testing.T) {
-	newNode(t, "kubecon-job")
-	createPod(t, "kubecon-job", "work", func(pod *v1.Pod) {
-		pod.Spec.RestartPolicy = v1.RestartPolicyNever
-		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "work", UID: newJob(t, "work")}}
-	})
-	pod := podIn(t, v1.PodSucceeded, "work")
-	s := pod.Status.ContainerStatuses
-	if len(s) != 1 || s[0].State.Terminated == nil || s[0].State.Terminated.ExitCode != 0 || s[0].Ready {
-		t.Errorf("container statuses %+v", s)
-	}
-	if condition(pod, v1.PodReady) != v1.ConditionFalse || pod.Status.PodIP == "" || pod.Status.StartTime.IsZero() {
-		t.Errorf("status %+v", pod.Status)
-	}
-	deletePod(t, "work", nil)
-	noPod(t, "work")
 }
 
 // newJob makes one that really is there, or the garbage collector would end what
@@ -106,41 +143,25 @@ func newJob(t *testing.T, name string) types.UID {
 	return job.UID
 }
 
-func TestPodThatFailedStaysFailed(t *testing.T) {
+// A pod that failed stays so, and one that is sent back runs again, at the same address.
+func TestStatusThatAPodIsGivenIsMet(t *testing.T) {
 	newNode(t, "kubecon-fail")
-	makePod(t, "kubecon-fail", "fails")
-	t.Cleanup(func() { removePod(t, "fails") })
+	for _, name := range []string{"fails", "back"} {
+		makePod(t, "kubecon-fail", name)
+		t.Cleanup(func() { removePod(t, name) })
+	}
 	podIn(t, v1.PodRunning, "fails")
+	before := podIn(t, v1.PodRunning, "back").Status.PodIP
 	patchPodStatus(t, "fails", `{"status":{"phase":"Failed","reason":"Evicted"}}`)
-	makePod(t, "kubecon-fail", "after")
-	t.Cleanup(func() { removePod(t, "after") })
-	podIn(t, v1.PodRunning, "after") // so the other one has been looked at
+	patchPodStatus(t, "back", `{"status":{"phase":"Pending"}}`)
+	after := podIn(t, v1.PodRunning, "back").Status.PodIP // so the other one has been looked at
+	if after != before {
+		t.Errorf("address %s, before that %s", after, before)
+	}
 	pod := podIn(t, v1.PodFailed, "fails")
 	if pod.Status.Reason != "Evicted" {
 		t.Errorf("status %+v", pod.Status)
 	}
-}
-
-func TestPodThatIsSentBackToPendingRunsAgain(t *testing.T) {
-	newNode(t, "kubecon-back")
-	makePod(t, "kubecon-back", "back")
-	t.Cleanup(func() { removePod(t, "back") })
-	before := podIn(t, v1.PodRunning, "back").Status.PodIP
-	patchPodStatus(t, "back", `{"status":{"phase":"Pending"}}`)
-	after := podIn(t, v1.PodRunning, "back").Status.PodIP
-	if after != before {
-		t.Errorf("address %s, before that %s", after, before)
-	}
-}
-
-func TestPodWithoutANodeStaysPending(t *testing.T) {
-	makePod(t, "", "waiting")
-	t.Cleanup(func() { removePod(t, "waiting") })
-	newNode(t, "kubecon-3")
-	makePod(t, "kubecon-3", "bound")
-	t.Cleanup(func() { removePod(t, "bound") })
-	podIn(t, v1.PodRunning, "bound") // so the other one has been looked at
-	podIn(t, v1.PodPending, "waiting")
 }
 
 // A pod without a node is cleaned up after some seconds. Should that come before
@@ -170,25 +191,6 @@ func TestPodThatIsThereBeforeItsNodeRunsOnceThatIsThere(t *testing.T) {
 	t.Error("it was always gone before its node was there")
 }
 
-func TestPodWithAFinalizerStaysUntilTheFinalizerIsRemoved(t *testing.T) {
-	newNode(t, "kubecon-final")
-	createPod(t, "kubecon-final", "kept", func(pod *v1.Pod) { pod.Finalizers = []string{"example.com/keep"} })
-	podIn(t, v1.PodRunning, "kept")
-	deletePod(t, "kept", nil)
-	pods := client.CoreV1().Pods("default")
-	eventually.Succeeds(t, "the kubelet is done with the pod", func(ctx context.Context) error {
-		pod, err := pods.Get(ctx, "kept", metav1.GetOptions{})
-		if err == nil && ptr.Deref(pod.DeletionGracePeriodSeconds, 1) != 0 {
-			err = fmt.Errorf("grace period %v", pod.DeletionGracePeriodSeconds)
-		}
-		return err
-	})
-	if _, err := pods.Patch(t.Context(), "kept", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	noPod(t, "kept")
-}
-
 func TestPodOnTheNetworkOfItsNodeHasItsAddress(t *testing.T) {
 	node := &v1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: "kubecon-net"},
@@ -203,10 +205,11 @@ func TestPodOnTheNetworkOfItsNodeHasItsAddress(t *testing.T) {
 	t.Cleanup(func() { removePod(t, "on-host") })
 	makePod(t, "kubecon-net", "in-range")
 	t.Cleanup(func() { removePod(t, "in-range") })
-	if pod := podIn(t, v1.PodRunning, "on-host"); pod.Status.PodIP != "10.1.2.3" || pod.Status.HostIP != "10.1.2.3" {
+	pod := podIn(t, v1.PodRunning, "on-host")
+	if pod.Status.PodIP != "10.1.2.3" || pod.Status.HostIP != "10.1.2.3" {
 		t.Errorf("addresses %s on %s", pod.Status.PodIP, pod.Status.HostIP)
 	}
-	pod := podIn(t, v1.PodRunning, "in-range")
+	pod = podIn(t, v1.PodRunning, "in-range")
 	if !strings.HasPrefix(pod.Status.PodIP, "10.9.0.") {
 		t.Errorf("address %s, want one of the node's range", pod.Status.PodIP)
 	}
@@ -215,7 +218,7 @@ func TestPodOnTheNetworkOfItsNodeHasItsAddress(t *testing.T) {
 // A pod that is deleted and made again at once meets the status that was just
 // being written for its former self.
 func TestPodsThatAreMadeAgainRunAndHaveAddressesOfTheirOwn(t *testing.T) {
-	const pods, rounds = 50, 4
+	const pods, rounds = 30, 3
 	newNode(t, "kubecon-again")
 	name := func(i int) string { return fmt.Sprintf("again-%d", i) }
 	for round := range rounds {
@@ -232,7 +235,7 @@ func TestPodsThatAreMadeAgainRunAndHaveAddressesOfTheirOwn(t *testing.T) {
 }
 
 func TestPodsKeepTheirAddressesOverARestart(t *testing.T) {
-	const pods = 50
+	const pods = 20
 	newNode(t, "kubecon-restart")
 	old, young := func(i int) string { return fmt.Sprintf("old-%d", i) }, func(i int) string { return fmt.Sprintf("young-%d", i) }
 	inParallel(pods, func(i int) { makePod(t, "kubecon-restart", old(i)) })

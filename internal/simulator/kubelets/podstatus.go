@@ -7,8 +7,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// isRunning does not ask for conditions: who takes those away from a pod that
-// runs wants to see what follows.
+// isRunning ignores conditions: a person may remove them from a running pod, to see
+// what follows.
 func isRunning(pod *v1.Pod) bool {
 	return pod.Status.Phase == v1.PodRunning && pod.Status.PodIP != ""
 }

@@ -40,16 +40,6 @@ func TestProblemsOfAConfigurationHaveTheirLines(t *testing.T) {
 			"13 " + args + ".guestURL | plugin WasmRegexScheduling: guest file://../../../testdata/guests/nope.wasm: stat ../../../testdata/guests/nope.wasm: no such file or directory\n" +
 				"16 profiles[0].pluginConfig[1].args.guestURL | plugin Other: guest file://../../../testdata/guests/neither.wasm: stat ../../../testdata/guests/neither.wasm: no such file or directory",
 		},
-		{
-			"two profiles with a mistake each", top + plugins + "- schedulerName: b\n" + plugins,
-			"8 profiles[0].plugins.multiPoint.enabled[0].name | plugin WasmRegexScheduling: profile default-scheduler enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL\n" +
-				"13 profiles[1].plugins.multiPoint.enabled[0].name | plugin WasmRegexScheduling: profile b enables it, but it is not compiled in, and no pluginConfig of the profile gives it a guestURL",
-		},
-		{
-			"a guestURL without a scheme", top + plugins + replace(guest, "file://", ""),
-			"12 " + args + ".guestURL | plugin WasmRegexScheduling: guest ../../../testdata/guests/empty_filter.wasm: the URL must begin with https://, http://, oci:// or file://",
-		},
-		{"a guestURL in wrong capitals", top + plugins + replace(guest, "guestURL", "guestUrl"), "12 " + args + `.guestUrl | plugin WasmRegexScheduling: args: unknown field "guestUrl"`},
 		{"a severity out of range", top + plugins + guest + "        logSeverity: 7\n", "13 " + args + ".logSeverity | plugin WasmRegexScheduling: args: logSeverity is 7, but goes from 0 (info) to 3 (fatal)"},
 		{
 			"a misspelt plugin", top + replace(plugins, "Wasm", "Wsm") + guest,
@@ -65,10 +55,7 @@ func TestProblemsOfAConfigurationHaveTheirLines(t *testing.T) {
 				"18 profiles[0].pluginConfig[2].args.addedAffinty | unknown field: do you mean \"addedAffinity\"?\n" +
 				"19 parallelism | Invalid value: 0: should be an integer value greater than zero",
 		},
-		{"a profile twice", top + "- schedulerName: b\n- schedulerName: default-scheduler\n", "6 profiles[2].schedulerName | Duplicate value: profiles[0].schedulerName"},
 		{"another kind", replace(top, "KubeSchedulerConfiguration", "KubeSchedulerConfig"), "2 kind | is KubeSchedulerConfig, but must be KubeSchedulerConfiguration"},
-		{"another version", replace(top, "k8s.io/v1", "k8s.io/v1beta3"), "1 apiVersion | is kubescheduler.config.k8s.io/v1beta3, but must be kubescheduler.config.k8s.io/v1"},
-		{"the guest's own settings", top + "  pluginConfig:\n  - name: RegexScheduling\n    args: {anotation: x}\n", `7 ` + args + `.anotation | unknown field: do you mean "annotation"?`},
 		{"an extender without http", top + replace(extender, "http://", ""), "6 extenders[0].urlPrefix | must begin with http:// or https:// and a host, as in http://localhost:8000/"},
 		{"two documents", top + "---\n" + extender, "5 | a configuration is one document: remove this line, and what is below it if that is another one"},
 		{"a list", "- a\n", "0 | this is not a configuration: one begins with apiVersion: and kind:, and goes on with profiles: or another field"},

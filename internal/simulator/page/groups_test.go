@@ -56,11 +56,6 @@ func TestPodsThatArePendingForTheSameCauseAreOneGroup(t *testing.T) {
 		want     []string // pods, reason and cause of each group
 	}{
 		{
-			"the same reason",
-			[]*recorder.Attempt{rejected(map[string]int{"z": 1, "a": 2}), rejected(map[string]int{"z": 1, "a": 2})},
-			[]string{"2: 0/3 nodes are available: 2 a; 1 z."},
-		},
-		{
 			"other numbers of nodes",
 			[]*recorder.Attempt{rejected(map[string]int{"Insufficient cpu": 3, "taint": 997}), rejected(map[string]int{"taint": 12, "Insufficient cpu": 988})},
 			[]string{"2: Insufficient cpu; taint, for example: 0/1000 nodes are available: 997 taint; 3 Insufficient cpu."},
@@ -82,11 +77,6 @@ func TestPodsThatArePendingForTheSameCauseAreOneGroup(t *testing.T) {
 				"1: 0/2 nodes are available: 2 Insufficient memory.",
 				"1: 0/2 nodes are available: 1 Insufficient cpu; 1 Insufficient memory.",
 			},
-		},
-		{
-			"no attempt yet",
-			[]*recorder.Attempt{nil, nil},
-			[]string{`2: The pod names the scheduler "", which has not tried it.`},
 		},
 		{
 			"a rejection after the nodes",

@@ -51,24 +51,6 @@ func TestJobHasProgressAndAnOutcome(t *testing.T) {
 	}
 }
 
-func TestOnlyTheCancelledJobEnds(t *testing.T) {
-	all := &jobs{ctx: t.Context()}
-	wait := func(ctx context.Context, _ *job) (outcome, error) {
-		<-ctx.Done()
-		return outcome{}, ctx.Err()
-	}
-	first, second := all.start("first", wait), all.start("second", wait)
-	first.cancel()
-	came := ended(t, first)
-	if len(came.Problems) != 1 || came.Problems[0].Message != "stopped" {
-		t.Errorf("got %+v", came)
-	}
-	running := all.running()
-	if len(running) != 1 || running[0] != second {
-		t.Errorf("running: %v", running)
-	}
-}
-
 func TestRunningJobIsKeptHoweverManyFollow(t *testing.T) {
 	all := &jobs{ctx: t.Context()}
 	first := all.start("first", func(ctx context.Context, _ *job) (outcome, error) {
@@ -86,11 +68,17 @@ func TestRunningJobIsKeptHoweverManyFollow(t *testing.T) {
 	}
 }
 
-func TestResetStopsWhatChangesTheCluster(t *testing.T) {
+func TestCancelAndResetStopJobs(t *testing.T) {
 	all := &jobs{ctx: t.Context()}
 	wait := func(ctx context.Context, _ *job) (outcome, error) {
 		<-ctx.Done()
 		return outcome{}, ctx.Err()
+	}
+	first := all.start("first", wait)
+	first.cancel()
+	stopped := ended(t, first)
+	if len(stopped.Problems) != 1 || stopped.Problems[0].Message != "stopped" {
+		t.Errorf("got %+v", stopped)
 	}
 	creating, comparing := all.start("Creating", wait), all.add(&job{Title: "Comparing", comparison: &comparison{}}, wait)
 	reset := all.start("Resetting", func(_ context.Context, own *job) (outcome, error) {

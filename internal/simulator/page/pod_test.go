@@ -42,22 +42,10 @@ func TestPreemptionIsReportedOnlyIfANodeIsNominated(t *testing.T) {
 			"no node nominated, no pod preempted",
 		},
 		{
-			"no plugin with a reason",
-			recorder.PluginVerdict{Plugin: "A", Verdict: recorder.Rejected},
-			nil,
-			"A no node nominated, no pod preempted",
-		},
-		{
 			"a reason",
 			recorder.PluginVerdict{Plugin: "A", Verdict: recorder.Rejected, Reason: "preemption: 0/3 nodes are available"},
 			nil,
 			"A preemption: 0/3 nodes are available",
-		},
-		{
-			"one victim",
-			recorder.PluginVerdict{Verdict: recorder.Passed},
-			&recorder.Preemption{Node: "n", Victims: []string{"default/low"}},
-			"Preemption nominates node n and preempts 1 pod: default/low",
 		},
 		{
 			"victims",

@@ -2,7 +2,6 @@ package page
 
 import (
 	"bytes"
-	"compress/gzip"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -13,12 +12,7 @@ func TestFileThatCannotBeImportedIsExplained(t *testing.T) {
 	const is = "f.json is not an exported file: "
 	for _, tt := range []struct{ name, content, want string }{
 		{"a picture", "\xff\xd8", is + "not YAML: invalid leading UTF-8 octet"},
-		{"text", "dear all,\n", is + "cannot unmarshal JSON string into Go snapshot.Snapshot"},
-		{"a manifest without a name", "apiVersion: v1\nkind: Pod\n", is + "pod 1 has no metadata.name: perhaps the file is cut off"},
 		{"a file that was cut", "{\n\"pods\": [\n", is + "the file is cut off: unexpected EOF"},
-		{"a list", "[]", is + "cannot unmarshal JSON array into Go snapshot.Snapshot"},
-		{"a field of another type", `{"pods": "all"}`, is + `pods: cannot unmarshal JSON string into Go []v1.Pod`},
-		{"a pod that is none", `{"pods": [{"spec": {"containers": {}}}]}`, is + `pods[0].spec.containers: cannot unmarshal JSON object into Go []v1.Container`},
 		{"a quantity that is none", `{"nodes": [{"status": {"capacity": {"cpu": "lots"}}}]}`, is + `nodes[0].status.capacity.cpu: cannot unmarshal JSON string into Go resource.Quantity: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -35,29 +29,6 @@ func TestFileThatCannotBeImportedIsExplained(t *testing.T) {
 	got, _, err := snapshotOf(upload(t, "file", `{"pods": [{"metadata": {"name": "a"}, "spec": {"containers": [{}]}}]}`))
 	if err != nil || len(got.Pods) != 1 {
 		t.Errorf("got %v, %v", got, err)
-	}
-}
-
-func TestCompressedFileIsImported(t *testing.T) {
-	var file bytes.Buffer
-	to := gzip.NewWriter(&file)
-	if _, err := to.Write([]byte("nodes:\n- metadata: {name: a}\n")); err != nil {
-		t.Fatal(err)
-	}
-	if err := to.Close(); err != nil {
-		t.Fatal(err)
-	}
-	got, notices, err := snapshotOf(upload(t, "file", file.String()))
-	if err != nil || len(got.Nodes) != 1 || got.Nodes[0].Name != "a" || len(notices) > 0 {
-		t.Errorf("got %v, %v, %v", got, notices, err)
-	}
-	_, _, err = snapshotOf(upload(t, "file", file.String()[:file.Len()-8]))
-	if err == nil || err.Error() != "f.json is not an exported file: the file is cut off: unexpected EOF" {
-		t.Errorf("what was cut: %v", err)
-	}
-	form, err := execute("import", nil)
-	if err != nil || !bytes.Contains(form, []byte(".gz,")) {
-		t.Errorf("the form offers none, %v: %s", err, form)
 	}
 }
 

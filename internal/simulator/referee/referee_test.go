@@ -1,5 +1,6 @@
 // Package referee_test has a live cluster say whether the what-ifs tell the truth: it
-// makes the changes of whatif/testdata/scenarios by the API, and expects what was predicted.
+// makes the changes of whatif/testdata/scenarios by the API, and expects what was predicted. Its own
+// testdata/scenarios are what no what-if comes to yet.
 package referee_test
 
 import (
@@ -11,16 +12,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/wait"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/kubernetes/pkg/scheduler"
-	nodeutil "k8s.io/kubernetes/pkg/util/node"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
@@ -34,7 +37,7 @@ const everyTenth = 10
 
 func TestLiveClusterComesToWhatWasPredicted(t *testing.T) {
 	which := os.Getenv("SCENARIOS")
-	all := scenarios.All(t, "../../whatif/testdata/scenarios")
+	all := slices.Concat(scenarios.All(t, "../../whatif/testdata/scenarios"), scenarios.All(t, "testdata/scenarios"))
 	for i, s := range all { // by configuration, so that few schedulers are started
 		if which == "" && i%everyTenth != 0 || which != "" && which != "all" && !strings.Contains(s.Name, which) {
 			all[i] = nil
@@ -42,35 +45,55 @@ func TestLiveClusterComesToWhatWasPredicted(t *testing.T) {
 	}
 	all = slices.DeleteFunc(all, func(s *scenarios.Scenario) bool { return s == nil })
 	slices.SortStableFunc(all, func(a, b *scenarios.Scenario) int { return strings.Compare(a.Config, b.Config) })
-	r := &referee{}
+	r := start(t)
+	r.settled = eventually.Patience
+	for _, s := range all {
+		t.Run(s.Name, func(t *testing.T) {
+			r.reset(t, s)
+			lines := r.change(t, s, s.Expect)
+			if !slices.Equal(lines, s.Expect) {
+				t.Errorf("it comes to:\n%s\npredicted is:\n%s", strings.Join(lines, "\n"), strings.Join(s.Expect, "\n"))
+			}
+		})
+	}
+}
+
+// start starts the live cluster of a test.
+func start(t *testing.T) *referee {
+	r := &referee{patience: eventually.Patience}
 	var err error
 	if r.Simulator, err = simulator.Start(t.Context(), simulator.Config{Variant: "none", Prepare: func(s *scheduler.Scheduler) { r.scheduler = s }}); err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		if err := r.Stop(); err != nil {
 			t.Error(err)
 		}
-	}()
-	for _, s := range all {
-		t.Run(s.Name, func(t *testing.T) { r.judge(t, s) })
-	}
+	})
+	return r
 }
 
 type referee struct {
 	*simulator.Simulator
 	scheduler *scheduler.Scheduler // the one that runs
+	patience  time.Duration        // how long anything may take
+	settled   time.Duration        // how long an outcome stays as it is to be one
 }
 
-func (r *referee) judge(t *testing.T, s *scenarios.Scenario) {
+// reset makes the cluster that of a scenario.
+func (r *referee) reset(t scenarios.T, s *scenarios.Scenario) {
 	if err := r.Reset(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	r.enter(t, s)
+}
+
+// change makes the change of a scenario and returns the outcome, at once if that is the predicted one.
+func (r *referee) change(t scenarios.T, s *scenarios.Scenario, predicted []string) (lines []string) {
 	s.Change(t, r.AdminConfig())
 	var evictions scenarios.Evictions
-	looks := 0
-	eventually.Succeeds(t, "it comes to what was predicted", func(ctx context.Context) error {
+	looks, since := 0, time.Now()
+	r.wait(t, "nothing more comes of it", func(ctx context.Context) error {
 		gone, err := evictions.Go(ctx, s, r.Client())
 		if err != nil || gone > 0 {
 			return errors.Join(err, fmt.Errorf("%d pods were evicted", gone))
@@ -79,17 +102,32 @@ func (r *referee) judge(t *testing.T, s *scenarios.Scenario) {
 		if err != nil {
 			return err
 		}
-		lines := scenarios.Lines(pods, evictions.Kept)
-		if !slices.Equal(lines, s.Expect) {
-			looks = 0
-			return fmt.Errorf("it comes to:\n%s\npredicted is:\n%s", strings.Join(lines, "\n"), strings.Join(s.Expect, "\n"))
+		was := lines
+		lines = scenarios.Lines(pods, evictions.Kept)
+		if err := cmp.Or(r.atRest(pods), r.orphans(pods)); err != nil || !slices.Equal(lines, was) {
+			looks, since = 0, time.Now()
+			return errors.Join(err, fmt.Errorf("it comes to:\n%s", strings.Join(lines, "\n")))
 		}
 		looks++
-		if looks < 2 { // a pod that is just tried is not in the queue
-			return errors.New("it was as predicted when it was looked at first")
+		if looks > 1 && slices.Equal(lines, predicted) || time.Since(since) > r.settled { // a pod that is just tried is not in the queue
+			return nil
 		}
-		return r.atRest(pods)
+		return fmt.Errorf("it comes to:\n%s\npredicted is:\n%s", strings.Join(lines, "\n"), strings.Join(predicted, "\n"))
 	})
+	return lines
+}
+
+// wait waits until a condition returns nil, and ends the test with its last error if it never does.
+func (r *referee) wait(t scenarios.T, what string, condition func(context.Context) error) {
+	t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, r.patience, true, func(context.Context) (bool, error) {
+		last = condition(t.Context())
+		return last == nil, nil
+	})
+	if err != nil {
+		t.Fatalf("%s: %v: %v", what, err, last)
+	}
 }
 
 func (r *referee) pods(ctx context.Context) ([]*v1.Pod, error) {
@@ -104,6 +142,9 @@ func (r *referee) pods(ctx context.Context) ([]*v1.Pod, error) {
 	return pods, nil
 }
 
+// noNodes is the message of a scheduler that has no nodes at all, which it does not wait for.
+const noNodes = "no nodes available to schedule pods"
+
 // atRest is an error as long as the scheduler may go on by itself. A pod on which it has an
 // error it tries for ever.
 func (r *referee) atRest(pods []*v1.Pod) error {
@@ -114,15 +155,26 @@ func (r *referee) atRest(pods []*v1.Pod) error {
 			return fmt.Errorf("pod %s is gone, and in the queue", pod.Name)
 		}
 		_, c := podutil.GetPodCondition(&pods[at].Status, v1.PodScheduled)
-		if c == nil || c.Reason != v1.PodReasonSchedulerError {
+		if c == nil || c.Reason != v1.PodReasonSchedulerError && c.Message != noNodes {
 			return fmt.Errorf("pod %s is in the queue", pod.Name)
 		}
 	}
 	return nil
 }
 
+// orphans is an error as long as there are pods whose node is gone.
+func (r *referee) orphans(pods []*v1.Pod) error {
+	for _, pod := range pods {
+		_, err := r.Informers().Core().V1().Nodes().Lister().Get(pod.Spec.NodeName)
+		if pod.Spec.NodeName != "" && err != nil {
+			return fmt.Errorf("pod %s: %w", pod.Name, err)
+		}
+	}
+	return nil
+}
+
 // enter makes the cluster of a scenario, and waits until all is as the file says.
-func (r *referee) enter(t *testing.T, s *scenarios.Scenario) {
+func (r *referee) enter(t scenarios.T, s *scenarios.Scenario) {
 	t.Helper()
 	config, err := simulator.SchedulerConfig(s.Config)
 	if err != nil {
@@ -143,14 +195,14 @@ func (r *referee) enter(t *testing.T, s *scenarios.Scenario) {
 			r.restore(t, &in.Pods[i])
 		}
 	}
-	eventually.Succeeds(t, "the cluster is as in the file", func(ctx context.Context) error { return r.entered(ctx, s, in) })
+	r.wait(t, "the cluster is as in the file", func(ctx context.Context) error { return r.entered(ctx, s, in) })
 }
 
 // restore gives a pod that runs what only a real kubelet would have in its status.
-func (r *referee) restore(t *testing.T, file *v1.Pod) {
+func (r *referee) restore(t scenarios.T, file *v1.Pod) {
 	t.Helper()
 	client := r.Client().CoreV1().Pods(file.Namespace)
-	eventually.Succeeds(t, "the status of pod "+file.Name, func(ctx context.Context) error {
+	r.wait(t, "the status of pod "+file.Name, func(ctx context.Context) error {
 		pod, err := client.Get(ctx, file.Name, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -184,8 +236,8 @@ func (r *referee) entered(ctx context.Context, s *scenarios.Scenario, in *snapsh
 		return err
 	}
 	for i := range nodes.Items {
-		if !nodeutil.IsNodeReady(&nodes.Items[i]) {
-			return fmt.Errorf("node %s is not ready", nodes.Items[i].Name)
+		if err := tainted(&nodes.Items[i]); err != nil {
+			return err
 		}
 	}
 	pods, err := r.pods(ctx)
@@ -223,7 +275,40 @@ func (r *referee) entered(ctx context.Context, s *scenarios.Scenario, in *snapsh
 			return err
 		}
 	}
+	for i := range in.ResourceQuotas {
+		if err := r.quota(ctx, &in.ResourceQuotas[i]); err != nil {
+			return err
+		}
+	}
 	return r.atRest(pods)
+}
+
+// tainted is an error as long as a node does not have the taints of its state.
+func tainted(node *v1.Node) error {
+	at := slices.IndexFunc(node.Status.Conditions, func(c v1.NodeCondition) bool { return c.Type == v1.NodeReady })
+	if at < 0 {
+		return fmt.Errorf("node %s does not say whether it is ready", node.Name)
+	}
+	ready := node.Status.Conditions[at].Status
+	for key, want := range map[string]bool{
+		v1.TaintNodeUnschedulable: node.Spec.Unschedulable,
+		v1.TaintNodeNotReady:      ready == v1.ConditionFalse,
+		v1.TaintNodeUnreachable:   ready == v1.ConditionUnknown,
+	} {
+		if slices.ContainsFunc(node.Spec.Taints, func(t v1.Taint) bool { return t.Key == key && t.Effect == v1.TaintEffectNoSchedule }) != want {
+			return fmt.Errorf("node %s: cordoned: %t, ready: %s, taints: %v", node.Name, node.Spec.Unschedulable, ready, node.Spec.Taints)
+		}
+	}
+	return nil
+}
+
+// quota is an error as long as a quota is not counted.
+func (r *referee) quota(ctx context.Context, file *v1.ResourceQuota) error {
+	quota, err := r.Client().CoreV1().ResourceQuotas(file.Namespace).Get(ctx, file.Name, metav1.GetOptions{})
+	if err == nil && (!apiequality.Semantic.DeepEqual(quota.Status.Hard, file.Spec.Hard) || len(quota.Status.Used) == 0) {
+		err = fmt.Errorf("quota %s is not counted: %+v", file.Name, quota.Status)
+	}
+	return err
 }
 
 // limits is an error as long as the API server does not know of a namespace's LimitRange.

@@ -32,7 +32,7 @@ type writer struct {
 func Start(ctx context.Context, client kubernetes.Interface, attempts *recorder.Recorder, warnings io.Writer) (wait func()) {
 	w := &writer{client, attempts, log.New(warnings, "", 0)}
 	queue := reconcile.NewQueue("pod", w.write, w.warnings)
-	attempts.OnScheduled(func(pod *v1.Pod) { queue.Add(pod) })
+	attempts.OnScheduled = func(pod *v1.Pod) { queue.Add(pod) }
 	return reconcile.Run(ctx, queue)
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 	"text/tabwriter"
 
@@ -54,21 +55,26 @@ func invalid(variant string) string {
 }
 
 func TestWalkthrough(t *testing.T) {
+	s, err := simulator.Start(t.Context(), simulator.Config{Variant: "none", Progress: func(step string) { t.Log(step) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
 	for _, variant := range simulator.Variants {
 		if variant == "none" {
 			continue // it knows no regex
 		}
 		t.Run(variant, func(t *testing.T) {
-			s, err := simulator.Start(t.Context(), simulator.Config{Variant: variant, Progress: func(step string) { t.Log(step) }})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				if err := s.Stop(); err != nil {
-					t.Error(err)
-				}
-			}()
-			walk{t, s.Client()}.run(variant)
+			w := walk{t, s.Client()}
+			w.must(s.Reset(t.Context()))
+			config, err := simulator.SchedulerConfig(variant)
+			w.must(err)
+			w.must(s.ApplySchedulerConfig(t.Context(), config))
+			w.run(variant)
 		})
 	}
 }
@@ -84,19 +90,21 @@ func (w walk) run(variant string) {
 	w.addNode(metav1.ObjectMeta{Name: "kubecon-1"})
 	w.addNode(metav1.ObjectMeta{Name: "kubecon-2"})
 
-	w.Log("Six pods, each with its regex, or with what it excludes.")
+	w.Log("Seven pods, each with its regex, or with what it excludes.")
 	pods := []pod{
 		{name: "kubecon", regex: ptr.To("kubecon-.*"), want: "^Running on kubecon-[12]$"},
 		{name: "cncf", regex: ptr.To("cncf-.*"), want: "^Unschedulable: " + none},
 		{name: "invalid", regex: ptr.To(`kubecon-.*\`), want: invalid(variant)},
 		{name: "excluding", exclude: ptr.To("^kubecon-"), want: "^Running on node-.+$"},
 		{name: "neither", regex: ptr.To("^kubecon-"), exclude: ptr.To("-[12]$"), want: "^Unschedulable: " + excluded},
+		{name: "hostlist", regex: ptr.To("kubecon-[001-128]"), want: "^Running on kubecon-[12]$"},
 		{name: "anywhere", want: "^Running on (node-.+|kubecon-[12])$"},
 	}
 	for _, p := range pods {
 		w.addPod(p)
 	}
 	w.check(pods)
+	w.warns("Warning hostlist: annotation " + regex.Annotation + ": [001-128] matches one character")
 
 	w.Log("The invalid regex is fixed, and a node cncf-1 added.")
 	pods[2].regex = pods[0].regex
@@ -172,6 +180,25 @@ func (w walk) check(pods []pod) {
 	}
 	w.must(table.Flush())
 	w.Logf("\n%s", &text)
+}
+
+// warns waits for the one event that warns of a regex of other nodes than were meant.
+func (w walk) warns(want string) {
+	w.Helper()
+	eventually.Succeeds(w.T, "one event warns of the hostlist", func(ctx context.Context) error {
+		events, err := w.client.CoreV1().Events(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{FieldSelector: "reason=SuspiciousRegex"})
+		if err != nil {
+			return err
+		}
+		var got []string
+		for _, e := range events.Items {
+			got = append(got, fmt.Sprintf("%s %s: %s", e.Type, e.InvolvedObject.Name, e.Message))
+		}
+		if len(got) != 1 || !strings.HasPrefix(got[0], want) {
+			return fmt.Errorf("got %q, want %q alone", got, want)
+		}
+		return nil
+	})
 }
 
 // state is where a pod is, or why it is pending.

@@ -75,11 +75,16 @@ var patternsOfAllKinds = []string{
 
 func TestSchedulersDecideAsBefore(t *testing.T) {
 	outcomes := map[bool]int{}
-	for seed := range uint64(20) {
+	for seed := range uint64(8) {
 		nodes := 40 + 300*int(seed%2) // of the many, no list is short enough for a regex
 		s := sample(seeded(seed), nodes, patternsOfAllKinds)
 		was := sample(seeded(seed), nodes, patternsOfAllKinds)
 		anonymize(s, nil, seeded(seed))
+		pod, node := s.Pods[0], s.Nodes[0]
+		if pod.Labels["app"] != s.ReplicaSets[0].Spec.Selector.MatchLabels["app"] || !strings.HasSuffix(pod.Spec.Containers[0].Image, ":latest") ||
+			node.Labels[v1.LabelOSStable] != "linux" || node.Labels[v1.LabelHostname] != node.Name || s.Source.Cluster != "" {
+			t.Errorf("it is not consistent: %+v, %+v", pod, node)
+		}
 		for i := range s.Pods {
 			noted := slices.ContainsFunc(s.Source.Notes, func(n snapshot.Notice) bool {
 				return n.About == "pod "+s.Pods[i].Namespace+"/"+s.Pods[i].Name && strings.Contains(n.Reason, "is not kept")
@@ -89,7 +94,8 @@ func TestSchedulersDecideAsBefore(t *testing.T) {
 			if slices.Equal(before, after) == noted {
 				t.Errorf("%q matched %v, and as %q matches %v; noted: %t", patternsOfAllKinds[i], before, s.Pods[i].Annotations[regex.Annotation], after, noted)
 			}
-			if before, after := bySelector(t, was, i), bySelector(t, s, i); !slices.Equal(before, after) || len(after) == 0 {
+			before, after = bySelector(t, was, i), bySelector(t, s, i)
+			if !slices.Equal(before, after) || len(after) == 0 {
 				t.Errorf("pod %d could be on %v, and now on %v", i, before, after)
 			}
 		}
@@ -148,7 +154,7 @@ func inFile(t *testing.T, s *snapshot.Snapshot) map[string]bool {
 // "eu" came out as itself.
 func TestAnonymizeShowsNoSecret(t *testing.T) {
 	secret := []string{"acme", "kubecon", "cncf", "payments", "eu", "west", "gold", "hush"}
-	for seed := range uint64(300) {
+	for seed := range uint64(100) {
 		s := sample(seeded(1), 8, []string{"^acme-kubecon-[0-9]+$", "kube.*", "payments|acme"})
 		anonymize(s, nil, seeded(seed))
 		shown := inFile(t, s)
@@ -157,16 +163,6 @@ func TestAnonymizeShowsNoSecret(t *testing.T) {
 				t.Errorf("seed %d: it shows %s", seed, word)
 			}
 		}
-	}
-}
-
-func TestAnonymizeIsConsistent(t *testing.T) {
-	s := sample(seeded(1), 40, []string{"acme"})
-	anonymize(s, nil, seeded(1))
-	pod := s.Pods[0]
-	if pod.Labels["app"] != s.ReplicaSets[0].Spec.Selector.MatchLabels["app"] || !strings.HasSuffix(pod.Spec.Containers[0].Image, ":latest") ||
-		s.Nodes[0].Labels[v1.LabelOSStable] != "linux" || s.Nodes[0].Labels[v1.LabelHostname] != s.Nodes[0].Name || s.Source.Cluster != "" {
-		t.Errorf("it is not consistent: %+v, %+v", pod, s.Nodes[0])
 	}
 }
 
@@ -189,30 +185,13 @@ func TestAnonymizeDrawsOtherWordsForEachSnapshot(t *testing.T) {
 // TestWordsStayApart with few words of a length, about half of all that there are, one
 // less than all, and all.
 func TestWordsStayApart(t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range uint64(30) {
 		random := seeded(seed)
-		for _, some := range []struct{ length, words int }{
-			{1, 1},
-			{1, 2},
-			{1, 6},
-			{1, 7},
-			{1, 12},
-			{1, 13},
-			{1, 14},
-			{1, 25},
-			{1, 26},
-			{2, 1},
-			{2, 40},
-			{2, 169},
-			{2, 338},
-			{2, 339},
-			{2, 676},
-			{3, 300},
-			{9, 30},
-		} {
+		for _, some := range [][2]int{{1, 1}, {1, 12}, {1, 13}, {1, 14}, {1, 25}, {1, 26}, {2, 338}, {2, 339}, {2, 676}, {9, 30}} {
+			length, words := some[0], some[1]
 			found := secrets{}
-			for len(found) < some.words {
-				found.add(draw(some.length, random))
+			for len(found) < words {
+				found.add(draw(length, random))
 			}
 			checkApart(t, seed, found, newWords(found, random))
 		}
@@ -248,10 +227,11 @@ func TestWordsKeepTheirLetterCase(t *testing.T) {
 	found.inText("Ax-ax_AX")
 	w := newWords(found, seeded(1))
 	small := w.text("ax")
-	if got, want := w.text("Ax-ax_AX"), strings.ToUpper(small[:1])+small[1:]+"-"+small+"_"+strings.ToUpper(small); got != want {
+	got, want := w.text("Ax-ax_AX"), strings.ToUpper(small[:1])+small[1:]+"-"+small+"_"+strings.ToUpper(small)
+	if got != want {
 		t.Errorf("capital letters: %s, want %s", got, want)
 	}
-	got := w.text("kube-system/linux-amd64:latest")
+	got = w.text("kube-system/linux-amd64:latest")
 	if got != "kube-system/linux-amd64:latest" {
 		t.Errorf("common words become %s", got)
 	}

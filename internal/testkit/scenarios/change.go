@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -24,7 +23,7 @@ import (
 )
 
 // Change makes the change, but for evictions.
-func (s *Scenario) Change(t *testing.T, config *rest.Config) {
+func (s *Scenario) Change(t T, config *rest.Config) {
 	t.Helper()
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
@@ -35,12 +34,15 @@ func (s *Scenario) Change(t *testing.T, config *rest.Config) {
 		if err := of(client, kindOf(kind), namespace).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
 			t.Fatalf("delete %s: %v", what, err)
 		}
+		s.Each()
 	}
 	for _, node := range s.Drain {
 		patch(t, client, fmt.Appendf(nil, `{"kind":"Node","metadata":{"name":%q},"spec":{"unschedulable":true}}`, node))
+		s.Each()
 	}
 	for _, change := range s.Patch {
 		patch(t, client, change)
+		s.Each()
 	}
 	made := s.Made(t)
 	for _, kind := range snapshot.Kinds {
@@ -54,12 +56,13 @@ func (s *Scenario) Change(t *testing.T, config *rest.Config) {
 			if _, err := of(client, kind, o.GetNamespace()).Create(t.Context(), u, metav1.CreateOptions{}); err != nil {
 				t.Fatalf("create %s %s: %v", kind.Title, o.GetName(), err)
 			}
+			s.Each()
 		}
 	}
 }
 
 // patch sends a merge patch. One with a status is of the status.
-func patch(t *testing.T, client dynamic.Interface, change []byte) {
+func patch(t T, client dynamic.Interface, change []byte) {
 	t.Helper()
 	var object struct {
 		Kind     string

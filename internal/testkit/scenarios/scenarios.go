@@ -8,6 +8,7 @@ package scenarios
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -48,8 +49,20 @@ type Scenario struct {
 	// Expect are the [Lines] in the end.
 	Expect []string `json:"expect"`
 
+	// Each is called after each request of a change.
+	Each func() `json:"-"`
+
 	cluster, made []byte
 	file          string
+}
+
+// T is what of a *testing.T a scenario needs. Fatal and Fatalf do not return.
+type T interface {
+	Helper()
+	Context() context.Context
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
 }
 
 // All are the scenarios of a directory that this minor of Kubernetes can have, by name.
@@ -77,8 +90,18 @@ func read(file string) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
+	s, err := Parse(strings.TrimSuffix(filepath.Base(file), ".yaml"), text)
+	if err != nil {
+		return nil, err
+	}
+	s.file = file
+	return s, nil
+}
+
+// Parse reads the text of a file.
+func Parse(name string, text []byte) (*Scenario, error) {
 	documents := bytes.SplitN(text, []byte("\n---\n"), 3)
-	s := &Scenario{Name: strings.TrimSuffix(filepath.Base(file), ".yaml"), Config: "none", file: file}
+	s := &Scenario{Name: name, Config: "none", Each: func() {}}
 	if err := yaml.UnmarshalStrict(documents[0], s); err != nil {
 		return nil, err
 	}
@@ -92,7 +115,7 @@ func read(file string) (*Scenario, error) {
 }
 
 // Cluster is the cluster before the change.
-func (s *Scenario) Cluster(t *testing.T) *snapshot.Snapshot {
+func (s *Scenario) Cluster(t T) *snapshot.Snapshot {
 	t.Helper()
 	cluster, notices := s.snapshot(t, s.cluster)
 	if len(notices) > 0 {
@@ -102,13 +125,13 @@ func (s *Scenario) Cluster(t *testing.T) *snapshot.Snapshot {
 }
 
 // Made are the objects that the change makes.
-func (s *Scenario) Made(t *testing.T) *snapshot.Snapshot {
+func (s *Scenario) Made(t T) *snapshot.Snapshot {
 	t.Helper()
 	made, _ := s.snapshot(t, s.made) // it goes with what is there
 	return made
 }
 
-func (s *Scenario) snapshot(t *testing.T, text []byte) (*snapshot.Snapshot, []snapshot.Notice) {
+func (s *Scenario) snapshot(t T, text []byte) (*snapshot.Snapshot, []snapshot.Notice) {
 	t.Helper()
 	if len(text) == 0 {
 		return &snapshot.Snapshot{}, nil
@@ -121,7 +144,7 @@ func (s *Scenario) snapshot(t *testing.T, text []byte) (*snapshot.Snapshot, []sn
 }
 
 // Manifests are the objects that the change makes, as a person would apply them.
-func (s *Scenario) Manifests(t *testing.T) string {
+func (s *Scenario) Manifests(t T) string {
 	t.Helper()
 	var all []string
 	made := s.Made(t)
@@ -143,7 +166,7 @@ func (s *Scenario) Manifests(t *testing.T) string {
 }
 
 // MakesWorkloads is true if the change makes what makes pods.
-func (s *Scenario) MakesWorkloads(t *testing.T) bool {
+func (s *Scenario) MakesWorkloads(t T) bool {
 	made := s.Made(t)
 	return len(made.Deployments)+len(made.ReplicaSets)+len(made.StatefulSets)+len(made.DaemonSets) > 0
 }

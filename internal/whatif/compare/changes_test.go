@@ -50,10 +50,6 @@ func TestChangesAreWhatDiffers(t *testing.T) {
 			"profiles: [{}]", "profiles: [{pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}]}}}]}]",
 			"[]", "[NodeResourcesFit]",
 		},
-		"a shape of volumes, for scores alone": {
-			"profiles: [{}]", "profiles: [{pluginConfig: [{name: VolumeBinding, args: {shape: [{utilization: 0, score: 1}, {utilization: 100, score: 9}]}}]}]",
-			"[]", "[VolumeBinding]",
-		},
 		"a setting": {"percentageOfNodesToScore: 5", "profiles: [{percentageOfNodesToScore: 6}]", "[percentageOfNodesToScore]", "[]"},
 		"an extender": {
 			"extenders: [{urlPrefix: http://a, filterVerb: filter, weight: 1}]", "extenders: [{urlPrefix: http://a, filterVerb: filter, weight: 2}]",
@@ -81,17 +77,14 @@ func TestDifferencesAreDirectIfAChangeTookPart(t *testing.T) {
 		attempt recorder.Attempt
 		other   recorder.Attempt // of the pod "other"
 	}{
-		"if what is new refuses a node":         {direct: true, attempt: recorder.Attempt{Columns: refused("New", 1)}},
-		"if it names the nodes":                 {direct: true, attempt: recorder.Attempt{PreFilter: []recorder.PluginVerdict{{Plugin: "New", LimitsNodes: true}}}},
-		"if it holds the pod back":              {direct: true, attempt: recorder.Attempt{Permit: []recorder.PluginVerdict{{Plugin: "New", Verdict: recorder.Waits}}}},
-		"if it makes room":                      {direct: true, attempt: recorder.Attempt{Preemption: &recorder.Preemption{}}},
-		"if fewer nodes were looked at":         {direct: true, attempt: recorder.Attempt{Groups: []recorder.Group{{Verdict: recorder.NotRun}}}},
-		"if it decided for the pod before":      {direct: true, attempt: recorder.Attempt{Hint: &recorder.Hint{Pod: "default/other"}}, other: recorder.Attempt{Columns: refused("New", 1)}},
-		"not if it refuses no node":             {attempt: recorder.Attempt{Columns: refused("New", 0)}},
-		"not if it is asked and lets pass":      {attempt: recorder.Attempt{PreFilter: []recorder.PluginVerdict{{Plugin: "New", Verdict: recorder.Passed}}}},
-		"not if one that is on both refuses":    {attempt: recorder.Attempt{Columns: refused("Old", 1)}},
-		"not if it decided for another pod":     {other: recorder.Attempt{Columns: refused("New", 1)}},
-		"not if it is a plugin of another name": {attempt: recorder.Attempt{Reserve: []recorder.PluginVerdict{{Plugin: "Old", Verdict: recorder.Rejected}}}},
+		"if what is new refuses a node":      {direct: true, attempt: recorder.Attempt{Columns: refused("New", 1)}},
+		"if it names the nodes":              {direct: true, attempt: recorder.Attempt{PreFilter: []recorder.PluginVerdict{{Plugin: "New", LimitsNodes: true}}}},
+		"if it makes room":                   {direct: true, attempt: recorder.Attempt{Preemption: &recorder.Preemption{}}},
+		"if fewer nodes were looked at":      {direct: true, attempt: recorder.Attempt{Groups: []recorder.Group{{Verdict: recorder.NotRun}}}},
+		"if it decided for the pod before":   {direct: true, attempt: recorder.Attempt{Hint: &recorder.Hint{Pod: "default/other"}}, other: recorder.Attempt{Columns: refused("New", 1)}},
+		"not if it refuses no node":          {attempt: recorder.Attempt{Columns: refused("New", 0)}},
+		"not if one that is on both refuses": {attempt: recorder.Attempt{Columns: refused("Old", 1)}},
+		"not if it decided for another pod":  {other: recorder.Attempt{Columns: refused("New", 1)}},
 	} {
 		test.attempt.Scheduler, test.other.Scheduler = "s", "s"
 		pod, other := side.KeyOf("default/pod"), side.KeyOf("default/other")
@@ -115,18 +108,6 @@ func TestPodsThatOneSideDoesNotTryDifferDirectly(t *testing.T) {
 	v := judge(a, b)
 	if len(v.differences) != 1 || v.differences[0].Follows {
 		t.Errorf("%+v", v.differences)
-	}
-}
-
-func TestReasonNamesTheChangedPluginFirst(t *testing.T) {
-	c := changes{scores: sets.New("New")}
-	for want, turned := range map[string]map[string]int64{
-		"New": {"Old": 90, "New": 1}, "Old": {"Old": 5, "Older": 4}, "A": {"B": 3, "A": 3}, "": {},
-	} {
-		got := c.first(turned)
-		if got != want {
-			t.Errorf("of %v, %q is named", turned, got)
-		}
 	}
 }
 

@@ -56,7 +56,7 @@ type Difference struct {
 	A       side.Outcome `json:"a"`
 	B       side.Outcome `json:"b"`
 
-	turned map[string]int64 // who turned the choice, and by how much of the total
+	turned map[string]int64 // the plugins that turned the choice, and by how much of the total
 }
 
 // verdicts are the result of two sides: each pod is in one of the lists, or the same.

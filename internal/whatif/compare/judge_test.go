@@ -35,18 +35,6 @@ func TestVictimsOfTheSamePriorityAreATie(t *testing.T) {
 	}
 }
 
-func TestPodsThatAreGoneAreNotCounted(t *testing.T) {
-	gone := func() *side.Result {
-		return resultOf(map[types.NamespacedName]side.Outcome{
-			side.KeyOf("default/deleted"): {State: engine.Gone}, side.KeyOf("default/stays"): {State: engine.Stayed, Node: "one"},
-		})
-	}
-	v := judge(gone(), gone())
-	if v.same != 1 || len(v.differences)+len(v.ties)+len(v.pending) != 0 {
-		t.Errorf("%+v", v)
-	}
-}
-
 func TestUnplacedPodsRanAndWereNotPutAside(t *testing.T) {
 	waits := side.Outcome{State: "Unschedulable", Message: "no room"}
 	for name, test := range map[string]struct {

@@ -7,13 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
@@ -80,50 +75,35 @@ func TestResultIsReadAsItWasWritten(t *testing.T) {
 }
 
 func TestResultHasWhatAReportNeeds(t *testing.T) {
-	s := clusterOf(2, 1)
-	s.Nodes[0].Labels["group"] = "gpu"
-	s.Nodes[0].Status.Allocatable["example.com/gpu"] = resource.MustParse("4")
-	s.Nodes[0].Status.Capacity = s.Nodes[0].Status.Allocatable
-	web := ownedByAReplicaSet(s, on(podOf("web", "1"), "node-000"))
-	unknown := podOf("hashed", "1")
-	unknown.Labels = map[string]string{"pod-template-hash": "5d4"}
-	unknown.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "shop-5d4", UID: "x", Controller: ptr.To(true)}}
-	limits := v1.ResourceList{"example.com/gpu": resource.MustParse("1")}
-	unknown.Spec.Containers[0].Resources.Limits = limits
-	unknown.Spec.Containers[0].Resources.Requests["example.com/gpu"] = limits["example.com/gpu"]
-	s.Pods = append(s.Pods, web, unknown)
+	s, _, err := snapshot.Read(strings.NewReader(`
+nodes:
+- {metadata: {name: a, labels: {group: gpu}}, status: {allocatable: &room {cpu: "4", memory: 8Gi, pods: "9", example.com/gpu: "4"}, capacity: *room}}
+deployments: [{metadata: {name: above, namespace: default, uid: d}, spec: {replicas: 1, selector: &selector {matchLabels: {app: web}}, template: &template {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: c, resources: {requests: {cpu: "1"}}}]}}}}]
+replicaSets:
+- metadata: {name: web, namespace: default, uid: r, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: above, uid: d, controller: true}]}
+  spec: {replicas: 1, selector: *selector, template: *template}
+pods:
+- metadata: {name: web, namespace: default, labels: {app: web}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: r, controller: true}]}
+  spec: {nodeName: a, containers: [{name: c, image: c, resources: {requests: {cpu: "1"}}}]}
+- metadata: {name: hashed, namespace: default, labels: {pod-template-hash: 5d4}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: shop-5d4, uid: x, controller: true}]}
+  spec: {containers: [{name: c, image: c, resources: {requests: {example.com/gpu: "1"}, limits: {example.com/gpu: "1"}}}]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
 	r := sideOf(t, "none", s, side.All)
 	n := r.Nodes[0]
-	if n.Name != "node-000" || n.Labels["group"] != "gpu" || !n.Today || n.Allocatable.Name("example.com/gpu", "").Value() != 4 {
+	if n.Name != "a" || n.Labels["group"] != "gpu" || !n.Today || n.Allocatable.Name("example.com/gpu", "").Value() != 4 {
 		t.Errorf("%+v", n)
 	}
-	if p := r.Pod(side.KeyOf("default/web")); p.Owner != (cluster.Workload{Kind: "Deployment", Name: "above"}) || p.Today != "node-000" || p.Requests.Cpu().Value() != 1 {
+	p := r.Pod(side.KeyOf("default/web"))
+	if p.Owner != (cluster.Workload{Kind: "Deployment", Name: "above"}) || p.Today != "a" || p.Requests.Cpu().Value() != 1 {
 		t.Errorf("%+v", p)
 	}
-	p := r.Pod(side.KeyOf("default/hashed"))
-	if p.Owner != (cluster.Workload{Kind: "Deployment", Name: "shop"}) || p.Today != "" || p.Requests.Name("example.com/gpu", "").Value() != 1 || p.Node != "node-000" {
+	p = r.Pod(side.KeyOf("default/hashed"))
+	if p.Owner != (cluster.Workload{Kind: "Deployment", Name: "shop"}) || p.Today != "" || p.Requests.Name("example.com/gpu", "").Value() != 1 || p.Node != "a" {
 		t.Errorf("%+v", p)
 	}
-}
-
-// ownedByAReplicaSet makes a pod one of a ReplicaSet, which a Deployment called above owns.
-func ownedByAReplicaSet(s *snapshot.Snapshot, pod v1.Pod) v1.Pod {
-	of := func(kind, name string) []metav1.OwnerReference {
-		return []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Name: name, UID: types.UID("the-" + kind), Controller: ptr.To(true)}}
-	}
-	pod.Labels = map[string]string{"app": "web"}
-	pod.OwnerReferences = of("ReplicaSet", "web")
-	selector := metav1.LabelSelector{MatchLabels: pod.Labels}
-	template := v1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: pod.Labels}, Spec: podOf("", "1").Spec}
-	s.Deployments = []appsv1.Deployment{{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "above", UID: "the-Deployment"},
-		Spec:       appsv1.DeploymentSpec{Replicas: ptr.To[int32](3), Selector: &selector, Template: template},
-	}}
-	s.ReplicaSets = []appsv1.ReplicaSet{{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "the-ReplicaSet", OwnerReferences: of("Deployment", "above")},
-		Spec:       appsv1.ReplicaSetSpec{Replicas: ptr.To[int32](3), Selector: &selector, Template: template},
-	}}
-	return pod
 }
 
 // Nothing tells which plugin is another in another version of Kubernetes.

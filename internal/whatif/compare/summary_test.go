@@ -114,8 +114,9 @@ func TestSettingSaysWhatDiffers(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if got, want := setting(a.Verdicts, b.Verdicts, side.PercentageOfNodesToScore), "5 → 0"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	got := setting(a.Verdicts, b.Verdicts, side.PercentageOfNodesToScore)
+	if got != "5 → 0" {
+		t.Errorf("%q, want 5 → 0", got)
 	}
 	one, long := map[string]side.Settings{"P": {}}, strings.Repeat("k", 99)
 	for _, test := range []struct {

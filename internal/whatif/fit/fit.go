@@ -152,7 +152,8 @@ func (f *fitting) enter(ctx context.Context) error {
 		return err
 	}
 	f.before = f.Pods()
-	f.manifests.objects.Complete()
+	f.manifests.objects.NameClaims()
+	f.manifests.objects.AddMissing()
 	for _, kind := range snapshot.Kinds {
 		for o := range kind.All(&f.manifests.objects) {
 			_, err := f.Create(ctx, o)

@@ -65,12 +65,14 @@ type tried struct {
 // New makes a scheduler over a cluster. It returns the errors of [engine.New].
 func New(ctx context.Context, o Options) (*Side, error) {
 	s := &Side{
-		options: &o, records: recorder.New(func() {}).WithoutRaw().Keep(keptBytes), nodes: sets.New[string](),
+		options: &o, records: recorder.New(func() {}), nodes: sets.New[string](),
 		pods: map[types.NamespacedName]*Pod{}, tried: map[types.NamespacedName]*tried{},
 	}
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
 	}
+	s.records.MaxBytes = keptBytes
+	s.records.WithoutRaw = true
 	o.Recorder = s.records
 	if o.Scenario.makesNodes() {
 		o.Workloads = engine.Daemons

@@ -280,26 +280,17 @@ func TestRegistryThatWantsALogin(t *testing.T) {
 				{"", rejected},
 				{`{"auths":{"` + r.host + `":{"username":"me","password":"` + secret + `"}}}`, ""},
 				{`{"auths":{"` + r.host + `":{"username":"me","password":"wrong"}}}`, rejected},
+				{`{"auths":[]}`, "reading the docker config: "},
 				{`{"auths":{"example.com":{"username":"me","password":"` + secret + `"}}}`, rejected},
 			} {
 				logInWith(t, login.config)
 				f := Fetcher{Timeout: time.Minute}
 				_, err := f.Fetch(t.Context(), Parse("oci://"+r.host+"/guest:v1"), 1<<20)
-				if message(err) != login.want {
+				if !strings.HasPrefix(message(err), login.want) || (err == nil) != (login.want == "") {
 					t.Errorf("with %s: got %v, want %q", login.config, err, login.want)
 				}
 			}
 		})
-	}
-}
-
-func TestDockerConfigThatCannotBeRead(t *testing.T) {
-	r := newRegistry(t, nil)
-	logInWith(t, `{"auths":[]}`)
-	_, err := Fetcher{Timeout: time.Minute}.Fetch(t.Context(), Parse("oci://"+r.host+"/guest:v1"), 1<<20)
-	want := "reading the docker config: "
-	if !strings.HasPrefix(message(err), want) {
-		t.Errorf("got %v, want %s…", err, want)
 	}
 }
 

@@ -7,37 +7,6 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-func TestSingleNodeIsExplainedLikeManyOthers(t *testing.T) {
-	p := open(t, "/")
-	p.configure(head + plugins + guestV2)
-	p.createNode("only")
-	p.createPod("unmatched", "kubecon-.*")
-	p.panel("#pending-default-unmatched")
-	p.says("#verdict", `1 node(s) didn't match the pod's node name regex "kubecon-.*"`)
-	p.says("#verdict", "matches 0 of 1 node now")
-	p.says(".prefilter .is-Failed", "RegexScheduling")
-	p.click("#panel [data-close]")
-	p.closed("#panel")
-	p.form("pod")
-	p.paste("#text", "apiVersion: v1\nkind: Pod\nmetadata: {name: fast}\nspec:\n  nodeSelector: {disk: ssd}\n  containers: [{name: web, image: web}]\n")
-	p.submit()
-	p.panel("#pending-default-fast")
-	p.says(".matrix tbody tr", "only")
-	p.waitFor("the failing cell comes first", `document.querySelector(".matrix tbody .cell").matches(".is-Failed")`)
-}
-
-func TestRegexThatNoPluginReadsHasNoEffect(t *testing.T) {
-	p := open(t, "/")
-	p.configure(head)
-	p.createPod("waits", "kubecon-.*") // there are no nodes
-	p.panel("#pending-default-waits")
-	p.says("#verdict", "kubecon-.* has no effect: no plugin of the scheduler “default-scheduler” reads a regex. Any node may run the pod.")
-	p.do(chromedp.Navigate(server.URL()))
-	p.configure(head + plugins + guestV2 + `        guestConfig: '{"annotation": "example.com/nodes"}'` + "\n")
-	p.panel("#pending-default-waits")
-	p.says("#verdict", "kubecon-.* has no effect: the scheduler reads example.com/nodes, not scheduler.wasmkwokwizardry.io/regex. Any node may run the pod.")
-}
-
 func TestPodsPendingForTheSameCauseShareALine(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head + plugins + guestV2)
@@ -74,37 +43,6 @@ func TestEditSendsOnlyWhatWasChanged(t *testing.T) {
 	p.click("#confirm-yes")
 	p.closed("#panel")
 	p.says("main", "There are no pods.")
-}
-
-func TestProblemOfTheAPIServerIsShownAtItsLine(t *testing.T) {
-	p := open(t, "/")
-	p.form("pod")
-	p.paste("#text", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: Not_A_Name\n")
-	p.click("#editor .submit")
-	p.says("#problems", "RFC 1123")
-	p.marked("4")
-	p.paste("#text", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: fine\n---\nkind: Pod\n")
-	p.click("#editor .submit")
-	p.says("#problems", "required")
-	p.marked("6")
-}
-
-func TestClosingAFormSendsNothing(t *testing.T) {
-	p := open(t, "/")
-	p.createNode("stays")
-	for _, close := range []string{"#editor .sheet-head [data-close]", "#editor .form-foot [data-close]"} {
-		p.click("#more")
-		p.click("#reset")
-		p.says("#editor", "Reset everything?")
-		p.click(close)
-		p.closed("#editor")
-		p.click("#new")
-		p.click("#new-node")
-		p.click(close)
-		p.closed("#editor")
-	}
-	p.do(chromedp.Reload())
-	p.says("#nodes-title", "1")
 }
 
 func TestKeyboardIsEnough(t *testing.T) {

@@ -34,6 +34,10 @@ func TestEditedConfigurationIsComparedWithTheCurrentOne(t *testing.T) {
 	before := string(sim.SchedulerConfig())
 
 	p.click("#cog")
+	p.paste("#text", head+strings.ReplaceAll(plugins, "WasmRegexScheduling", "NoSuchPlugin"))
+	p.click("#compare")
+	p.waitWithin(clusters, "it is refused", "document.querySelector('#problems').innerText.includes('NoSuchPlugin')")
+	p.marked("8")
 	p.paste("#text", head+plugins+guestV2)
 	p.click("#compare")
 	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/compare/')")
@@ -78,60 +82,6 @@ func errorText(err error) string {
 		return err.Error()
 	}
 	return ""
-}
-
-func TestComparisonIsStopped(t *testing.T) {
-	config, _ := hangs(t)
-	p := open(t, "/")
-	p.createNode("kubecon-1")
-	p.createPod("waits", "")
-	p.click("#compare-with")
-	p.paste("#text", config)
-	p.click("#compare")
-	p.waitFor("it is under way", "document.querySelector('#editor .job button') !== null")
-	p.click("#editor .job button")
-	p.waitWithin(clusters, "it has stopped", "document.querySelector('#problems').innerText.includes('stopped')")
-	p.discard()
-}
-
-// A running pod that A cannot schedule indicates a copy that lacks what its pods need.
-func TestRunningPodWithoutANodeUnderAIsProminent(t *testing.T) {
-	p := open(t, "/")
-	p.createNode("kubecon-1")
-	p.createPod("plain", "")
-	p.form("pod")
-	p.paste("#text", "apiVersion: v1\nkind: Pod\nmetadata: {name: stranded}\nspec:\n  nodeName: kubecon-1\n  nodeSelector: {disk: ssd}\n  containers: [{name: web, image: web}]\n")
-	p.submit()
-	p.waitFor("both are on the node", "document.getElementById('on-default-plain') && document.getElementById('on-default-stranded')")
-	p.click("#cog")
-	p.click("#compare")
-	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/compare/')")
-	p.says("h1", "1 running pod is pending under A")
-	p.says(".legend li:first-child", "running, and pending under A")
-	p.says("main section:first-child", "Running pods that are pending under A")
-	p.says("main section:first-child li:first-child", "default/stranded")
-	p.says("main section:first-child li:first-child", "NodeAffinity")
-}
-
-func TestComparisonWithoutPendingPodsSaysWhatToDo(t *testing.T) {
-	p := open(t, "/")
-	p.createNode("kubecon-1")
-	p.createPod("plain", "")
-	p.waitFor("it is on the node", "document.getElementById('on-default-plain')")
-	p.click("#cog")
-	p.do(chromedp.SetValue("#what-if", "pending", chromedp.ByQuery))
-	p.click("#compare")
-	p.says("#problems", "nothing to compare: no pod of the cluster is pending; choose “all pods, rescheduled from scratch”")
-}
-
-func TestConfigurationThatCannotBeComparedIsShownAtItsLine(t *testing.T) {
-	p := open(t, "/")
-	p.click("#cog")
-	p.paste("#text", head+strings.ReplaceAll(plugins, "WasmRegexScheduling", "NoSuchPlugin"))
-	p.click("#compare")
-	p.waitWithin(clusters, "it is refused", "document.querySelector('#problems').innerText.includes('NoSuchPlugin')")
-	p.waitFor("the line is marked", "document.querySelector('.gutter .bad') !== null")
-	p.discard()
 }
 
 // Names of a cloud.

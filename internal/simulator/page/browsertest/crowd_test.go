@@ -1,9 +1,7 @@
 package browsertest
 
 import (
-	"fmt"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -30,7 +28,6 @@ func TestPageOfAThousandNodesAndFiveThousandPods(t *testing.T) {
 		p.says(".pending", "1000 node(s) didn't match")
 	})
 	t.Logf("5,000 pods: %.1f s", time.Since(began).Seconds())
-	t.Logf("memory of the whole simulator: %s", memory(t))
 
 	p.timed("filter", func() { p.typeIn("#filter", "crowd-77") }, "document.querySelectorAll('.card').length === 11")
 	p.timed("clear the filter", func() {
@@ -81,22 +78,4 @@ func (p *tab) timed(what string, click func(), seen string) {
 	if took > ceiling {
 		p.Errorf("%s took %v, more than %v", what, took, ceiling)
 	}
-}
-
-// memory is the resident memory of this process, with the tests.
-func memory(t *testing.T) string {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return "unknown here"
-	}
-	for line := range strings.Lines(string(status)) {
-		if size, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			var kib int
-			if _, err := fmt.Sscan(size, &kib); err != nil {
-				t.Fatal(err)
-			}
-			return fmt.Sprintf("%d MiB", kib/1024)
-		}
-	}
-	return "unknown here"
 }

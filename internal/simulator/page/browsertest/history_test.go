@@ -37,29 +37,6 @@ func TestPanelIsInTheAddress(t *testing.T) {
 	p.waitFor("the list is there again", "document.querySelector('main .list') && location.pathname === '/pods'")
 }
 
-// The browser fires the event "close" with its next frame, which is late if nothing is drawn.
-func TestDialogIsClosedBeforeTheBrowserSaysSo(t *testing.T) {
-	p := open(t, "/pods")
-	p.createPod("web", "")
-	p.panel("#pod-default-web")
-	p.do(chromedp.Evaluate("byId('panel').dispatchEvent(new Event('close'))", nil))
-	if p.text("#panel #verdict") == "" {
-		t.Error("what is open again was taken away")
-	}
-	p.press(kb.Escape, false)
-	p.closed("#panel")
-	p.form("pod")
-	p.typeIn("#text", "done: with")
-	var asks bool
-	p.do(chromedp.Evaluate(`(() => {
-		byId("editor").close();
-		return !dispatchEvent(new Event("beforeunload", {cancelable: true}));
-	})()`, &asks))
-	if asks {
-		t.Error("the browser asks about a form that is closed")
-	}
-}
-
 func TestPanelsAndFormsAreStepsOfTheHistory(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("kubecon-1")

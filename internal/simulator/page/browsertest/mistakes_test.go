@@ -13,6 +13,7 @@ func (p *tab) marked(lines string) {
 
 func TestAllMistakesOfAConfigurationAreMarkedAtOnce(t *testing.T) {
 	p := open(t, "/")
+	before := string(sim.SchedulerConfig())
 	p.click("#cog")
 	p.paste("#text", head+plugins+"percentageOfNodesToScore: 120\n"+strings.ReplaceAll(extenders, "http://", ""))
 	p.click("#editor .submit")
@@ -20,6 +21,11 @@ func TestAllMistakesOfAConfigurationAreMarkedAtOnce(t *testing.T) {
 	p.says("#problems", "not in valid range [0-100]")
 	p.says("#problems", "must begin with http:// or https://")
 	p.marked("8 9 11")
+	p.says("#problems", "The scheduler keeps the current configuration")
+	after := string(sim.SchedulerConfig())
+	if after != before {
+		t.Errorf("the configuration in use is now\n%s", after)
+	}
 }
 
 func TestAnnotationAtTheWrongPlaceIsNotGreen(t *testing.T) {

@@ -33,30 +33,25 @@ func TestExportIsImportedAfterAReset(t *testing.T) {
 	p.closed("#editor")
 	p.says("main", "An empty cluster")
 
-	p.click("#new")
-	p.click("#import")
-	p.do(chromedp.WaitVisible("#file", chromedp.ByQuery), chromedp.SetUploadFiles("#file", []string{file}, chromedp.ByQuery))
+	broken := filepath.Join(t.TempDir(), "holiday.jpg")
+	if err := os.WriteFile(broken, []byte("\xff\xd8"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.upload(broken)
+	p.click("#editor .submit")
+	p.says("#problems", "holiday.jpg is not an exported file")
+	p.do(chromedp.SetUploadFiles("#file", []string{file}, chromedp.ByQuery))
 	p.submit()
 	p.waitFor("the pod is on the node again", "document.getElementById('on-default-kept')")
 	p.says("#summary", "regex_v1.wasm")
 }
 
-// rejects imports a file, which the page rejects.
-func (p *tab) rejects(name, text, says string) {
+// upload chooses a file to import.
+func (p *tab) upload(file string) {
 	p.Helper()
-	file := filepath.Join(p.TempDir(), name)
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		p.Fatal(err)
-	}
 	p.click("#new")
 	p.click("#import")
 	p.do(chromedp.WaitVisible("#file", chromedp.ByQuery), chromedp.SetUploadFiles("#file", []string{file}, chromedp.ByQuery))
-	p.click("#editor .submit")
-	p.says("#problems", says)
-}
-
-func TestFileThatIsNoExportIsRejected(t *testing.T) {
-	open(t, "/").rejects("holiday.jpg", "\xff\xd8", "holiday.jpg is not an exported file")
 }
 
 func TestExportOfKubeSchedulerSimulatorIsImportedAndSkippedFieldsAreListed(t *testing.T) {
@@ -67,9 +62,7 @@ func TestExportOfKubeSchedulerSimulatorIsImportedAndSkippedFieldsAreListed(t *te
 	p := open(t, "/")
 	p.configure(head + plugins + guestV1)
 	for _, objectsOnly := range []bool{true, false} {
-		p.click("#new")
-		p.click("#import")
-		p.do(chromedp.WaitVisible("#file", chromedp.ByQuery), chromedp.SetUploadFiles("#file", []string{file}, chromedp.ByQuery))
+		p.upload(file)
 		if objectsOnly {
 			p.click("#objects-only")
 		}

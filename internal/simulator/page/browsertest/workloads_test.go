@@ -84,19 +84,6 @@ spec: {replicas: 0, template: {metadata: {labels: {app: old}}, spec: {containers
 	}
 }
 
-func TestJobEndsAndItsPodsGoWithIt(t *testing.T) {
-	p := open(t, "/")
-	p.createNode("kubecon-1")
-	name := p.make("job")
-	p.do(chromedp.Navigate(server.URL() + "/objects"))
-	p.says("main", "2 of 2 succeeded")
-	p.click("#delete-job-default-" + name)
-	p.click("#confirm-yes")
-	p.waitFor("it is gone", "!document.getElementById('delete-job-default-"+name+"')")
-	p.do(chromedp.Navigate(server.URL() + "/pods"))
-	p.says("main", "There are no pods.")
-}
-
 // TestUneditedFormsCreateAPodWithAVolume: a class, a claim, and a pod
 // with the line that the claim's form shows.
 func TestUneditedFormsCreateAPodWithAVolume(t *testing.T) {

@@ -1,0 +1,231 @@
+package referee_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/hunt"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/scenarios"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
+)
+
+// TestHunt has the engine and a live cluster answer as many generated cases as HUNT says, from the one of SEED on,
+// and writes each that they differ in to the folder FOUND, as small as it gets. "make hunt" runs it.
+func TestHunt(t *testing.T) {
+	cases := number(t, "HUNT", 0)
+	if cases == 0 {
+		t.Skip("HUNT=200 compares 200 cases")
+	}
+	h := &hunter{referee: start(t)}
+	h.patience, h.settled = 20*time.Second, 2*time.Second
+	counts := map[string]int{}
+	for seed := number(t, "SEED", 1); counts["same"]+counts["differs"] < cases; seed++ {
+		c := hunt.Generate(uint64(seed))
+		began := time.Now()
+		found := h.compare(t.Context(), c)
+		counts[found.verdict]++
+		t.Logf("seed %d: %s (%.1f s)", seed, found.verdict, time.Since(began).Seconds())
+		if found.verdict == "invalid" {
+			t.Logf("%v", found.err)
+		}
+		if found.verdict != "differs" {
+			continue
+		}
+		report(t, fmt.Sprintf("seed-%d-whole", seed), c, found)
+		c = h.shrink(t.Context(), c, found)
+		report(t, fmt.Sprintf("seed-%d", seed), c, h.compare(t.Context(), c))
+	}
+	t.Logf("%v", counts)
+}
+
+func number(t *testing.T, variable string, without int) int {
+	text := os.Getenv(variable)
+	if text == "" {
+		return without
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("%s: %v", variable, err)
+	}
+	return n
+}
+
+// report writes a case as a scenario that expects what the live cluster comes to.
+func report(t *testing.T, name string, c *hunt.Case, f found) {
+	c.Expect(f.live)
+	text := fmt.Sprintf("# predicted:\n#   %s\n# live: %v\n%s", strings.Join(f.predicted, "\n#   "), f.err, c.Text())
+	t.Errorf("%s:\n%s", name, text)
+	folder := os.Getenv("FOUND")
+	if folder == "" {
+		return
+	}
+	if err := errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, name+".yaml"), []byte(text), 0o644)); err != nil {
+		t.Error(err)
+	}
+}
+
+type hunter struct{ *referee }
+
+type found struct {
+	// verdict is "same", "differs", "chance" if the outcome depends on it, or "invalid" for no case.
+	verdict         string
+	predicted, live []string
+	err             error // of a live cluster that does not come to rest, or of a case that is invalid
+}
+
+// compare asks the engine first, several times: of a case that leaves a choice there is nothing to compare.
+func (h *hunter) compare(ctx context.Context, c *hunt.Case) (f found) {
+	for i, variant := range []struct {
+		*hunt.Case
+		seed    uint64
+		eagerly bool
+	}{{c, 1, false}, {c.Reversed(), 2, false}, {c, 3, true}, {c.Reversed(), 4, true}} {
+		lines, err := predicted(ctx, variant.Case, variant.seed, variant.eagerly)
+		if err != nil {
+			return found{verdict: "invalid", err: err}
+		}
+		if i > 0 && !slices.Equal(lines, f.predicted) {
+			return found{verdict: "chance"}
+		}
+		f.predicted = lines
+	}
+	var entered bool
+	f.live, entered, f.err = h.live(ctx, c, f.predicted)
+	switch {
+	case !entered:
+		f.verdict = "invalid"
+	case f.err == nil && slices.Equal(f.live, f.predicted):
+		f.verdict = "same"
+	default:
+		f.verdict = "differs"
+		again, _, err := h.live(ctx, c, f.predicted)
+		if !slices.Equal(again, f.live) || (err == nil) != (f.err == nil) {
+			f.verdict = "chance"
+		}
+	}
+	return f
+}
+
+func (h *hunter) live(ctx context.Context, c *hunt.Case, predicted []string) (lines []string, entered bool, err error) {
+	s, err := c.Scenario()
+	if err != nil {
+		return nil, false, err
+	}
+	err = attempted(ctx, func(t scenarios.T) {
+		h.reset(t, s)
+		entered = true
+		lines = h.change(t, s, predicted)
+	})
+	return lines, entered, err
+}
+
+// shrinkTime is what a case gets to be made smaller.
+const shrinkTime = 2 * time.Minute
+
+// shrink makes a case smaller as long as it differs in the same kind of thing.
+func (h *hunter) shrink(ctx context.Context, c *hunt.Case, as found) *hunt.Case {
+	until := time.Now().Add(shrinkTime)
+	return hunt.Shrink(c, func(smaller *hunt.Case) bool {
+		if time.Now().After(until) {
+			return false
+		}
+		f := h.compare(ctx, smaller)
+		return f.verdict == "differs" && slices.Equal(f.kind(), as.kind())
+	})
+}
+
+// kind is what pods are in the prediction alone, and live alone, such as "predicted: pending".
+func (f found) kind() (all []string) {
+	of := func(where string, lines, others []string) {
+		for _, line := range lines {
+			if !slices.Contains(others, line) {
+				all = append(all, where+strings.Fields(line)[1])
+			}
+		}
+	}
+	of("predicted: ", f.predicted, f.live)
+	of("live: ", f.live, f.predicted)
+	if f.err != nil {
+		all = append(all, "no rest")
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// predicted is what the engine comes to. Eagerly it goes on after each request of the change, otherwise after all.
+func predicted(ctx context.Context, c *hunt.Case, seed uint64, eagerly bool) (lines []string, err error) {
+	s, err := c.Scenario()
+	if err != nil {
+		return nil, err
+	}
+	wrong := attempted(ctx, func(t scenarios.T) { lines, err = predict(t, s, seed, eagerly) })
+	return lines, errors.Join(wrong, err)
+}
+
+func predict(t scenarios.T, s *scenarios.Scenario, seed uint64, eagerly bool) ([]string, error) {
+	text, err := simulator.SchedulerConfig(s.Config)
+	if err != nil {
+		return nil, err
+	}
+	config, err := scheduler.Read(text)
+	if err != nil {
+		return nil, err
+	}
+	e, err := engine.New(t.Context(), engine.Options{Config: config, Cluster: s.Cluster(t), Seed: seed, Workloads: engine.Workloads})
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	run := func() { err = errors.Join(err, e.Run(t.Context())) }
+	run()
+	if eagerly {
+		s.Each = run
+	}
+	s.Change(t, e.Config)
+	run()
+	var evictions scenarios.Evictions
+	for gone := 1; gone > 0 && err == nil; run() {
+		if gone, err = evictions.Go(t.Context(), s, e.Client); err != nil {
+			return nil, err
+		}
+	}
+	return scenarios.Lines(cluster.All[*v1.Pod](e.Cluster), evictions.Kept), err
+}
+
+// attempt is a scenarios.T whose end is an error.
+type attempt struct{ ctx context.Context }
+
+type failure struct{ error }
+
+func (a attempt) Helper()                      {}
+func (a attempt) Context() context.Context     { return a.ctx }
+func (a attempt) Fatal(args ...any)            { panic(failure{errors.New(fmt.Sprint(args...))}) }
+func (a attempt) Fatalf(f string, args ...any) { panic(failure{fmt.Errorf(f, args...)}) }
+func (a attempt) Errorf(f string, args ...any) { a.Fatalf(f, args...) }
+
+func attempted(ctx context.Context, do func(scenarios.T)) (err error) {
+	defer func() {
+		switch cause := recover().(type) {
+		case nil:
+		case failure:
+			err = cause.error
+		default:
+			panic(cause)
+		}
+	}()
+	do(attempt{ctx})
+	return nil
+}

@@ -1,0 +1,51 @@
+package hunt
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCaseOfASeedIsAlwaysTheSameAndCanBeRead(t *testing.T) {
+	const seeds = 200
+	for seed := range uint64(seeds) {
+		c := Generate(seed)
+		text := c.Text()
+		if text != Generate(seed).Text() {
+			t.Fatalf("seed %d: another case the second time", seed)
+		}
+		s, err := c.Scenario()
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		cluster, made := s.Cluster(t), s.Made(t)
+		asks := len(s.Delete) + len(s.Patch) + len(s.Evict) + len(s.Drain) + made.Objects()
+		if len(cluster.Nodes) < 2 || asks == 0 {
+			t.Errorf("seed %d: %d nodes, a change of %d parts", seed, len(cluster.Nodes), asks)
+		}
+	}
+}
+
+func TestShrinkLeavesWhatMatters(t *testing.T) {
+	matters := []string{"nodes:", "name: b", "cpu: "}
+	differs := func(c *Case) bool {
+		for _, text := range matters {
+			if !strings.Contains(c.Text(), text) {
+				return false
+			}
+		}
+		return true
+	}
+	c := Generate(1)
+	if !differs(c) {
+		t.Fatal("the case has nothing of what matters")
+	}
+	before := c.Text()
+	small := Shrink(c, differs)
+	lines := strings.Count(small.Text(), "\n")
+	if !differs(small) || lines > 12 {
+		t.Errorf("%d lines are left:\n%s", lines, small.Text())
+	}
+	if c.Text() != before {
+		t.Error("the case itself was changed")
+	}
+}
