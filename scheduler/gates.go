@@ -7,7 +7,7 @@ import (
 	"k8s.io/component-base/featuregate"
 )
 
-// making is held while a scheduler is made: it reads feature gates, which are those of the process.
+// making is held while a scheduler is made: it reads feature gates, which the process has once.
 var making sync.Mutex
 
 // withGates does something while feature gates are otherwise, and no other scheduler is made.

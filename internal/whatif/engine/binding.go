@@ -159,7 +159,7 @@ func (p *profile) RunPreBindPlugins(ctx context.Context, state fwk.CycleState, p
 	return status
 }
 
-// awaitsDevice is called before a pod waits for its devices.
+// awaitsDevice is called before PreBind waits for the devices of a pod.
 func (e *Engine) awaitsDevice(pod types.UID) {
 	e.mu.Lock()
 	b := e.bindings[pod]

@@ -406,7 +406,7 @@ func TestSchedulerThatIsMadeMeanwhileSeesTheGatesOfTheProcess(t *testing.T) {
 		})
 	})
 	if !<-live {
-		t.Error("the gates of the engine are those of the live scheduler")
+		t.Error("the live scheduler has the gates of the engine")
 	}
 	if err := <-checked; err != nil {
 		t.Error(err)
