@@ -89,8 +89,21 @@ func (r *referee) reset(t scenarios.T, s *scenarios.Scenario) {
 }
 
 // change makes the change of a scenario and returns the outcome, at once if that is the predicted one.
-func (r *referee) change(t scenarios.T, s *scenarios.Scenario, predicted []string) (lines []string) {
+func (r *referee) change(t scenarios.T, s *scenarios.Scenario, predicted []string) []string {
 	s.Change(t, r.AdminConfig())
+	return r.outcome(t, s, r.settled, predicted)
+}
+
+// rest waits until nothing more comes of a part of a change.
+func (r *referee) rest(t scenarios.T, s *scenarios.Scenario) {
+	const enough = 300 * time.Millisecond
+	before := *s
+	before.Evict, before.Drain = nil, nil // which come last
+	r.outcome(t, &before, enough, nil)
+}
+
+// outcome waits until the pods are as predicted, or stay for a time as they are, and returns what they are.
+func (r *referee) outcome(t scenarios.T, s *scenarios.Scenario, settled time.Duration, predicted []string) (lines []string) {
 	var evictions scenarios.Evictions
 	looks, since := 0, time.Now()
 	r.wait(t, "nothing more comes of it", func(ctx context.Context) error {
@@ -105,11 +118,12 @@ func (r *referee) change(t scenarios.T, s *scenarios.Scenario, predicted []strin
 		was := lines
 		lines = scenarios.Lines(pods, evictions.Kept)
 		if err := cmp.Or(r.atRest(pods), r.orphans(pods)); err != nil || !slices.Equal(lines, was) {
-			looks, since = 0, time.Now()
+			looks = 0
+			since = time.Now()
 			return errors.Join(err, fmt.Errorf("it comes to:\n%s", strings.Join(lines, "\n")))
 		}
 		looks++
-		if looks > 1 && slices.Equal(lines, predicted) || time.Since(since) > r.settled { // a pod that is just tried is not in the queue
+		if looks > 1 && slices.Equal(lines, predicted) || time.Since(since) > settled { // a pod that is just tried is not in the queue
 			return nil
 		}
 		return fmt.Errorf("it comes to:\n%s\npredicted is:\n%s", strings.Join(lines, "\n"), strings.Join(predicted, "\n"))

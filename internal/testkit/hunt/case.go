@@ -59,26 +59,17 @@ func (c *Case) Reversed() *Case {
 	return r
 }
 
-func (c *Case) copy() *Case {
-	return &Case{copied(c.change).(object), copied(c.cluster).(object), copied(c.made).(object)}
-}
+func (c *Case) copy() *Case { return &Case{copied(c.change), copied(c.cluster), copied(c.made)} }
 
-func copied(value any) any {
-	switch value := value.(type) {
-	case object:
-		to := make(object, len(value))
-		for key, v := range value {
-			to[key] = copied(v)
-		}
-		return to
-	case list:
-		to := make(list, len(value))
-		for i, v := range value {
-			to[i] = copied(v)
-		}
-		return to
+func copied(value object) (to object) {
+	text, err := yaml.Marshal(value)
+	if err == nil {
+		err = yaml.Unmarshal(text, &to)
 	}
-	return value
+	if err != nil {
+		panic(err) // it is made of maps, lists and plain values
+	}
+	return to
 }
 
 // Shrink removes all of a case without which it still differs: objects first, then their fields.

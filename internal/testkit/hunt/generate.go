@@ -10,9 +10,9 @@ import (
 func Generate(seed uint64) *Case {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), Case: &Case{object{"config": "native"}, object{}, object{}}}
 	for i := range 2 + g.IntN(5) {
-		g.node(i)
+		g.node(i, g.cluster)
 	}
-	for i := range g.IntN(3) {
+	for i := range 1 + g.IntN(3) {
 		g.workload(fmt.Sprintf("old%d", i), g.cluster, true)
 	}
 	for i := range g.IntN(4) {
@@ -58,8 +58,8 @@ func add(to object, kind string, o object) {
 	to[kind] = append(all, o)
 }
 
-func (g *generator) node(i int) {
-	n := &node{name: string(rune('a' + i)), zone: pick(g, "x", "y", "z"), cpu: 10 * (1 + g.IntN(6)), pods: 3 + g.IntN(8)}
+func (g *generator) node(i int, in object) {
+	n := &node{name: string(rune('a' + i)), zone: pick(g, "x", "y", "z"), cpu: 10 * (1 + g.IntN(5)), pods: 2 + g.IntN(8)}
 	n.labels = object{"kubernetes.io/hostname": n.name, "topology.kubernetes.io/zone": n.zone}
 	if g.likely(5) {
 		n.labels["disk"] = pick(g, "ssd", "hdd")
@@ -75,7 +75,7 @@ func (g *generator) node(i int) {
 		spec["unschedulable"] = true
 	}
 	g.nodes = append(g.nodes, n)
-	add(g.cluster, "nodes", object{
+	add(in, "nodes", object{
 		"metadata": object{"name": n.name, "labels": copied(n.labels)}, "spec": spec,
 		"status": object{"allocatable": g.room(n.cpu, n.pods)},
 	})
@@ -279,7 +279,8 @@ func (g *generator) place(spec object) *node {
 		fmt.Sscanf(text, "%d00m", &tenths)
 		cpu = max(cpu, tenths)
 	}
-	if ports := asList(container["ports"]); len(ports) > 0 {
+	ports := asList(container["ports"])
+	if len(ports) > 0 {
 		port = ports[0].(object)["hostPort"].(int)
 	}
 	for _, i := range g.Perm(len(g.nodes)) {
@@ -310,7 +311,7 @@ func (g *generator) barePod(name string, in object, placed bool) {
 		}
 		spec["nodeName"] = n.name
 		g.pods = append(g.pods, name)
-	} else if g.likely(2) {
+	} else if g.likely(4) {
 		g.claim(spec, in)
 	}
 	add(in, "pods", pod)
@@ -348,7 +349,7 @@ func (g *generator) workload(name string, in object, running bool) {
 		return object{"name": name, "ownerReferences": list{object{"apiVersion": "apps/v1", "kind": kind, "name": owner, "uid": owner, "controller": true}}}
 	}
 	ownedBy := name
-	deployment := copied(owner).(object)
+	deployment := copied(owner)
 	if kind == "Deployment" {
 		kind, ownedBy = "ReplicaSet", name+"-1"
 		owner["metadata"] = owned(ownedBy, "Deployment", name)
@@ -364,10 +365,11 @@ func (g *generator) workload(name string, in object, running bool) {
 		if n == nil {
 			break
 		}
-		pod := copied(template).(object)
+		pod := copied(template)
 		metadata := owned(fmt.Sprintf("%s-%d", ownedBy, i), kind, ownedBy)
 		metadata["labels"] = pod["metadata"].(object)["labels"]
-		if annotations := pod["metadata"].(object)["annotations"]; annotations != nil {
+		annotations := pod["metadata"].(object)["annotations"]
+		if annotations != nil {
 			metadata["annotations"] = annotations
 		}
 		pod["metadata"] = metadata
@@ -425,9 +427,12 @@ func (g *generator) policies() {
 
 // ask makes the change: of one thing or two.
 func (g *generator) ask() {
-	asks := []func(){g.askNew, g.askNew, g.askNew, g.askDrain, g.askDelete, g.askEvict, g.askScale, g.askNode, g.askNode}
+	asks := []func(){g.askNew, g.askNew, g.askNew, g.askDrain, g.askDelete, g.askEvict, g.askScale, g.askScale, g.askPod, g.askNode, g.askNode, g.askNodes}
 	for range 1 + g.IntN(2) {
 		pick(g, asks...)()
+	}
+	if len(g.change) == 1 && len(g.made) == 0 { // that was not possible
+		g.askNew()
 	}
 }
 
@@ -465,17 +470,14 @@ func (g *generator) askDelete() {
 
 func (g *generator) askEvict() {
 	all := slices.Concat(g.pods, g.owned)
-	if len(all) == 0 {
-		g.askNew()
-		return
+	if len(all) > 0 {
+		g.change["evict"] = list{pick(g, all...)}
 	}
-	g.change["evict"] = list{pick(g, all...)}
 }
 
 // askScale changes how many pods an owner has, or what they request.
 func (g *generator) askScale() {
 	if len(g.owners) == 0 {
-		g.askNew()
 		return
 	}
 	owner := pick(g, g.owners...)
@@ -484,6 +486,21 @@ func (g *generator) askScale() {
 		spec = object{"template": object{"metadata": object{"labels": object{"release": "new"}}}}
 	}
 	g.patch(object{"kind": owner[0], "metadata": object{"name": owner[1]}, "spec": spec})
+}
+
+// askPod changes the labels of a pod, which rules of others select: its workload loses it.
+func (g *generator) askPod() {
+	all := slices.Concat(g.pods, g.owned)
+	if len(all) > 0 {
+		g.patch(object{"kind": "Pod", "metadata": object{"name": pick(g, all...), "labels": object{"app": pick(g, g.apps...)}}})
+	}
+}
+
+// askNodes adds a node.
+func (g *generator) askNodes() {
+	if len(g.made) == 0 {
+		g.node(len(g.cluster["nodes"].(list)), g.made)
+	}
 }
 
 func (g *generator) patch(patch object) { g.change["patch"] = append(asList(g.change["patch"]), patch) }

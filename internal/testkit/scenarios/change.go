@@ -31,7 +31,7 @@ func (s *Scenario) Change(t T, config *rest.Config) {
 	}
 	for _, what := range s.Delete {
 		kind, namespace, name := about(what)
-		if err := of(client, kindOf(kind), namespace).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		if err := of(client, kindOf(t, kind), namespace).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
 			t.Fatalf("delete %s: %v", what, err)
 		}
 		s.Each()
@@ -72,7 +72,7 @@ func patch(t T, client dynamic.Interface, change []byte) {
 	if err := json.Unmarshal(change, &object); err != nil {
 		t.Fatal(err)
 	}
-	kind, namespace := kindOf(object.Kind), object.Metadata.Namespace
+	kind, namespace := kindOf(t, object.Kind), object.Metadata.Namespace
 	if namespace == "" {
 		namespace = metav1.NamespaceDefault
 	}
@@ -86,10 +86,11 @@ func patch(t T, client dynamic.Interface, change []byte) {
 	}
 }
 
-func kindOf(word string) snapshot.Kind {
+func kindOf(t T, word string) snapshot.Kind {
+	t.Helper()
 	at := slices.IndexFunc(snapshot.Kinds, func(k snapshot.Kind) bool { return strings.EqualFold(k.Kind, word) })
 	if at < 0 {
-		panic("no kind " + word)
+		t.Fatalf("no kind %q", word)
 	}
 	return snapshot.Kinds[at]
 }

@@ -108,8 +108,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
 		clock:    &clock{clocktesting.NewFakeClock(time.Now())},
 		outcomes: map[types.NamespacedName]*Outcome{}, evicted: map[types.NamespacedName]preemption{},
-		taints: taints{since: map[string]time.Time{}}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){},
-		unanswered: map[string]error{},
+		taints: taints{since: map[string]time.Time{}}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){}, unanswered: map[string]error{},
 	}
 	o.PodGroups = o.PodGroups || len(o.Cluster.PodGroups) > 0
 	if o.PodGroups && o.Recorder == nil {
