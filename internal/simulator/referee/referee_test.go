@@ -247,6 +247,7 @@ func (r *referee) restore(t scenarios.T, file *v1.Pod) {
 			at := slices.IndexFunc(pod.Status.ContainerStatuses, func(c v1.ContainerStatus) bool { return c.Name == status.Name })
 			pod.Status.ContainerStatuses[at].Resources, pod.Status.ContainerStatuses[at].AllocatedResources = status.Resources, status.AllocatedResources
 		}
+		pod.Status.Resources, pod.Status.AllocatedResources = file.Status.Resources, file.Status.AllocatedResources // of the whole pod
 		_, err = client.UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 		return err
 	})

@@ -34,7 +34,8 @@ func (c *Cluster) admitByKubelet(pod *v1.Pod) {
 		pod.Status.Phase = v1.PodFailed
 		pod.Status.Reason = cmp.Or(rejected[0].Name, "OutOf")
 		pod.Status.Message = rejected[0].Reason
-		if short := rejected[0].InsufficientResource; short != nil {
+		short := rejected[0].InsufficientResource
+		if short != nil {
 			pod.Status.Reason += string(short.ResourceName)
 			pod.Status.Message = fmt.Sprintf("%s, requested: %d, used: %d, capacity: %d", short.Reason, short.Requested, short.Used, short.Capacity)
 		}

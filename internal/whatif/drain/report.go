@@ -47,7 +47,7 @@ func (r *Result) Verdict() string {
 	what := "Evicting these pods"
 	switch {
 	case r.Upgrade || r.Fail:
-		return r.told()
+		return r.sentence()
 	case r.Shrink && len(r.Go) == 0:
 		return fmt.Sprintf("You can remove none of %s: each has a pod without another node", report.Plural(r.Tried, "node"))
 	case r.Shrink:

@@ -123,7 +123,7 @@ func (d *draining) fail(ctx context.Context, nodes []string) error {
 	return nil
 }
 
-// lost is why a pod of a failed node is not elsewhere.
+// lost is why a pod of a failed node has no other node.
 func (d *draining) lost(pod *v1.Pod) string {
 	now := cluster.Get[*v1.Pod](d.Cluster, pod.Namespace, pod.Name)
 	switch {
@@ -135,8 +135,8 @@ func (d *draining) lost(pod *v1.Pod) string {
 	return "it stays terminating, and its " + d.WorkloadOf(pod).Kind + " does not recreate it before it is gone: delete the node, or taint it node.kubernetes.io/out-of-service"
 }
 
-// told is the sentence of an upgrade, or of a failure.
-func (r *Result) told() string {
+// sentence is the sentence of an upgrade, or of a failure.
+func (r *Result) sentence() string {
 	lost := r.Lost()
 	switch {
 	case r.Upgrade && len(r.Stay) > 0:

@@ -159,7 +159,11 @@ func (p *profile) RunPreBindPlugins(ctx context.Context, state fwk.CycleState, p
 	return status
 }
 
-// awaitsDevice is called before the binding of a pod waits for its devices.
+<<<<<<< HEAD
+// awaitsDevice notes that the binding of a pod needs its driver.
+=======
+// awaitsDevice is called before PreBind waits for the devices of a pod.
+>>>>>>> h-k1
 func (e *Engine) awaitsDevice(pod types.UID) {
 	e.mu.Lock()
 	b := e.bindings[pod]

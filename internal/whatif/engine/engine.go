@@ -79,10 +79,10 @@ type Engine struct {
 	evicted    map[types.NamespacedName]preemption
 	progress   int                 // how many pods were bound or preempted
 	freed      int                 // how many pods gave their place on a node back before they were bound
+	unanswered map[string]error    // extenders that did not answer
 	tries      map[types.UID]tries // since the last progress
 	bindings   map[types.UID]*binding
 	begun      []*binding           // not released yet, since another attempt goes on or Permit plugins have them wait
-	unanswered map[string]error     // extenders that did not answer
 	volumes    map[types.UID]func() // how to take volumes from pods that are not bound yet
 	alike      alike
 	unfit      *framework.FitError // of the current attempt, or nil

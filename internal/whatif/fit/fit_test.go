@@ -218,6 +218,14 @@ func TestKubeletAdmitsPodsThatNameTheirNode(t *testing.T) {
 	has(t, f, "2 pods would stay pending.", "  first: node-1", "  No scheduler places them: spec.nodeName is node-1",
 		"  1 pod would stay pending: the kubelet of node-1 rejects it: OutOfcpu: Insufficient cpu, requested: 1000, used: 4000, capacity: 4000",
 		"  1 pod would stay pending: spec.nodeName is node-9, which is not there: it is deleted")
+	// A controller creates them again and again.
+	of := func(node string) string { return asks("2", "nodeName: "+node+", ") }
+	f, err = fitted(t, false, manifest("Deployment", "rejected", "replicas: 2, "+of("node-1")), manifest("Deployment", "lost", "replicas: 2, "+of("node-9")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(t, f, "3 pods would stay pending.", "Deployment default/rejected: 1 of 2 fit", "  1 pod would stay pending: the kubelet of node-1 rejects it: OutOfcpu: ",
+		"  2 pods would stay pending: spec.nodeName is node-9, which is not there: it is deleted")
 	full, err := fitted(t, true, manifest("Pod", "small", on("node-1", "500m")))
 	if err != nil || full.Workloads[0].Fit != 4 {
 		t.Errorf("%v %+v", err, full)

@@ -153,17 +153,24 @@ func (f *fitting) sumOf(w *Workload, zones map[string]string) {
 			w.Replaced++
 		}
 	}
+	_, isPod := w.object.(*v1.Pod)
+	named := w.podSpec().NodeName
+	lost := "" // why its pods do not last, which are created again and again
+	if named != "" && cluster.Get[*v1.Node](f.Cluster, "", named) == nil {
+		lost = "spec.nodeName is " + named + ", which is not there: it is deleted"
+	}
 	for _, name := range f.podsOf(w) {
 		o := f.Outcome(name)
+		if o.State == engine.Rejected && !isPod {
+			lost = o.Reason()
+			continue
+		}
 		w.Pods[name.Name] = o.Node
 		if w.had(name) {
 			w.Kept++
 		}
-		named := w.podSpec().NodeName
-		if o.State == engine.Gone && named != "" {
-			o.Message = "spec.nodeName is " + named + ", which is not there: it is deleted"
-		}
 		if o.Node == "" {
+			o.Message = cmp.Or(lost, o.Message)
 			w.Why[o.Reason()]++
 			continue
 		}
@@ -182,7 +189,7 @@ func (f *fitting) sumOf(w *Workload, zones map[string]string) {
 	}
 	missing := f.wants(w) - len(w.Pods)
 	if missing > 0 {
-		w.Why[f.missing(w)] += missing
+		w.Why[cmp.Or(lost, f.missing(w))] += missing
 	}
 }
 
@@ -296,7 +303,7 @@ func (f *Fitting) Verdict() string {
 	var text string
 	switch {
 	case f.Rollout:
-		text = f.told()
+		text = f.sentence()
 	case f.UntilFull:
 		var all []string
 		for _, w := range f.Workloads {

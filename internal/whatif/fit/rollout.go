@@ -70,8 +70,8 @@ func (f *fitting) PodsIn(namespace string) []*v1.Pod {
 	return pods
 }
 
-// told is the answer to whether rollouts end.
-func (f *Fitting) told() string {
+// sentence is the answer to whether rollouts end.
+func (f *Fitting) sentence() string {
 	var stuck []string
 	for _, w := range f.Workloads {
 		if w.Stuck != "" || len(w.Why) > 0 {
