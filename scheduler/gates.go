@@ -7,11 +7,7 @@ import (
 	"k8s.io/component-base/featuregate"
 )
 
-<<<<<<< HEAD
 // making is held while a scheduler is made, which reads the feature gates of the process.
-=======
-// making is held while a scheduler is made: it reads feature gates, which the process has once.
->>>>>>> h-k1
 var making sync.Mutex
 
 // withGates does something while feature gates are otherwise, and no other scheduler is made.

@@ -159,11 +159,7 @@ func (p *profile) RunPreBindPlugins(ctx context.Context, state fwk.CycleState, p
 	return status
 }
 
-<<<<<<< HEAD
 // awaitsDevice notes that the binding of a pod needs its driver.
-=======
-// awaitsDevice is called before PreBind waits for the devices of a pod.
->>>>>>> h-k1
 func (e *Engine) awaitsDevice(pod types.UID) {
 	e.mu.Lock()
 	b := e.bindings[pod]

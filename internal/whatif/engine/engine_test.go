@@ -406,11 +406,7 @@ func TestSchedulerThatIsMadeMeanwhileSeesTheGatesOfTheProcess(t *testing.T) {
 		})
 	})
 	if !<-live {
-<<<<<<< HEAD
 		t.Error("a live scheduler has the gates of the engine")
-=======
-		t.Error("the live scheduler has the gates of the engine")
->>>>>>> h-k1
 	}
 	if err := <-checked; err != nil {
 		t.Error(err)
