@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -31,12 +32,12 @@ func promtool(t *testing.T, rules any, args ...string) {
 		t.Skip("*** NOT TESTED: there is no promtool on PATH: make prometheus puts it into .tools/bin")
 	}
 	text, err := yaml.Marshal(rules)
-	must(t, err)
+	testkit.Must(t, err)
 	test, err := os.ReadFile("testdata/alerts_test.yaml")
-	must(t, err)
+	testkit.Must(t, err)
 	folder := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(folder, "rules.yaml"), text, 0o600))
-	must(t, os.WriteFile(filepath.Join(folder, "alerts_test.yaml"), test, 0o600))
+	testkit.Must(t, os.WriteFile(filepath.Join(folder, "rules.yaml"), text, 0o600))
+	testkit.Must(t, os.WriteFile(filepath.Join(folder, "alerts_test.yaml"), test, 0o600))
 	command := exec.CommandContext(t.Context(), program, args...)
 	command.Dir = folder
 	if out, err := command.CombinedOutput(); err != nil {
@@ -69,8 +70,8 @@ func queriesOfDashboard(t *testing.T) (queries []string) {
 		}
 	}
 	text, err := os.ReadFile("scheduler/dashboard/dashboard.json")
-	must(t, err)
-	must(t, json.Unmarshal(text, &dashboard))
+	testkit.Must(t, err)
+	testkit.Must(t, json.Unmarshal(text, &dashboard))
 	for _, panel := range dashboard.Panels {
 		if len(panel.Targets) == 0 {
 			t.Errorf("%s shows nothing", panel.Title)
@@ -158,7 +159,7 @@ func exposedSeries(t *testing.T) map[string]map[string]string {
 		LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second, RetryPeriod: time.Second,
 		Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}},
 	})
-	must(t, err)
+	testkit.Must(t, err)
 
 	exposed := gathered(t)
 	exposed["kubelet_admission_rejections_total"] = rejectionsOfKubelet(t)
@@ -170,7 +171,7 @@ func exposedSeries(t *testing.T) map[string]map[string]string {
 func gathered(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	families, err := legacyregistry.DefaultGatherer.Gather()
-	must(t, err)
+	testkit.Must(t, err)
 	exposed := map[string]map[string]string{}
 	for _, family := range families {
 		labels := map[string]string{}
@@ -189,11 +190,11 @@ func gathered(t *testing.T) map[string]map[string]string {
 func rejectionsOfKubelet(t *testing.T) map[string]string {
 	t.Helper()
 	folder, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}/pkg/kubelet/", "k8s.io/kubernetes").Output()
-	must(t, err)
+	testkit.Must(t, err)
 	text := ""
 	for _, file := range []string{"metrics/metrics.go", "lifecycle/predicate.go"} {
 		source, err := os.ReadFile(strings.TrimSpace(string(folder)) + file)
-		must(t, err)
+		testkit.Must(t, err)
 		text += string(source)
 	}
 	label := regexp.MustCompile(`(?s)AdmissionRejectionsTotalKey += "admission_rejections_total".*AdmissionRejectionsTotal = .*?\[\]string\{"(\w+)"\}`).FindStringSubmatch(text)
@@ -209,7 +210,7 @@ func extenderSeries(t *testing.T, address string) map[string]map[string]string {
 	var page []byte
 	eventually.Succeeds(t, "the metrics of the extender", func(ctx context.Context) error {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/metrics", nil)
-		must(t, err)
+		testkit.Must(t, err)
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			return err

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -92,6 +93,6 @@ func kubeconfigOf(t *testing.T, user string, groups ...string) (file string) {
 	config.Contexts["test"] = &api.Context{Cluster: "test", AuthInfo: "test"}
 	config.CurrentContext = "test"
 	file = filepath.Join(t.TempDir(), "kubeconfig")
-	must(t, clientcmd.WriteToFile(*config, file))
+	testkit.Must(t, clientcmd.WriteToFile(*config, file))
 	return file
 }

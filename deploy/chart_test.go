@@ -26,6 +26,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
@@ -34,7 +35,7 @@ import (
 func helm(t *testing.T, kubeconfig string, args ...string) (out string, err error) {
 	t.Helper()
 	program, err := filepath.Abs("../bin/helm")
-	must(t, err)
+	testkit.Must(t, err)
 	if _, err := os.Stat(program); err != nil {
 		t.Skip("*** NOT TESTED: there is no bin/helm: make helm builds it, where its modules are served")
 	}
@@ -51,7 +52,7 @@ func helm(t *testing.T, kubeconfig string, args ...string) (out string, err erro
 func mustHelm(t *testing.T, kubeconfig string, args ...string) (out string) {
 	t.Helper()
 	out, err := helm(t, kubeconfig, args...)
-	must(t, err)
+	testkit.Must(t, err)
 	return out
 }
 
@@ -64,7 +65,7 @@ func decode(t *testing.T, text string) (all []*unstructured.Unstructured) {
 		if errors.Is(err, io.EOF) {
 			return all
 		}
-		must(t, err)
+		testkit.Must(t, err)
 		if object.Object != nil {
 			all = append(all, object)
 		}
@@ -82,7 +83,7 @@ func comparable(t *testing.T, objects []*unstructured.Unstructured) map[string]s
 		}
 		unstructured.RemoveNestedField(object.Object, "spec", "template", "metadata", "annotations")
 		text, err := json.MarshalIndent(object, "", " ")
-		must(t, err)
+		testkit.Must(t, err)
 		text = regexp.MustCompile(`"(scheduler|extender)-config-[a-z0-9]{10}"`).ReplaceAll(text, []byte(`"$1-config"`))
 		name := regexp.MustCompile(`-config-[a-z0-9]{10}$`).ReplaceAllString(object.GetName(), "-config")
 		all[object.GetKind()+" "+name] = string(text)
@@ -122,7 +123,7 @@ func TestChartIsTheKustomizations(t *testing.T) {
 			}
 			got := comparable(t, decode(t, mustHelm(t, "", args...)))
 			rendered, err := renderOn(inMemory(t, map[string]string{"/mine/kustomization.yaml": tt.kustomization}), "/mine")
-			must(t, err)
+			testkit.Must(t, err)
 			want := comparable(t, rendered)
 			for name := range want {
 				if got[name] != want[name] {
@@ -181,7 +182,7 @@ extender: *pods
 `
 	const profile = `scheduler.config.profiles[0]`
 	file := filepath.Join(t.TempDir(), "values.yaml")
-	must(t, os.WriteFile(file, []byte(values), 0o600))
+	testkit.Must(t, os.WriteFile(file, []byte(values), 0o600))
 	rendered := decode(t, mustHelm(t, "", "template", "r", "chart", "--namespace=mine", "--kube-version=1.36", "--values="+file, "--set=scheduler.config.percentageOfNodesToScore=50",
 		"--set="+profile+".schedulerName=mine,"+profile+".plugins.multiPoint.enabled[0].name=RegexScheduling"))
 	deployments := ofKind[appsv1.Deployment](t, rendered, "Deployment")
@@ -204,8 +205,8 @@ extender: *pods
 			continue
 		}
 		config, err := scheduler.Read([]byte(text))
-		must(t, err)
-		must(t, scheduler.Check(t.Context(), scheduler.Options{Config: config}))
+		testkit.Must(t, err)
+		testkit.Must(t, scheduler.Check(t.Context(), scheduler.Options{Config: config}))
 		for _, want := range []string{"percentageOfNodesToScore: 50\n", "schedulerName: mine", "resourceNamespace: mine\n", "urlPrefix: http://extender:8000/\n"} {
 			if !strings.Contains(text, want) || strings.Contains(text, "schedulerName: custom-scheduler") {
 				t.Errorf("no %q in\n%s", want, text)
@@ -241,7 +242,7 @@ func TestChartRefusesWhatItCannotDo(t *testing.T) {
 // scheduler serves its own minor and the next: the last one's image is for two.
 func TestChartHasAnImageForEachMinor(t *testing.T) {
 	makefile, err := os.ReadFile("../Makefile")
-	must(t, err)
+	testkit.Must(t, err)
 	minors := strings.Fields(string(regexp.MustCompile(`(?m)^MINORS +:= (.*)$`).FindSubmatch(makefile)[1]))
 	want := map[string]string{}
 	for _, minor := range minors {
@@ -251,7 +252,7 @@ func TestChartHasAnImageForEachMinor(t *testing.T) {
 	last := slices.Max(minors)
 	var number int
 	_, err = fmt.Sscanf(last, "1.%d", &number)
-	must(t, err)
+	testkit.Must(t, err)
 	want[fmt.Sprintf("1.%d", number+1)] = want[last]
 	for minor, image := range want {
 		out := mustHelm(t, "", "template", "r", "chart", "--kube-version="+minor)
@@ -282,7 +283,7 @@ func TestChartIsInstalled(t *testing.T) {
 	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: chartNamespace, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}}}
 	_, err := client.CoreV1().Namespaces().Create(t.Context(), space, metav1.CreateOptions{})
 	if !apierrors.IsAlreadyExists(err) { // no controller here ends namespaces
-		must(t, err)
+		testkit.Must(t, err)
 	}
 	removeClusterRole(t) // of other tests, which Helm would not take over
 	helmHere("install", "r", "chart", "--set=test.regex=^kubecon-")
@@ -302,7 +303,7 @@ func TestChartIsInstalled(t *testing.T) {
 		tested <- err
 	}()
 	succeedOn(t, "regex-scheduling-test", "kubecon-1")
-	must(t, eventually.Receives(t, "helm test", tested))
+	testkit.Must(t, eventually.Receives(t, "helm test", tested))
 
 	helmHere("upgrade", "r", "chart", "--set=plugin=native")
 	text := chartConfig(t)
@@ -317,7 +318,7 @@ func TestChartIsInstalled(t *testing.T) {
 	helmHere("uninstall", "r")
 	for _, object := range decode(t, mustHelm(t, "", "template", "r", "chart", "--namespace="+chartNamespace, "--kube-version=1.36", withMonitoring)) {
 		resource, err := resourceOf(object.GroupVersionKind())
-		must(t, err)
+		testkit.Must(t, err)
 		eventually.Succeeds(t, object.GetKind()+" is gone", func(ctx context.Context) error {
 			_, err := resource.Namespace(object.GetNamespace()).Get(ctx, object.GetName(), metav1.GetOptions{})
 			if err == nil {
@@ -334,9 +335,9 @@ func TestChartTakesThePlaceOfTheClustersScheduler(t *testing.T) {
 	const space = "regex-instead"
 	kubeconfig := kubeconfigOf(t, "")
 	own := lockOf(client, "kube-system", "kube-scheduler", "the cluster's own")
-	must(t, own.Create(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: own.Identity(), LeaseDurationSeconds: 15}))
+	testkit.Must(t, own.Create(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: own.Identity(), LeaseDurationSeconds: 15}))
 	t.Cleanup(func() {
-		must(t, client.CoordinationV1().Leases("kube-system").Delete(context.Background(), "kube-scheduler", metav1.DeleteOptions{}))
+		testkit.Must(t, client.CoordinationV1().Leases("kube-system").Delete(context.Background(), "kube-scheduler", metav1.DeleteOptions{}))
 	})
 	removeClusterRole(t)
 	mustHelm(t, kubeconfig, "install", "r", "chart", "--namespace="+space, "--create-namespace", "--set=schedulerName=default-scheduler,plugin=native")
@@ -349,7 +350,7 @@ func TestChartTakesThePlaceOfTheClustersScheduler(t *testing.T) {
 		}
 	}
 	config, err := client.CoreV1().ConfigMaps(space).Get(t.Context(), "scheduler-config", metav1.GetOptions{})
-	must(t, err)
+	testkit.Must(t, err)
 	ours := clientOf(t, "system:serviceaccount:"+space+":custom-scheduler", "system:serviceaccounts:"+space)
 	wantMayLead(t, ours, config.Data["config.yaml"], "kube-system", "kube-scheduler")
 	if _, err := ours.CoordinationV1().Leases("kube-system").Get(t.Context(), "kube-controller-manager", metav1.GetOptions{}); !apierrors.IsForbidden(err) {
@@ -361,7 +362,7 @@ func TestChartTakesThePlaceOfTheClustersScheduler(t *testing.T) {
 func listDeployments(t *testing.T, space string) []appsv1.Deployment {
 	t.Helper()
 	list, err := client.AppsV1().Deployments(space).List(t.Context(), metav1.ListOptions{})
-	must(t, err)
+	testkit.Must(t, err)
 	if len(list.Items) == 0 {
 		t.Fatal("there is none")
 	}
@@ -379,7 +380,7 @@ func removeClusterRole(t *testing.T) {
 func chartConfig(t *testing.T) string {
 	t.Helper()
 	config, err := client.CoreV1().ConfigMaps(chartNamespace).Get(t.Context(), "scheduler-config", metav1.GetOptions{})
-	must(t, err)
+	testkit.Must(t, err)
 	return config.Data["config.yaml"]
 }
 

@@ -10,22 +10,24 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // inMemory has the files of this folder and the given ones, by path.
 func inMemory(t *testing.T, more map[string]string) filesys.FileSystem {
 	t.Helper()
 	files := filesys.MakeFsInMemory()
-	must(t, filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+	testkit.Must(t, filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".yaml" {
 			return err
 		}
 		data, err := os.ReadFile(path)
-		must(t, err)
+		testkit.Must(t, err)
 		return files.WriteFile("/deploy/"+filepath.ToSlash(path), data)
 	}))
 	for path, text := range more {
-		must(t, files.WriteFile(path, []byte(text)))
+		testkit.Must(t, files.WriteFile(path, []byte(text)))
 	}
 	return files
 }
@@ -34,7 +36,7 @@ func inMemory(t *testing.T, more map[string]string) filesys.FileSystem {
 // API server take it.
 func TestExtendersComponentsCombine(t *testing.T) {
 	components, err := filepath.Glob("extender/components/*") // in the order in which they must be named
-	must(t, err)
+	testkit.Must(t, err)
 	if len(components) != 4 {
 		t.Fatalf("components %v", components)
 	}
@@ -51,7 +53,7 @@ func TestExtendersComponentsCombine(t *testing.T) {
 				text += fmt.Sprintf("- ../deploy/extender/components/%s\n", component)
 			}
 			rendered, err := renderOn(inMemory(t, map[string]string{"/mine/kustomization.yaml": text}), "/mine")
-			must(t, err)
+			testkit.Must(t, err)
 			for _, object := range rendered {
 				if object.GetNamespace() != namespace {
 					t.Errorf("%s %s is in namespace %q", object.GetKind(), object.GetName(), object.GetNamespace())

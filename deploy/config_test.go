@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // configOf is the config.yaml that the pods of a folder's Deployment mount.
@@ -40,10 +42,10 @@ func extenderConfig(t *testing.T, text string, args ...string) *extender.Config 
 	path := ""
 	if text != "" {
 		path = filepath.Join(t.TempDir(), "config.yaml")
-		must(t, os.WriteFile(path, []byte(text), 0o600))
+		testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	c, err := extender.LoadConfig(path, args...)
-	must(t, err)
+	testkit.Must(t, err)
 	return c
 }
 

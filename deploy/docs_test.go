@@ -15,6 +15,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
 	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // inDocs are folders that docs/deploy.md tells the reader to apply.
@@ -22,7 +24,7 @@ var inDocs = regexp.MustCompile("deploy/([a-z-]+(?:/[a-z-]+)?)(?:[` \n]|$)")
 
 func TestDocumentNamesEveryFolder(t *testing.T) {
 	text, err := os.ReadFile("../docs/deploy.md")
-	must(t, err)
+	testkit.Must(t, err)
 	named := map[string]bool{}
 	for _, match := range inDocs.FindAllStringSubmatch(string(text), -1) {
 		named[match[1]] = true
@@ -44,7 +46,7 @@ func TestDocumentNamesEveryFolder(t *testing.T) {
 func fragments(t *testing.T, page string) (found []string) {
 	t.Helper()
 	data, err := os.ReadFile(page)
-	must(t, err)
+	testkit.Must(t, err)
 	for _, block := range regexp.MustCompile(`(?m)(?:^(?:    .*)?\n)+`).FindAllString(string(data)+"\n", -1) {
 		text := regexp.MustCompile(`(?m)^    `).ReplaceAllString(strings.Trim(block, "\n"), "")
 		if _, rest, ok := strings.Cut(text, "<<'END'\n"); ok {
@@ -62,7 +64,7 @@ func fragments(t *testing.T, page string) (found []string) {
 // API server, a kustomization by rendering it.
 func TestDocumentsFragmentsAreGood(t *testing.T) {
 	pages, err := filepath.Glob("../docs/*.md")
-	must(t, err)
+	testkit.Must(t, err)
 	tried := map[string]int{}
 	for _, page := range append(pages, "../README.md") {
 		for _, text := range fragments(t, page) {
@@ -140,7 +142,7 @@ func tryKustomization(t *testing.T, content map[string]any) error {
 		content["resources"] = []string{"../deploy/extender/load"}
 	}
 	text, err := yaml.Marshal(content)
-	must(t, err)
+	testkit.Must(t, err)
 	rendered, err := renderOn(inMemory(t, map[string]string{"/my-cluster/kustomization.yaml": string(text)}), "/my-cluster")
 	for _, object := range rendered {
 		if err == nil {

@@ -10,6 +10,8 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/static"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // TestGuestIsPinned compares the digest in the configuration with the guest
@@ -20,10 +22,10 @@ func TestGuestIsPinned(t *testing.T) {
 			PluginConfig []struct{ Args wasmhost.Args }
 		}
 	}
-	must(t, yaml.Unmarshal([]byte(configOf(t, mustRender(t, "scheduler/wasm"))), &c))
+	testkit.Must(t, yaml.Unmarshal([]byte(configOf(t, mustRender(t, "scheduler/wasm"))), &c))
 	args := c.Profiles[0].PluginConfig[0].Args
 	wasm, err := static.Files.ReadFile(path.Base(args.GuestURL))
-	must(t, err)
+	testkit.Must(t, err)
 	sum := sha256.Sum256(wasm)
 	is := hex.EncodeToString(sum[:])
 	if args.GuestSHA256 != is {

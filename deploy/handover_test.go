@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
@@ -34,7 +35,7 @@ func TestSchedulerHandsOverToItsReplica(t *testing.T) {
 				}
 				return nil
 			})
-			must(t, leader.Process.Signal(stop))
+			testkit.Must(t, leader.Process.Signal(stop))
 			_ = leader.Wait() // an error by the signal
 			addPod(t, podFor(name+"-after", "kubecon-.*"))
 			waitForNode(t, name+"-after", "kubecon-1")
@@ -53,14 +54,14 @@ func startReplica(t *testing.T) (*exec.Cmd, *observe.Log) {
 	config = strings.Replace(config, lease, lease+"  leaseDuration: 3s\n  renewDeadline: 2s\n  retryPeriod: 500ms\n", 1)
 	config += "\nclientConnection: {kubeconfig: " + kubeconfigOf(t, schedulerUser, schedulerGroups...) + "}\n"
 	file := filepath.Join(t.TempDir(), "config.yaml")
-	must(t, os.WriteFile(file, []byte(config), 0o600))
+	testkit.Must(t, os.WriteFile(file, []byte(config), 0o600))
 	self, err := os.Executable()
-	must(t, err)
+	testkit.Must(t, err)
 	log := &observe.Log{}
 	replica := exec.Command(self, "--config="+file, "--secure-port=0")
 	replica.Env = append(os.Environ(), asProgram+"=yes")
 	replica.Stderr = log
-	must(t, replica.Start())
+	testkit.Must(t, replica.Start())
 	t.Cleanup(func() {
 		_ = replica.Process.Kill()
 		_ = replica.Wait()

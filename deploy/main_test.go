@@ -129,10 +129,3 @@ func resourceOf(kind schema.GroupVersionKind) (dynamic.NamespaceableResourceInte
 	}
 	return objects.Resource(mapping.Resource), nil
 }
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/retry"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -118,7 +119,7 @@ func keep(t *testing.T, name, pattern string) {
 			status := annotated(i, name, &pattern)
 			_ = unstructured.SetNestedSlice(status.Object, []any{map[string]any{"type": "Suspended", "status": "True"}}, "status", "conditions")
 			_, err := resourceAt(objects, i).ApplyStatus(t.Context(), name, status, metav1.ApplyOptions{FieldManager: "test", Force: true})
-			must(t, err)
+			testkit.Must(t, err)
 		}
 		t.Cleanup(func() {
 			now, orphan := int64(0), metav1.DeletePropagationOrphan
@@ -133,11 +134,11 @@ func keep(t *testing.T, name, pattern string) {
 func applyPolicy(t *testing.T, variant string) {
 	t.Helper()
 	for _, object := range mustRender(t, "policy/"+variant) {
-		must(t, apply(t.Context(), object))
+		testkit.Must(t, apply(t.Context(), object))
 		t.Cleanup(func() {
 			resource, err := resourceOf(object.GroupVersionKind())
-			must(t, err)
-			must(t, resource.Delete(context.Background(), object.GetName(), metav1.DeleteOptions{}))
+			testkit.Must(t, err)
+			testkit.Must(t, resource.Delete(context.Background(), object.GetName(), metav1.DeleteOptions{}))
 		})
 	}
 }
@@ -262,7 +263,7 @@ func TestTheAPIServerWarnsOfBadPatterns(t *testing.T) {
 	config := rest.CopyConfig(admin)
 	config.WarningHandler = &reported
 	c, err := dynamic.NewForConfig(config)
-	must(t, err)
+	testkit.Must(t, err)
 	enforce(t, "warn", c, func(err error) bool { return err == nil && reported.take() != "" })
 	for i, k := range kinds {
 		for pattern, want := range patternsOf(t, i) {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/component-helpers/auth/rbac/validation"
 	"sigs.k8s.io/yaml"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -34,14 +35,14 @@ func installScheduler(t *testing.T, variant string) {
 		t.Fatalf("the scheduler runs as %s", account)
 	}
 	for _, object := range rendered {
-		must(t, apply(t.Context(), object))
+		testkit.Must(t, apply(t.Context(), object))
 	}
 }
 
 func clientOf(t *testing.T, user string, groups ...string) kubernetes.Interface {
 	t.Helper()
 	c, err := kubernetes.NewForConfig(asUser(user, groups...))
-	must(t, err)
+	testkit.Must(t, err)
 	return c
 }
 
@@ -63,11 +64,11 @@ func TestSchedulerMayDoNoMoreThanKubernetesOwn(t *testing.T) {
 	var theirs []rbacv1.PolicyRule
 	for _, name := range []string{"system:kube-scheduler", "system:volume-scheduler"} {
 		role, err := client.RbacV1().ClusterRoles().Get(t.Context(), name, metav1.GetOptions{})
-		must(t, err)
+		testkit.Must(t, err)
 		theirs = append(theirs, role.Rules...)
 	}
 	server, err := client.Discovery().ServerVersion()
-	must(t, err)
+	testkit.Must(t, err)
 	for since, rules := range newer {
 		if server.Minor < since {
 			theirs = append(theirs, rules...)
@@ -90,7 +91,7 @@ func wantMayLead(t *testing.T, scheduler kubernetes.Interface, config, space, na
 	var c struct {
 		LeaderElection struct{ ResourceNamespace, ResourceName string }
 	}
-	must(t, yaml.Unmarshal([]byte(config), &c))
+	testkit.Must(t, yaml.Unmarshal([]byte(config), &c))
 	if c.LeaderElection.ResourceNamespace != space || c.LeaderElection.ResourceName != name {
 		t.Errorf("its lease is %v, not %s of %s", c.LeaderElection, name, space)
 	}
@@ -104,13 +105,13 @@ func wantMayLead(t *testing.T, scheduler kubernetes.Interface, config, space, na
 		return err
 	})
 	_, _, err := lock.Get(t.Context())
-	must(t, err)
-	must(t, lock.Update(t.Context(), record))
+	testkit.Must(t, err)
+	testkit.Must(t, lock.Update(t.Context(), record))
 	_, err = scheduler.CoreV1().Events(space).Create(t.Context(), &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{GenerateName: "elected-"},
 		InvolvedObject: corev1.ObjectReference{Kind: "Lease", Namespace: space, Name: name},
 	}, metav1.CreateOptions{})
-	must(t, err)
+	testkit.Must(t, err)
 }
 
 func lockOf(c kubernetes.Interface, space, name, identity string) *resourcelock.LeaseLock {
@@ -126,7 +127,7 @@ func TestSchedulerMayLeadAndAskWhoReadsItsMetricsAndNothingElse(t *testing.T) {
 	installScheduler(t, "native")
 	scheduler := clientOf(t, schedulerUser, schedulerGroups...)
 	wantMayLead(t, scheduler, configOf(t, mustRender(t, "scheduler/native")), namespace, "custom-scheduler")
-	must(t, client.CoordinationV1().Leases(namespace).Delete(t.Context(), "custom-scheduler", metav1.DeleteOptions{}))
+	testkit.Must(t, client.CoordinationV1().Leases(namespace).Delete(t.Context(), "custom-scheduler", metav1.DeleteOptions{}))
 	eventually.Succeeds(t, "review a token", func(ctx context.Context) error {
 		_, err := scheduler.AuthenticationV1().TokenReviews().Create(ctx,
 			&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: "x"}}, metav1.CreateOptions{})
@@ -135,7 +136,7 @@ func TestSchedulerMayLeadAndAskWhoReadsItsMetricsAndNothingElse(t *testing.T) {
 	_, err := scheduler.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), &authorizationv1.SubjectAccessReview{
 		Spec: authorizationv1.SubjectAccessReviewSpec{User: "someone", NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: "/metrics", Verb: "get"}},
 	}, metav1.CreateOptions{})
-	must(t, err)
+	testkit.Must(t, err)
 	eventually.Succeeds(t, "list pods", func(ctx context.Context) error {
 		_, err := scheduler.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
 		return err

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // render is kubectl kustomize.
@@ -50,7 +52,7 @@ func foldersWithKustomization(t *testing.T) (folders []string) {
 
 func foldersWith(t *testing.T, file string) (folders []string) {
 	t.Helper()
-	must(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+	testkit.Must(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
 		if filepath.Base(path) == file {
 			folders = append(folders, filepath.Dir(path))
 		}
@@ -62,7 +64,7 @@ func foldersWith(t *testing.T, file string) (folders []string) {
 func mustRender(t *testing.T, folder string) []*unstructured.Unstructured {
 	t.Helper()
 	rendered, err := render(folder)
-	must(t, err)
+	testkit.Must(t, err)
 	return rendered
 }
 
@@ -74,7 +76,7 @@ func ofKind[T any](t *testing.T, rendered []*unstructured.Unstructured, kind str
 			continue
 		}
 		var typed T
-		must(t, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, &typed, true))
+		testkit.Must(t, runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, &typed, true))
 		all = append(all, typed)
 	}
 	return all
@@ -127,12 +129,12 @@ func selectorOf(t *testing.T, object *unstructured.Unstructured) metav1.LabelSel
 	}[object.GetKind()]
 	if object.GetKind() == "Service" {
 		labels, _, err := unstructured.NestedStringMap(object.Object, "spec", "selector")
-		must(t, err)
+		testkit.Must(t, err)
 		return metav1.LabelSelector{MatchLabels: labels}
 	}
 	content, _, err := unstructured.NestedMap(object.Object, path...)
-	must(t, err)
+	testkit.Must(t, err)
 	var selector metav1.LabelSelector
-	must(t, runtime.DefaultUnstructuredConverter.FromUnstructured(content, &selector))
+	testkit.Must(t, runtime.DefaultUnstructuredConverter.FromUnstructured(content, &selector))
 	return selector
 }

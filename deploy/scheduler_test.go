@@ -22,6 +22,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -93,7 +94,7 @@ func serve(t *testing.T, handler http.Handler) string {
 func serveExtender(t *testing.T, c *extender.Config) string {
 	t.Helper()
 	e, err := extender.Start(extender.Options{Config: c, Logger: logr.Discard()})
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() {
 		if err := e.Stop(); err != nil {
 			t.Error(err)
@@ -113,8 +114,8 @@ func TestSchedulerSchedulesWithJustItsRights(t *testing.T) {
 			authority, files := pki.New(t), t.TempDir()
 			authority.Issue(t, filepath.Join(files, "tls.crt"), filepath.Join(files, "tls.key"), time.Hour)
 			ca, err := os.ReadFile(authority.File)
-			must(t, err)
-			must(t, os.WriteFile(filepath.Join(files, "ca.crt"), ca, 0o600))
+			testkit.Must(t, err)
+			testkit.Must(t, os.WriteFile(filepath.Join(files, "ca.crt"), ca, 0o600))
 			c := extenderOf(t, mustRender(t, "extender/tls"))
 			for _, file := range []*string{&c.TLS.CertFile, &c.TLS.KeyFile, &c.TLS.ClientCAFile} {
 				*file = strings.Replace(*file, "/etc/extender-tls", files, 1)
@@ -156,12 +157,12 @@ func TestSchedulerSchedulesWithJustItsRights(t *testing.T) {
 // be made; reserves devices that pods ask for by a claim and as for CPU; and deletes a pod.
 func TestSchedulerHasTheRightsForVolumesDevicesAndPreemption(t *testing.T) {
 	text, err := os.ReadFile("testdata/rights.yaml")
-	must(t, err)
+	testkit.Must(t, err)
 	for _, object := range decode(t, string(text)) {
 		in, err := resourceOf(object.GroupVersionKind())
-		must(t, err)
+		testkit.Must(t, err)
 		_, err = in.Namespace(object.GetNamespace()).Create(t.Context(), object, metav1.CreateOptions{})
-		must(t, err)
+		testkit.Must(t, err)
 		t.Cleanup(func() {
 			_ = in.Namespace(object.GetNamespace()).Delete(context.Background(), object.GetName(), metav1.DeleteOptions{})
 		})
@@ -202,7 +203,7 @@ func TestSchedulerHasTheRightsForVolumesDevicesAndPreemption(t *testing.T) {
 	addPod(t, claiming)
 	waitForNode(t, "claiming", "kubecon-2")
 	server, err := client.Discovery().ServerVersion()
-	must(t, err)
+	testkit.Must(t, err)
 	if server.Minor < "36" {
 		t.Log("devices cannot be asked for as for CPU before Kubernetes 1.36")
 		return
@@ -218,14 +219,14 @@ func removeClaims(t *testing.T) {
 	t.Helper()
 	claims := client.ResourceV1().ResourceClaims("default")
 	list, err := claims.List(context.Background(), metav1.ListOptions{})
-	must(t, err)
+	testkit.Must(t, err)
 	for _, claim := range list.Items {
 		_, err := claims.Patch(context.Background(), claim.Name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
 		if err == nil {
 			err = claims.Delete(context.Background(), claim.Name, metav1.DeleteOptions{})
 		}
 		if !apierrors.IsNotFound(err) {
-			must(t, err)
+			testkit.Must(t, err)
 		}
 	}
 }
@@ -247,7 +248,7 @@ func addPod(t *testing.T, pod *corev1.Pod) {
 	t.Helper()
 	pods := client.CoreV1().Pods(pod.Namespace)
 	_, err := pods.Create(t.Context(), pod, metav1.CreateOptions{})
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = pods.Delete(context.Background(), pod.Name, metav1.DeleteOptions{}) })
 }
 
@@ -262,7 +263,7 @@ func addNodeWith(t *testing.T, name string, room corev1.ResourceList) {
 	t.Helper()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Capacity: room, Allocatable: room}}
 	_, err := client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{})
-	must(t, err)
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = client.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{}) })
 }
 

@@ -12,6 +12,8 @@ import (
 	api "k8s.io/kubernetes/pkg/apis/core"
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
 	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // TestKubeletTakesTheStaticPods holds them against what it refuses: what refers
@@ -20,7 +22,7 @@ func TestKubeletTakesTheStaticPods(t *testing.T) {
 	for _, name := range []string{"extender", "kube-scheduler"} {
 		pod := staticPod(t, name)
 		var internal api.Pod
-		must(t, legacyscheme.Scheme.Convert(pod.DeepCopy(), &internal, nil))
+		testkit.Must(t, legacyscheme.Scheme.Convert(pod.DeepCopy(), &internal, nil))
 		refers, to, err := podutil.HasAPIObjectReference(&internal)
 		if refers || err != nil {
 			t.Errorf("%s refers to %s: %v", name, to, err)
@@ -29,7 +31,7 @@ func TestKubeletTakesTheStaticPods(t *testing.T) {
 			t.Errorf("%s is in namespace %s, on the host's network: %v", name, pod.Namespace, pod.Spec.HostNetwork)
 		}
 		object, err := readObject("static-pods/" + name + ".yaml")
-		must(t, err)
+		testkit.Must(t, err)
 		if err := apply(t.Context(), object, metav1.DryRunAll); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -45,9 +47,9 @@ func TestKubeletTakesTheStaticPods(t *testing.T) {
 func staticPod(t *testing.T, name string) *corev1.Pod {
 	t.Helper()
 	data, err := os.ReadFile("static-pods/" + name + ".yaml")
-	must(t, err)
+	testkit.Must(t, err)
 	var pod corev1.Pod
-	must(t, yaml.UnmarshalStrict(data, &pod))
+	testkit.Must(t, yaml.UnmarshalStrict(data, &pod))
 	return &pod
 }
 
@@ -64,9 +66,9 @@ func TestStaticSchedulerSchedules(t *testing.T) {
 		t.Errorf("%v is mounted, and its arguments are %q", mounted, pod.Spec.Containers[0].Args)
 	}
 	text, err := os.ReadFile("static-pods/config.yaml")
-	must(t, err)
+	testkit.Must(t, err)
 	static, err := filepath.Abs("../static")
-	must(t, err)
+	testkit.Must(t, err)
 	file := kubeconfigOf(t, "system:kube-scheduler")
 	addNode(t, "other", 10)
 	addNode(t, "kubecon-1", 10)

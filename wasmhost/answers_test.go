@@ -145,11 +145,14 @@ func TestGuestIsAskedAboutNewValuesOnly(t *testing.T) {
 		{"new nodes", "decides_by", nodesNamed("n1", "m1", "m2"), nodesNamed("n1", "m2", "n3", "m4", "m5", "m6"), "n1 n3", 4},
 		{
 			"nodes that the guest cannot tell apart", "decides_by_zone", nil,
-			[]*v1.Node{inZone("a", "east"), inZone("b", "west"), inZone("c", "east"), inZone("d", "east"), nodesNamed("west")[0]}, "b", 3,
+			[]*v1.Node{inZone("a", "east"), inZone("b", "west"), inZone("c", "east"), inZone("d", "east"), nodesNamed("west")[0]},
+			"b", 3,
 		},
 		{
-			"nodes whose field changes", "decides_by_zone", []*v1.Node{inZone("a", "east"), inZone("b", "west"), inZone("c", "east")},
-			[]*v1.Node{inZone("a", "northwest"), inZone("b", "east"), inZone("c", "east")}, "a", 1,
+			"nodes whose field changes", "decides_by_zone",
+			[]*v1.Node{inZone("a", "east"), inZone("b", "west"), inZone("c", "east")},
+			[]*v1.Node{inZone("a", "northwest"), inZone("b", "east"), inZone("c", "east")},
+			"a", 1,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

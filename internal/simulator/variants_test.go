@@ -68,26 +68,34 @@ func TestV2DecidesAsTheNativePluginDoes(t *testing.T) {
 		want  string // the message of pod p
 	}{
 		{
-			"few names that no node bears", []v1.Node{oneCPU("kubecon-1")}, []v1.Pod{podFor("p", "^cncf-[12]$", "")},
+			"few names that no node bears",
+			[]v1.Node{oneCPU("kubecon-1")},
+			[]v1.Pod{podFor("p", "^cncf-[12]$", "")},
 			`0/1 nodes are available: 1 node(s) didn't match the pod's node name regex "^cncf-[12]$". ` +
 				`no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.`,
 		},
 		{
-			"few names, and a node that is too small", []v1.Node{oneCPU("other"), oneCPU("kubecon-1")},
+			"few names, and a node that is too small",
+			[]v1.Node{oneCPU("other"), oneCPU("kubecon-1")},
 			[]v1.Pod{objects.On(podFor("there", "kubecon-", "first"), "kubecon-1"), podFor("p", "^kubecon-1$", "")},
 			`0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) [PLUGIN]. no new claims to deallocate, preemption: 0/2 nodes are available: ` +
 				`1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling., 1 node(s) didn't match the pod's node name regex "^kubecon-1$"`,
 		},
 		{
-			"no pod to preempt", []v1.Node{oneCPU("kubecon-1")}, []v1.Pod{objects.On(podFor("there", "kubecon-", ""), "kubecon-1"), podFor("p", "kubecon-", "")},
+			"no pod to preempt",
+			[]v1.Node{oneCPU("kubecon-1")},
+			[]v1.Pod{objects.On(podFor("there", "kubecon-", ""), "kubecon-1"), podFor("p", "kubecon-", "")},
 			`0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.`,
 		},
 		{
-			"a volume that is missing, after another regex", []v1.Node{oneCPU("kubecon-1")}, []v1.Pod{podFor("other", "^secret-[12]$", ""), withClaim},
+			"a volume that is missing, after another regex",
+			[]v1.Node{oneCPU("kubecon-1")},
+			[]v1.Pod{podFor("other", "^secret-[12]$", ""), withClaim},
 			`0/1 nodes are available: persistentvolumeclaim "missing" not found. not found`, // DynamicResources' PostFilter without its PreFilter
 		},
 		{
-			"a nomination to a cordoned node", []v1.Node{cordoned, oneCPU("kubecon-2")},
+			"a nomination to a cordoned node",
+			[]v1.Node{cordoned, oneCPU("kubecon-2")},
 			[]v1.Pod{objects.On(podFor("there", "kubecon-", "first"), "kubecon-2"), nominated},
 			`0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: ` +
 				`1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.`,

@@ -36,7 +36,6 @@ func TestEveryMistakeIsReportedWithItsLine(t *testing.T) {
 		text string
 		want string
 	}{
-
 		{
 			"misspelt fields", configuration, "profiles:\n- schedulername: a\n  plugin: {}\nextender: []\n",
 			`2 profiles[0].schedulername: unknown field: do you mean "schedulerName"?

@@ -43,8 +43,7 @@ The exit status is 0 if every pod is scheduled again, 1 if one is not, and 2 if 
   # Evict the pods of an application
   simulator drain --pod-selector app=web --cluster cluster.yaml`,
 	}, func(cmd *cobra.Command, names []string) error {
-		chosen := slices.DeleteFunc([]bool{len(names) > 0, r.selector != "", r.podSelector != ""}, func(is bool) bool { return !is })
-		if len(chosen) != 1 {
+		if !exactlyOne(len(names) > 0, r.selector != "", r.podSelector != "") {
 			return errors.New("choose what to drain: name nodes, or give --selector, or give --pod-selector")
 		}
 		return r.run(cmd, names, drain.Drain)
@@ -52,6 +51,11 @@ The exit status is 0 if every pod is scheduled again, 1 if one is not, and 2 if 
 	r.add(cmd.Flags())
 	cmd.Flags().StringVar(&r.podSelector, "pod-selector", "", "label selector of pods to evict, instead of nodes to drain; they may return to their node")
 	return cmd
+}
+
+// exactlyOne says whether one of some flags is given, and no other.
+func exactlyOne(given ...bool) bool {
+	return len(slices.DeleteFunc(given, func(is bool) bool { return !is })) == 1
 }
 
 func newShrink(plugins frameworkruntime.Registry) *cobra.Command {

@@ -1,10 +1,8 @@
 package command
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 	v1 "k8s.io/api/core/v1"
@@ -30,7 +28,7 @@ The exit status is 0 if all nodes are replaced, 1 if not, and 2 if there is no r
   # Replace nodes by others
   simulator upgrade -l pool=web --node new.yaml --cluster cluster.yaml`,
 	}, func(cmd *cobra.Command, names []string) (err error) {
-		if (len(names) > 0) == (r.selector != "") {
+		if !exactlyOne(len(names) > 0, r.selector != "") {
 			return errors.New("choose what to upgrade: name nodes, or give --selector")
 		}
 		if r.options.Surge < 0 {
@@ -66,8 +64,7 @@ The exit status is 0 if every pod is back, 1 if one is not, and 2 if there is no
   # A zone fails
   simulator fail --zone eu-1a --cluster cluster.yaml`,
 	}, func(cmd *cobra.Command, names []string) error {
-		chosen := slices.DeleteFunc([]bool{len(names) > 0, r.selector != "", zone != ""}, func(is bool) bool { return !is })
-		if len(chosen) != 1 {
+		if !exactlyOne(len(names) > 0, r.selector != "", zone != "") {
 			return errors.New("choose what fails: name nodes, or give --selector, or give --zone")
 		}
 		if zone != "" {
@@ -93,7 +90,7 @@ The exit status is 0 if all rollouts end, 1 if one does not, and 2 if there is n
   simulator rollout -f web.yaml --kubeconfig ~/.kube/config`,
 		Args: cobra.NoArgs,
 	}, func(cmd *cobra.Command, _ []string) error {
-		return f.answer(cmd, func(ctx context.Context, o fit.Options) (*fit.Fitting, error) { return fit.Rollout(ctx, o) })
+		return f.answer(cmd, fit.Rollout)
 	})
 	f.addFlags(cmd)
 	return cmd

@@ -67,6 +67,7 @@ func TestRoomThatIsTakenAwayComesBack(t *testing.T) {
 	}
 	usableNode(t, "emptied")
 }
+
 func TestPodsOfASilentKubeletStayUntilItReportsAgain(t *testing.T) {
 	newNode(t, "silent")
 	usableNode(t, "silent")

@@ -165,12 +165,6 @@ func (s *Scenario) Manifests(t T) string {
 	return strings.Join(all, "---\n")
 }
 
-// MakesWorkloads is true if the change makes what makes pods.
-func (s *Scenario) MakesWorkloads(t T) bool {
-	made := s.Made(t)
-	return len(made.Deployments)+len(made.ReplicaSets)+len(made.StatefulSets)+len(made.DaemonSets) > 0
-}
-
 // Update writes what is expected into the file.
 func (s *Scenario) Update(t *testing.T, lines []string) {
 	t.Helper()

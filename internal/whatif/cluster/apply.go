@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"maps"
 	"reflect"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -42,11 +43,8 @@ func (c *Cluster) ApplyWorkload(ctx context.Context, o Object) error {
 
 func merge(old, changed map[string]string) map[string]string {
 	all := map[string]string{}
-	for _, of := range []map[string]string{old, changed} {
-		for key, value := range of {
-			all[key] = value
-		}
-	}
+	maps.Copy(all, old)
+	maps.Copy(all, changed)
 	return all
 }
 

@@ -32,8 +32,9 @@ func (d *draining) upgrade(ctx context.Context, nodes []string) error {
 		return err
 	}
 	before := d.Pods()
+	first := cluster.Get[*v1.Node](d.Cluster, "", nodes[0])
 	for i := range d.options.Surge {
-		if err := d.comes(ctx, timeline, nodes[0], fmt.Sprint("surge-", i+1)); err != nil {
+		if err := d.comes(ctx, timeline, first, fmt.Sprint("surge-", i+1)); err != nil {
 			return err
 		}
 	}
@@ -55,7 +56,7 @@ func (d *draining) upgrade(ctx context.Context, nodes []string) error {
 		}
 		d.Delete(cluster.Get[*v1.Node](d.Cluster, "", name))
 		timeline.Node(name, "is removed")
-		if err := d.comesAs(ctx, timeline, old, name+"-new"); err != nil {
+		if err := d.comes(ctx, timeline, old, name+"-new"); err != nil {
 			return err
 		}
 		d.found.Go = append(d.found.Go, name)
@@ -68,13 +69,8 @@ func (d *draining) upgrade(ctx context.Context, nodes []string) error {
 	return nil
 }
 
-// comes adds a node like one that there is.
-func (d *draining) comes(ctx context.Context, timeline *engine.Timeline, like, name string) error {
-	return d.comesAs(ctx, timeline, cluster.Get[*v1.Node](d.Cluster, "", like), name)
-}
-
-// comesAs adds a node like another, or like that of the options. Pods of DaemonSets have their places before others come.
-func (d *draining) comesAs(ctx context.Context, timeline *engine.Timeline, like *v1.Node, name string) error {
+// comes adds a node like another, or like that of the options.
+func (d *draining) comes(ctx context.Context, timeline *engine.Timeline, like *v1.Node, name string) error {
 	if d.options.Node != nil {
 		like = d.options.Node
 	}

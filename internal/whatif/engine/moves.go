@@ -39,11 +39,7 @@ func (e *Engine) Moves(before *Pods, were []*v1.Pod) []Move {
 }
 
 func (e *Engine) move(was, now *v1.Pod) Move {
-	m := Move{Pod: cluster.NameOf(was).String(), From: was.Spec.NodeName}
-	of := e.WorkloadOf(was)
-	if of.Kind != "" {
-		m.Workload = of.Kind + " " + was.Namespace + "/" + of.Name
-	}
+	m := Move{Pod: cluster.NameOf(was).String(), Workload: e.workload(was), From: was.Spec.NodeName}
 	if e.WasPreempted(was) {
 		m.PreemptedBy = e.evicted[cluster.NameOf(was)].by.String()
 	}
@@ -57,6 +53,15 @@ func (e *Engine) move(was, now *v1.Pod) Move {
 		m.Reason, m.Feasible = o.Reason(), 0
 	}
 	return m
+}
+
+// workload names the workload of a pod, such as "Deployment default/web"; empty if it has none.
+func (e *Engine) workload(pod *v1.Pod) string {
+	of := e.WorkloadOf(pod)
+	if of.Kind == "" {
+		return ""
+	}
+	return of.Kind + " " + pod.Namespace + "/" + of.Name
 }
 
 // successors are the pods that were created in the place of pods that are gone, by the UIDs of these.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -72,13 +73,9 @@ func (e *Engine) FailNodes(ctx context.Context, names []string, each func(name s
 		}
 	}
 	began := e.clock.FakeClock.Now()
-	inTurn := slices.SortedFunc(slices.Values(names), func(a, b string) int { return cmp.Or(cmp.Compare(due[a], due[b]), cmp.Compare(a, b)) })
+	inTurn := slices.SortedFunc(maps.Keys(due), func(a, b string) int { return cmp.Or(cmp.Compare(due[a], due[b]), cmp.Compare(a, b)) })
 	for _, name := range inTurn {
-		at, evicts := due[name]
-		if !evicts {
-			continue
-		}
-		if err := e.runFor(ctx, at-e.clock.FakeClock.Since(began)); err != nil {
+		if err := e.runFor(ctx, due[name]-e.clock.FakeClock.Since(began)); err != nil {
 			return err
 		}
 		if err := e.taintNoExecute(name); err != nil {
@@ -119,12 +116,12 @@ func (e *Engine) zones(failing []string) (zones []*zone) {
 			at = len(zones)
 			zones = append(zones, &zone{name: name})
 		}
-		zones[at].nodes++
-		ready := nodeutil.IsNodeReady(one) || !hasReady(one)
-		if slices.Contains(failing, one.Name) {
+		switch {
+		case slices.Contains(failing, one.Name):
+			zones[at].nodes++
 			zones[at].failed = append(zones[at].failed, one.Name)
-		} else if !ready {
-			zones[at].nodes-- // which the controller has tainted before
+		case nodeutil.IsNodeReady(one) || !hasReady(one): // or the controller has tainted it before
+			zones[at].nodes++
 		}
 	}
 	for _, z := range zones {

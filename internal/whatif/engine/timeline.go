@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -60,11 +61,7 @@ func (t *Timeline) update(old, now *v1.Pod) {
 }
 
 func (t *Timeline) pod(pod *v1.Pod, what string) {
-	of := t.engine.WorkloadOf(pod)
-	about := "Pod " + cluster.NameOf(pod).String()
-	if of.Kind != "" {
-		about = of.Kind + " " + pod.Namespace + "/" + of.Name
-	}
+	about := cmp.Or(t.engine.workload(pod), "Pod "+cluster.NameOf(pod).String())
 	t.add(Event{About: about, What: what, Pods: 1})
 }
 

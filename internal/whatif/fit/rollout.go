@@ -3,7 +3,6 @@ package fit
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -28,8 +27,9 @@ func (f *fitting) stop(w *Workload) {
 		return
 	}
 	old := 0
-	for _, pod := range f.PodsIn(w.Namespace) {
-		if f.makes(w, pod) && pod.DeletionTimestamp == nil && !f.isNew(w, pod) {
+	for _, pod := range cluster.In[*v1.Pod](f.Cluster, w.Namespace) {
+		_, isNew := w.Pods[pod.Name]
+		if f.makes(w, pod) && pod.DeletionTimestamp == nil && !isNew {
 			old++
 		}
 	}
@@ -41,12 +41,6 @@ func (f *fitting) stop(w *Workload) {
 	if advice != "" {
 		w.Stuck += "; " + advice
 	}
-}
-
-// isNew says whether a pod is of the revision that is rolled out.
-func (f *fitting) isNew(w *Workload, pod *v1.Pod) bool {
-	_, ok := w.Pods[pod.Name]
-	return ok
 }
 
 // advice is which field would let a rollout go on.
@@ -61,13 +55,6 @@ func advice(o cluster.Object, old int) string {
 		return ""
 	}
 	return fmt.Sprintf("with a maxUnavailable above %s, old pods of its %d would make room", update.MaxUnavailable, replicas)
-}
-
-// PodsIn are the pods of a namespace, by name.
-func (f *fitting) PodsIn(namespace string) []*v1.Pod {
-	pods := cluster.In[*v1.Pod](f.Cluster, namespace)
-	slices.SortFunc(pods, cluster.ByName)
-	return pods
 }
 
 // sentence is the answer to whether rollouts end.
