@@ -251,14 +251,6 @@ func (p *tab) submit() {
 	p.waitFor("the form is no more in the address", "!history.state?.editor")
 }
 
-// discard closes the form and discards its edits.
-func (p *tab) discard() {
-	p.Helper()
-	p.click("#editor [data-close]")
-	p.click("#confirm-yes")
-	p.closed("#editor")
-}
-
 // createNode creates a node by its form, with a name or the default one.
 func (p *tab) createNode(name string) {
 	p.Helper()
