@@ -40,14 +40,24 @@ func startAPIServer() (admin *rest.Config, stop func(), err error) {
 	return cluster.AdminConfig(), func() { cluster.Stop() }, nil
 }
 
+// idleScheduler has a simulator's scheduler take no pod: some of the schedulers that are tested are default-scheduler.
+const idleScheduler = `apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles: [{schedulerName: idle}]
+`
+
 // startProgram runs a simulator whose scheduler and kubelets leave our objects alone.
 func startProgram(program string) (admin *rest.Config, stop func(), err error) {
 	dir, err := os.MkdirTemp("", "deploy-")
 	if err != nil {
 		return nil, nil, err
 	}
+	config := filepath.Join(dir, "idle.yaml")
+	if err := os.WriteFile(config, []byte(idleScheduler), 0o600); err != nil {
+		return nil, nil, err
+	}
 	var output bytes.Buffer
-	command := exec.Command(program, "--plugin=none", "--kubelets=none", "--data-dir="+dir,
+	command := exec.Command(program, "--config="+config, "--kubelets=none", "--data-dir="+filepath.Join(dir, "data"),
 		"--port=0", "--api-port=0", "--web-port=0")
 	command.Stdout, command.Stderr = &output, &output
 	if err := command.Start(); err != nil {

@@ -17,6 +17,7 @@ type queue struct {
 	was   workqueue.TypedInterface[string] // the controller's own: a ReplicationManager's handlers still add to it
 	give  chan string
 	done  chan struct{}
+	ended chan struct{} // is closed when the queue is shut down, which controllers do, too, as soon as their context is done
 
 	mu       sync.Mutex
 	keys     []string // in the order in which they were added
@@ -31,7 +32,7 @@ type queue struct {
 
 func newQueue(name string, c *clock, was workqueue.TypedInterface[string]) *queue {
 	return &queue{
-		name: name, clock: c, was: was, give: make(chan string), done: make(chan struct{}),
+		name: name, clock: c, was: was, give: make(chan string), done: make(chan struct{}), ended: make(chan struct{}),
 		dirty: map[string]bool{}, working: map[string]bool{}, delayed: map[string]time.Time{}, requeues: map[string]int{}, synced: map[string]int{}, resting: map[string]bool{},
 	}
 }
@@ -58,8 +59,12 @@ func (q *queue) Len() int {
 
 // Get implements workqueue.TypedInterface.
 func (q *queue) Get() (key string, shutdown bool) {
-	key, ok := <-q.give
-	return key, !ok
+	select {
+	case key = <-q.give:
+		return key, false
+	case <-q.ended:
+		return "", true
+	}
 }
 
 // Done implements workqueue.TypedInterface.
@@ -70,7 +75,10 @@ func (q *queue) Done(key string) {
 		q.keys = append(q.keys, key)
 	}
 	q.mu.Unlock()
-	q.done <- struct{}{}
+	select {
+	case q.done <- struct{}{}:
+	case <-q.ended:
+	}
 }
 
 // ShutDown implements workqueue.TypedInterface.
@@ -80,7 +88,7 @@ func (q *queue) ShutDown() {
 	if !q.closed {
 		q.closed = true
 		q.was.ShutDown()
-		close(q.give)
+		close(q.ended)
 	}
 }
 
@@ -158,10 +166,17 @@ func (q *queue) next() (key string, ok bool) {
 	return key, true
 }
 
-// sync has a worker work off a key that next has taken.
+// sync has a worker work off a key that next has taken, unless the queue is shut down.
 func (q *queue) sync(key string) {
-	q.give <- key
-	<-q.done
+	select {
+	case q.give <- key:
+	case <-q.ended:
+		return
+	}
+	select {
+	case <-q.done:
+	case <-q.ended:
+	}
 }
 
 func (q *queue) rest(key string) {
