@@ -34,7 +34,7 @@ func TestScenariosArePredicted(t *testing.T) {
 	defer guests.Close()
 	transport := guestserver.Names(map[string]string{"static-webserver": guests.Addr})
 	defer transport.CloseIdleConnections()
-	for _, s := range scenarios.All(t, "testdata/scenarios") {
+	for _, s := range slices.Concat(scenarios.All(t, "testdata/scenarios"), scenarios.All(t, "testdata/unsteady")) {
 		t.Run(s.Name, func(t *testing.T) {
 			lines, fits := predicted(t, s, transport), fitted(t, s, transport)
 			contains(t, lines, fits)

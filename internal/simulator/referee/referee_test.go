@@ -51,7 +51,6 @@ func TestLiveClusterComesToWhatWasPredicted(t *testing.T) {
 	for _, s := range all {
 		t.Run(s.Name, func(t *testing.T) {
 			r.reset(t, s)
-			s.Each = func() { r.quotasAtRest(t) }
 			lines := r.change(t, s, s.Expect)
 			if !slices.Equal(lines, s.Expect) {
 				t.Errorf("it comes to:\n%s\npredicted is:\n%s", strings.Join(lines, "\n"), strings.Join(s.Expect, "\n"))
@@ -102,29 +101,6 @@ func (r *referee) rest(t scenarios.T, s *scenarios.Scenario) {
 	before := *s
 	before.Evict, before.Drain = nil, nil // which come last
 	r.outcome(t, &before, enough, nil)
-}
-
-// quotasAtRest waits until quotas are counted. Their controller counts what its cache has: while that lags, one pod too many is
-// admitted, in any cluster.
-func (r *referee) quotasAtRest(t scenarios.T) {
-	r.wait(t, "quotas are counted", func(ctx context.Context) error {
-		quotas, err := r.Client().CoreV1().ResourceQuotas("").List(ctx, metav1.ListOptions{})
-		if err != nil {
-			return err
-		}
-		for i := range quotas.Items {
-			quota := &quotas.Items[i]
-			pods, err := r.Client().CoreV1().Pods(quota.Namespace).List(ctx, metav1.ListOptions{FieldSelector: "status.phase!=Succeeded,status.phase!=Failed"})
-			used, limited := quota.Status.Used[v1.ResourcePods]
-			if err != nil || limited && used.Value() != int64(len(pods.Items)) {
-				return errors.Join(err, fmt.Errorf("quota %s counts %s pods, and there are %d", quota.Name, used.String(), len(pods.Items)))
-			}
-			if len(quota.Status.Hard) == 0 && len(quota.Spec.Hard) > 0 {
-				return fmt.Errorf("quota %s is not counted yet", quota.Name)
-			}
-		}
-		return nil
-	})
 }
 
 // outcome waits until the pods are as predicted, or stay for a time as they are, and returns what they are.
