@@ -52,12 +52,12 @@ func startProgram(program string) (admin *rest.Config, stop func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	config := filepath.Join(dir, "idle.yaml")
+	config, data := filepath.Join(dir, "idle.yaml"), filepath.Join(dir, "data")
 	if err := os.WriteFile(config, []byte(idleScheduler), 0o600); err != nil {
 		return nil, nil, err
 	}
 	var output bytes.Buffer
-	command := exec.Command(program, "--config="+config, "--kubelets=none", "--data-dir="+filepath.Join(dir, "data"),
+	command := exec.Command(program, "--config="+config, "--kubelets=none", "--data-dir="+data,
 		"--port=0", "--api-port=0", "--web-port=0")
 	command.Stdout, command.Stderr = &output, &output
 	if err := command.Start(); err != nil {
@@ -69,7 +69,7 @@ func startProgram(program string) (admin *rest.Config, stop func(), err error) {
 		_ = os.RemoveAll(dir)
 	}
 	err = wait.PollUntilContextTimeout(context.Background(), 100*time.Millisecond, eventually.Patience, true, func(ctx context.Context) (bool, error) {
-		if admin, err = clientcmd.BuildConfigFromFlags("", filepath.Join(dir, controlplane.KubeconfigFile)); err != nil {
+		if admin, err = clientcmd.BuildConfigFromFlags("", filepath.Join(data, controlplane.KubeconfigFile)); err != nil {
 			return false, nil // not written yet
 		}
 		c, err := kubernetes.NewForConfig(admin)
