@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -78,6 +79,8 @@ type Attempt struct {
 	// Evaluated is how many nodes were filtered, Total how many there were.
 	Evaluated int `json:"evaluatedNodes"`
 	Total     int `json:"totalNodes"`
+	// Shortages are the resources of which nodes have too little left.
+	Shortages []Shortage `json:"shortages,omitempty"`
 	// PostFilter is the verdict of these plugins, or nil if they did not run.
 	PostFilter *PluginVerdict `json:"postFilter,omitempty"`
 	// Preemption is not nil if they nominated a node.
@@ -93,6 +96,14 @@ type Attempt struct {
 	Preempted *Preempted `json:"preempted,omitempty"`
 
 	scoring *scoring
+}
+
+// Shortage is a resource of which nodes have too little left for the pod.
+type Shortage struct {
+	Resource string `json:"resource"`
+	Nodes    int    `json:"nodes"` // how many
+	Asked    string `json:"asked"`
+	MostFree string `json:"mostFree"` // on one of them
 }
 
 // Hint is a node that the scheduler takes from the list of an earlier pod with the same
@@ -142,6 +153,12 @@ type Group struct {
 
 // Len is the number of nodes in the group.
 func (g Group) Len() int { return g.Places.count() }
+
+// equal reports whether two groups are the same, of the same list of nodes.
+func (g Group) equal(other Group) bool {
+	return g.Verdict == other.Verdict && g.Column == other.Column && g.Reason == other.Reason &&
+		&g.names[0] == &other.names[0] && slices.Equal(g.Places, other.Places)
+}
 
 // Nodes are their names, sorted.
 func (g Group) Nodes() []string { return g.sorted() }
