@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
 )
 
 // Result is the outcome of an attempt.
@@ -80,7 +82,7 @@ type Attempt struct {
 	Evaluated int `json:"evaluatedNodes"`
 	Total     int `json:"totalNodes"`
 	// Shortages are the resources of which nodes have too little left.
-	Shortages []Shortage `json:"shortages,omitempty"`
+	Shortages []decisions.Shortage `json:"shortages,omitempty"`
 	// PostFilter is the verdict of these plugins, or nil if they did not run.
 	PostFilter *PluginVerdict `json:"postFilter,omitempty"`
 	// Preemption is not nil if they nominated a node.
@@ -96,14 +98,6 @@ type Attempt struct {
 	Preempted *Preempted `json:"preempted,omitempty"`
 
 	scoring *scoring
-}
-
-// Shortage is a resource of which nodes have too little left for the pod.
-type Shortage struct {
-	Resource string `json:"resource"`
-	Nodes    int    `json:"nodes"` // how many
-	Asked    string `json:"asked"`
-	MostFree string `json:"mostFree"` // on one of them
 }
 
 // Hint is a node that the scheduler takes from the list of an earlier pod with the same

@@ -8,6 +8,7 @@ import (
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
@@ -38,7 +39,7 @@ func (s *session) diagnose(c *cycle, fwk schedframework.Framework, unfit *schedf
 }
 
 // shortages says what the nodes lack that the plugin of a column has rejected for want of resources.
-func (s *session) shortages(column int, pod *v1.Pod, list []framework.NodeInfo) (all []Shortage) {
+func (s *session) shortages(column int, pod *v1.Pod, list []framework.NodeInfo) (all []decisions.Shortage) {
 	lacking := map[string][]string{} // by reason
 	most := map[string]int64{}
 	nodes := map[string]int{}
@@ -69,7 +70,7 @@ func (s *session) shortages(column int, pod *v1.Pod, list []framework.NodeInfo) 
 		if name == string(v1.ResourceCPU) {
 			left = resource.NewMilliQuantity(most[name], quantity.Format)
 		}
-		all = append(all, Shortage{name, nodes[name], quantity.String(), left.String()})
+		all = append(all, decisions.Shortage{Resource: name, Nodes: nodes[name], Asked: quantity.String(), MostFree: left.String()})
 	}
 	return all
 }

@@ -35,6 +35,8 @@ type Recorder struct {
 	// OnEnd, if it is set, gets the result of each attempt, and the plugin or extender that rejects most
 	// nodes, or empty. It must not block, either, and must not call the recorder.
 	OnEnd func(result Result, plugin string)
+	// OnDrop, if it is set, is called for each attempt that is forgotten for want of memory, and like OnEnd.
+	OnDrop func(ofPending bool)
 
 	sparse    bool // see NewSparse
 	maxPerPod int
@@ -239,12 +241,16 @@ func (r *Recorder) charge(rec *record, bytes int) {
 	r.bytes += bytes
 	for r.bytes > r.MaxBytes && r.order.Len()+r.last.Len() > 1 {
 		oldest := r.order.Front()
-		if oldest == nil {
+		ofPending := oldest == nil
+		if ofPending {
 			oldest = r.last.Front()
 			r.dropped.OfPending++
 		}
 		r.dropped.Attempts++
 		r.forget(oldest.Value.(*record))
+		if r.OnDrop != nil {
+			r.OnDrop(ofPending)
+		}
 	}
 }
 

@@ -33,15 +33,6 @@ func (a *Attempt) Sections() []report.Section {
 	return []report.Section{causesOf(a), lacking, preFilterTable(a), nodeTable(a)}
 }
 
-// String says what would have to change.
-func (s Shortage) String() string {
-	lack := "lack"
-	if s.Nodes == 1 {
-		lack = "lacks"
-	}
-	return fmt.Sprintf("%s %s %s: %s asked, most free is %s", report.Plural(s.Nodes, "node"), lack, s.Resource, s.Asked, s.MostFree)
-}
-
 // causesOf says how many nodes which plugin rejects, and why.
 func causesOf(a *Attempt) report.Section {
 	var rows [][]string
