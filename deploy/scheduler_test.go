@@ -47,9 +47,7 @@ func runConfig(t *testing.T, kubeconfig, text string, names map[string]string, r
 		}
 	}
 	config, err := scheduler.Read([]byte(strings.NewReplacer(replace...).Replace(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ready := make(chan struct{})
 	ended := make(chan error, 1)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -20,6 +20,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -32,12 +33,8 @@ type contract struct {
 func newContract(t *testing.T) *contract {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(description)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := doc.Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	testkit.Must(t, doc.Validate(t.Context()))
 	c := &contract{open: map[string]bool{}}
 	for path, item := range doc.Paths.Map() {
 		for method, operation := range item.Operations() {
@@ -107,9 +104,7 @@ func (c *contract) check(t *testing.T, call call, w *httptest.ResponseRecorder, 
 // The calls below meet no preempted pod, and few verdicts.
 func TestDescriptionHasAllOfAnAttempt(t *testing.T) {
 	doc, err := openapi3.NewLoader().LoadFromData(description)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	none := []recorder.PluginVerdict{}
 	for _, v := range []recorder.Verdict{recorder.Passed, recorder.Rejected, recorder.Errored, recorder.Skipped, recorder.Waits, recorder.NotRun, recorder.Excluded} {
 		text, err := json.Marshal(recorder.Attempt{
@@ -118,13 +113,9 @@ func TestDescriptionHasAllOfAnAttempt(t *testing.T) {
 			Columns: []recorder.Column{}, ScoreColumns: []recorder.ScoreColumn{},
 			Preempted: &recorder.Preempted{By: "default/high", Node: "kubecon-1", Time: time.Now()},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		var attempt any
-		if err := json.Unmarshal(text, &attempt); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, json.Unmarshal(text, &attempt))
 		if err := doc.Components.Schemas["Attempt"].Value.VisitJSON(attempt); err != nil {
 			t.Errorf("%s: %v", v, err)
 		}

@@ -25,6 +25,7 @@ import (
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/client-go/transport/spdy"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -198,9 +199,7 @@ webhooks:
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "admitted"}}
 	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); { // they would be called some moments after they were made
 		_, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), object, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 	}
 }
 

@@ -14,15 +14,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 func TestKeptDataDirectoryKeepsTheCluster(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 30)) // too long for a socket
 	first, err := Start(t.Context(), Config{DataDir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	old := first.AdminConfig()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "kept"}}
 	if _, err := clientOf(t, old).CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
@@ -33,9 +32,7 @@ func TestKeptDataDirectoryKeepsTheCluster(t *testing.T) {
 		t.Errorf("a second cluster in the directory: %v", err)
 	}
 	port, err := strconv.Atoi(first.Host()[strings.LastIndex(first.Host(), ":")+1:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_, err = Start(t.Context(), Config{Port: port})
 	if err == nil || !strings.Contains(err.Error(), strconv.Itoa(port)) {
 		t.Errorf("a second cluster on the port: %v", err)
@@ -55,26 +52,18 @@ func TestKeptDataDirectoryKeepsTheCluster(t *testing.T) {
 func TestStopDoesNotWaitForWatchersAndLeavesNothing(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	c, err := Start(t.Context(), Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for range 20 { // each on a connection of its own, as other programs would
 		config, err := c.ClientConfig("watcher", "system:masters")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		watcher, err := clientOf(t, config).CoreV1().Pods("").Watch(t.Context(), metav1.ListOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		defer watcher.Stop()
 	}
 	stopCluster(t, c) // past stopTime, it would be an error
 	stopCluster(t, c) // again
 	left, err := os.ReadDir(os.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, entry := range left {
 		t.Errorf("left behind: %s", entry.Name())
 	}
@@ -86,9 +75,7 @@ func TestStopDoesNotWaitForWatchersAndLeavesNothing(t *testing.T) {
 
 func TestEtcdsDeathIsReported(t *testing.T) {
 	c, err := Start(t.Context(), Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if c.Err() != nil {
 		t.Errorf("a running cluster says %v", c.Err())
 	}
@@ -117,9 +104,7 @@ func TestCancelledStartLeavesNothing(t *testing.T) {
 			t.Errorf("cancelled while starting %s: %v", step, err)
 		}
 		left, err := os.ReadDir(os.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if len(left) > 0 {
 			t.Errorf("cancelled while starting %s: left behind %s", step, left[0].Name())
 		}

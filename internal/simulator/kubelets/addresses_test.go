@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/tools/cache"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 var four = netip.MustParsePrefix("10.9.0.0/30")
@@ -68,9 +70,7 @@ func noPods() (cache.Indexer, *addresses) {
 func taken(t *testing.T, a *addresses, pod *v1.Pod) string {
 	t.Helper()
 	ip, err := a.take(four, pod)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return ip
 }
 
@@ -82,15 +82,11 @@ func put(t *testing.T, pods cache.Indexer, name, ip string) *v1.Pod {
 	if exists {
 		pod.UID = old.(*v1.Pod).UID
 	}
-	if err := pods.Update(pod); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, pods.Update(pod))
 	return pod
 }
 
 func drop(t *testing.T, pods cache.Indexer, name string) {
 	t.Helper()
-	if err := pods.Delete(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, pods.Delete(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}))
 }

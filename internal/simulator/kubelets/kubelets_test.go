@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
@@ -91,9 +92,7 @@ func restart(t testing.TB, config *rest.Config, between func()) {
 	t.Helper()
 	stop()
 	between()
-	if err := startAll(config); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, startAll(config))
 }
 
 func TestNodeOfWhichOnlyTheNameIsKnownBecomesReady(t *testing.T) {

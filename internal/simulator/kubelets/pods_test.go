@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -132,9 +133,7 @@ func newJob(t *testing.T, name string) types.UID {
 		RestartPolicy: v1.RestartPolicyNever, Containers: []v1.Container{{Name: "main", Image: "example.com/none"}},
 	}}}}
 	job, err := jobs.Create(t.Context(), job, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() {
 		if err := jobs.Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
 			t.Error(err)
@@ -350,9 +349,7 @@ func condition(pod *v1.Pod, kind v1.PodConditionType) v1.ConditionStatus {
 func patchPodStatus(t *testing.T, name, patch string) {
 	t.Helper()
 	_, err := client.CoreV1().Pods("default").Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 }
 
 func makePod(t testing.TB, node, name string) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
@@ -61,9 +62,7 @@ func example() *Result {
 func written(t *testing.T, format string, details bool, results ...*Result) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Write(&out, format, details, results...); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, Write(&out, format, details, results...))
 	return out.String()
 }
 
