@@ -18,6 +18,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
@@ -112,6 +113,7 @@ func TestDescriptionHasAllOfAnAttempt(t *testing.T) {
 			PreFilter: none, PreScore: none, Reserve: none, Permit: none, PreBind: none,
 			Columns: []recorder.Column{}, ScoreColumns: []recorder.ScoreColumn{},
 			Preempted: &recorder.Preempted{By: "default/high", Node: "kubecon-1", Time: time.Now()},
+			Shortages: []decisions.Shortage{{Resource: "cpu", Nodes: 1, Asked: "2", MostFree: "1"}},
 		})
 		testkit.Must(t, err)
 		var attempt any
