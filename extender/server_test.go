@@ -198,7 +198,5 @@ func TestExtenderWarnsOfAReachableAddressWithoutTLS(t *testing.T) {
 func TestExtenderNamesAnAlgorithmThatCannotBeMade(t *testing.T) {
 	bad := configure(t, "algorithm: load\nalgorithms: {load: {config: {url: 'https://127.0.0.1:1', tls: {caFile: missing}}}}")
 	_, err := extender.New(extender.Options{Config: bad, Logger: logr.Discard()})
-	if err == nil || !strings.Contains(err.Error(), "algorithms.load.config: tls.caFile") {
-		t.Errorf("got %v", err)
-	}
+	testkit.ErrorHas(t, err, "algorithms.load.config: tls.caFile")
 }

@@ -1,6 +1,11 @@
 // Package testkit is what tests of all rooms share.
 package testkit
 
+import (
+	"strings"
+	"testing"
+)
+
 // T is what of a *testing.T most helpers need.
 type T interface {
 	Helper()
@@ -12,5 +17,13 @@ func Must(t T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// ErrorHas fails a test unless there is an error, with a text in it.
+func ErrorHas(t testing.TB, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got the error %v, want %q in it", err, want)
 	}
 }

@@ -28,15 +28,11 @@ func TestKeptDataDirectoryKeepsTheCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Start(t.Context(), Config{DataDir: dir})
-	if err == nil || !strings.Contains(err.Error(), "in use by another cluster") {
-		t.Errorf("a second cluster in the directory: %v", err)
-	}
+	testkit.ErrorHas(t, err, "in use by another cluster")
 	port, err := strconv.Atoi(first.Host()[strings.LastIndex(first.Host(), ":")+1:])
 	testkit.Must(t, err)
 	_, err = Start(t.Context(), Config{Port: port})
-	if err == nil || !strings.Contains(err.Error(), strconv.Itoa(port)) {
-		t.Errorf("a second cluster on the port: %v", err)
-	}
+	testkit.ErrorHas(t, err, strconv.Itoa(port))
 	stopCluster(t, first)
 
 	second := startCluster(t, Config{DataDir: dir, Port: port})
@@ -86,9 +82,7 @@ func TestEtcdsDeathIsReported(t *testing.T) {
 		t.Fatal("it was not noticed")
 	}
 	err = c.Stop()
-	if err == nil || !strings.Contains(err.Error(), "etcd ended on its own") {
-		t.Errorf("the reason given: %v", err)
-	}
+	testkit.ErrorHas(t, err, "etcd ended on its own")
 }
 
 func TestCancelledStartLeavesNothing(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -35,9 +34,7 @@ func TestEveryAddressIsGivenOnceUntilItsPodIsGone(t *testing.T) {
 	}
 	fifth := put(t, pods, "4", "")
 	ip, err := a.take(four, fifth)
-	if err == nil || !strings.Contains(err.Error(), "10.9.0.0/30") {
-		t.Errorf("a fifth of four: %q, %v", ip, err)
-	}
+	testkit.ErrorHas(t, err, "10.9.0.0/30")
 	drop(t, pods, "2")
 	again := taken(t, a, put(t, pods, "2", "")) // before it has said what it has
 	if again != given[2] {

@@ -118,9 +118,7 @@ func TestPodEndsAsItSays(t *testing.T) {
 		`"soon" is not a valid duration`: {runsFor: "soon"}, `"-1s" is not a valid duration`: {runsFor: "-1s"}, `"256" is not a valid exit code`: {runsFor: "1s", exitCode: "256"},
 	} {
 		_, err := endingOf(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: annotations}})
-		if err == nil || !strings.Contains(err.Error(), wrong) {
-			t.Errorf("got %v, want %s", err, wrong)
-		}
+		testkit.ErrorHas(t, err, wrong)
 	}
 }
 

@@ -101,9 +101,7 @@ func TestCompileEndsWithItsChildOrItsContext(t *testing.T) {
 			}()
 			testkit.Must(t, end(cancel, oneChild(t)))
 			err := eventually.Receives(t, "compiling ends", ended)
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("got %v", err)
-			}
+			testkit.ErrorHas(t, err, want)
 			left := children(t)
 			if len(left) > 0 {
 				t.Errorf("left behind: %v", left)
