@@ -2,6 +2,7 @@
 package testkit
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -26,4 +27,17 @@ func ErrorHas(t testing.TB, err error, want string) {
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got the error %v, want %q in it", err, want)
 	}
+}
+
+// EmptyTemp makes the folder of temporary files one of the test's own, and finds nothing in it at the end.
+func EmptyTemp(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	t.Cleanup(func() {
+		left, err := os.ReadDir(dir)
+		if len(left) > 0 || err != nil {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	})
 }

@@ -40,15 +40,6 @@ func runShared(m *testing.M) int {
 	return code
 }
 
-// startCluster starts a cluster of the test's own.
-func startCluster(t *testing.T, cfg Config) *Cluster {
-	t.Helper()
-	c, err := Start(t.Context(), cfg)
-	testkit.Must(t, err)
-	t.Cleanup(func() { stopCluster(t, c) })
-	return c
-}
-
 func stopCluster(t *testing.T, c *Cluster) {
 	t.Helper()
 	if err := c.Stop(); err != nil {

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/connrotation"
 	"k8s.io/client-go/util/retry"
+	"k8s.io/client-go/util/workqueue"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
@@ -191,15 +191,4 @@ func retried(t testing.TB, carriedOut func(error) bool, request func() error) {
 	}
 }
 
-func inParallel(n int, do func(i int)) {
-	const workers = 32
-	var group sync.WaitGroup
-	for w := range workers {
-		group.Go(func() {
-			for i := w; i < n; i += workers {
-				do(i)
-			}
-		})
-	}
-	group.Wait()
-}
+func inParallel(n int, do func(i int)) { workqueue.ParallelizeUntil(context.Background(), 32, n, do) }

@@ -22,7 +22,7 @@ func program(t *testing.T, text string) string {
 }
 
 func TestErrorNamesAProgramThatIsNoSide(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
+	testkit.EmptyTemp(t)
 	for name, test := range map[string]struct{ program, want string }{
 		"it is not there":        {"/no/such", "^fork/exec /no/such: no such file or directory$"},
 		"it writes nothing":      {program(t, "exit 0"), `/program is no simulator that runs sides, as "simulator side" does$`},
@@ -39,13 +39,12 @@ func TestErrorNamesAProgramThatIsNoSide(t *testing.T) {
 		if !errors.As(err, &sides) || len(sides) != 1 || sides[0].Side != "B" || !regexp.MustCompile(test.want).MatchString(sides[0].Err.Error()) {
 			t.Errorf("%s: %v", name, err)
 		}
-		nothingLeft(t)
 	}
 }
 
 // TestRunJudgesASideOfAnotherProgram has a program that writes what a side of this one has written.
 func TestRunJudgesASideOfAnotherProgram(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
+	testkit.EmptyTemp(t)
 	written := filepath.Join(t.TempDir(), "b.json.gz")
 	b := sideOf(t, "v2", clusterOf(3, 9), side.Pending)
 	b.Kubernetes = "v1.99.0"
@@ -67,5 +66,4 @@ func TestRunJudgesASideOfAnotherProgram(t *testing.T) {
 	if strings.Join(steps, ";") != "B: schedules, 3 of 9" {
 		t.Errorf("steps %q", steps)
 	}
-	nothingLeft(t)
 }

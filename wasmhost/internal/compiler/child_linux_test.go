@@ -60,7 +60,7 @@ func oneChild(t *testing.T) (pid int) {
 func TestChildDiesOfABombAlone(t *testing.T) {
 	for name, bomb := range bombs {
 		t.Run(name, func(t *testing.T) {
-			emptyTemp(t)
+			testkit.EmptyTemp(t)
 			wasm := bomb()
 			if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // the peak begins here
 				t.Fatal(err)
@@ -92,7 +92,7 @@ func TestCompileEndsWithItsChildOrItsContext(t *testing.T) {
 		why.Error():                 func(cancel context.CancelCauseFunc, _ int) error { cancel(why); return nil },
 	} {
 		t.Run(want, func(t *testing.T) {
-			emptyTemp(t)
+			testkit.EmptyTemp(t)
 			ctx, cancel := context.WithCancelCause(t.Context())
 			ended := make(chan error, 1)
 			go func() {
