@@ -93,11 +93,7 @@ func serveExtender(t *testing.T, c *extender.Config) *extender.Running {
 	t.Helper()
 	e, err := extender.Start(extender.Options{Config: c, Logger: logr.Discard()})
 	testkit.Must(t, err)
-	t.Cleanup(func() {
-		if err := e.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { testkit.Must(t, e.Stop()) })
 	return e
 }
 

@@ -67,9 +67,7 @@ func create(t *testing.T, api rest.Interface, path, manifest string) {
 	t.Helper()
 	made := post(t, api, path, manifest)
 	t.Cleanup(func() {
-		if err := api.Delete().AbsPath(path, made.Name).Body(&atOnce).Do(context.Background()).Error(); err != nil {
-			t.Error(err)
-		}
+		testkit.Must(t, api.Delete().AbsPath(path, made.Name).Body(&atOnce).Do(context.Background()).Error())
 	})
 }
 

@@ -57,9 +57,7 @@ func TestNodesAreTaintedWhileTheyAreCordonedOrNotReady(t *testing.T) {
 }
 
 func removeNode(t *testing.T, client kubernetes.Interface, name string) {
-	if err := client.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, client.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{}))
 }
 
 func patchNode(t *testing.T, client kubernetes.Interface, name, patch string, subresource ...string) {

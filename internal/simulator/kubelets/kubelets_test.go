@@ -147,9 +147,7 @@ func newNode(t testing.TB, name string) {
 
 // removeNode leaves nothing to the next run of a test.
 func removeNode(t testing.TB, name string) {
-	if err := client.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, client.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{}))
 }
 
 func makeNode(t testing.TB, name string) {

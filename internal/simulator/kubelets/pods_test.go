@@ -132,11 +132,7 @@ func newJob(t *testing.T, name string) types.UID {
 	}}}}
 	job, err := jobs.Create(t.Context(), job, metav1.CreateOptions{})
 	testkit.Must(t, err)
-	t.Cleanup(func() {
-		if err := jobs.Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { testkit.Must(t, jobs.Delete(context.Background(), name, metav1.DeleteOptions{})) })
 	return job.UID
 }
 
@@ -376,7 +372,8 @@ func removePod(t testing.TB, name string) {
 
 func deletePod(t testing.TB, name string, grace *int64) {
 	t.Helper()
-	if err := client.CoreV1().Pods("default").Delete(context.Background(), name, metav1.DeleteOptions{GracePeriodSeconds: grace}); err != nil {
+	err := client.CoreV1().Pods("default").Delete(context.Background(), name, metav1.DeleteOptions{GracePeriodSeconds: grace})
+	if err != nil { // in any goroutine
 		t.Error(err)
 	}
 }

@@ -76,11 +76,7 @@ func crowded() (objects *snapshot.Snapshot, group schedulingv1beta1.PodGroup, me
 // fill puts objects into the simulator, and empties it after the test.
 func fill(t *testing.T, objects *snapshot.Snapshot) {
 	t.Helper()
-	t.Cleanup(func() {
-		if err := sim.Reset(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { testkit.Must(t, sim.Reset(context.Background())) })
 	testkit.Must(t, sim.Import(t.Context(), objects, nil))
 }
 

@@ -67,11 +67,7 @@ func start(t *testing.T) *referee {
 	if r.Simulator, err = simulator.Start(t.Context(), simulator.Config{Variant: "none", Prepare: func(s *scheduler.Scheduler) { r.scheduler = s }}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := r.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { testkit.Must(t, r.Stop()) })
 	return r
 }
 

@@ -103,11 +103,7 @@ func begin(t *testing.T, nodes ...string) {
 	t.Helper()
 	addNodes(t, nodes...)
 	testkit.Must(t, sim.ApplySchedulerConfig(t.Context(), sim.SchedulerConfig()))
-	t.Cleanup(func() {
-		if err := sim.Reset(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { testkit.Must(t, sim.Reset(context.Background())) })
 }
 
 func TestScheduledPodHasItsResults(t *testing.T) {
