@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
+	"wasmkwokwizardry.io/regex-scheduling/internal/lint"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -90,7 +90,7 @@ func (o *options) explain(ctx context.Context, name string) error {
 func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation {
 	e := &explanation{
 		Namespace: pod.Namespace, Pod: pod.Name, Node: pod.Spec.NodeName, Nodes: len(seen.nodes), Matches: []string{},
-		Patterns: patternsOf(policy, pod.Annotations), Scheduler: seen.scheduler, NotRead: seen.notRead, Notes: misspelt(policy, pod),
+		Patterns: patternsOf(policy, pod.Annotations), Scheduler: seen.scheduler, NotRead: seen.notRead, Notes: lint.Keys(policy, pod.Annotations, pod.Labels),
 		policy: policy,
 	}
 	for _, r := range slices.Backward(rejecting) { // that of the first one that the pod has
@@ -118,23 +118,6 @@ func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation 
 	return e
 }
 
-// misspelt finds annotations and labels whose key is nearly one of the policy.
-func misspelt(policy regex.Policy, pod *v1.Pod) (notes []string) {
-	for _, key := range slices.Sorted(maps.Keys(pod.Annotations)) {
-		meant := meantKey(policy, key, true)
-		if meant != "" && meant != key {
-			notes = append(notes, fmt.Sprintf(annotationMisspelt, key, meant))
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(pod.Labels)) {
-		meant := meantKey(policy, key, false)
-		if meant != "" {
-			notes = append(notes, fmt.Sprintf(labelMisplaced, key, meant))
-		}
-	}
-	return notes
-}
-
 func (e *explanation) help(format string, args ...any) {
 	e.Help = append(e.Help, fmt.Sprintf(format, args...))
 }
@@ -152,7 +135,7 @@ func (e *explanation) write(out io.Writer) {
 	fmt.Fprintf(out, "Pod:      %s/%s\n", e.Namespace, e.Pod)
 	for _, r := range rejecting {
 		if pattern, ok := e.Patterns[*e.policy.Key(r)]; ok {
-			fmt.Fprintf(out, "%-9s %s\n", strings.ToUpper(word(r)[:1])+word(r)[1:]+":", shown(pattern))
+			fmt.Fprintf(out, "%-9s %s\n", strings.ToUpper(word(r)[:1])+word(r)[1:]+":", lint.Shown(pattern))
 		}
 	}
 	if len(e.Patterns) > 0 {
