@@ -113,12 +113,13 @@ func TestSimulatorFromStartToStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := filepath.Join(dir, "config.yaml")
-	if err := os.WriteFile(config, []byte("# mine\nprofiles: [{schedulerName: mine}]\n"), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte("# mine\nprofiles: [{schedulerName: mine}]\nextenders: [{urlPrefix: http://127.0.0.1:1, filterVerb: filter}]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r := runSimulator(t, "--from", file, "--config", config, "--example")
 	r.await(t, `API +(http://localhost:\d+)/api/v1/\n[^$]*Ctrl-C`)
 	page := r.await(t, `page +(http://localhost:\d+)`)
+	r.await(t, `(simulator: warning: extender http://127.0.0.1:1 does not answer: .*connection refused)`)
 	code, body := get(t, page+"/")
 	if code != 200 || !strings.Contains(body, "<html") {
 		t.Errorf("the page is %d %s", code, body)

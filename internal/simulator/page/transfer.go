@@ -38,7 +38,7 @@ func (p *page) importFile(w http.ResponseWriter, r *http.Request) error {
 		}
 		return outcome{
 			Notice:  fmt.Sprintf("Imported %s and %s", report.Plural(len(objects.Nodes), "node"), report.Plural(len(objects.Pods), "pod")),
-			Remarks: slices.Concat(refused, notices),
+			Remarks: slices.Concat(refused, notices), But: "It differs from the file",
 		}, nil
 	}))
 }
