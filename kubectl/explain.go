@@ -44,6 +44,7 @@ type explanation struct {
 
 	policy  regex.Policy
 	decides string // the annotation to change
+	noNodes bool   // so Matches are not known, but for the pod's own node
 }
 
 func newExplain(o *options) *cobra.Command {
@@ -91,7 +92,7 @@ func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation 
 	e := &explanation{
 		Namespace: pod.Namespace, Pod: pod.Name, Node: pod.Spec.NodeName, Nodes: len(seen.nodes), Matches: []string{},
 		Patterns: patternsOf(policy, pod.Annotations), Scheduler: seen.scheduler, NotRead: seen.notRead, Notes: lint.Keys(policy, pod.Annotations, pod.Labels),
-		policy: policy,
+		policy: policy, noNodes: seen.noNodes,
 	}
 	for _, r := range slices.Backward(rejecting) { // that of the first one that the pod has
 		if _, ok := e.Patterns[*policy.Key(r)]; ok {
@@ -107,7 +108,11 @@ func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation 
 		e.Verdict = "it has no annotation " + policy.Annotation + ", so any node's name qualifies"
 		return e
 	default:
-		e.Matches = matching(selector, namesOf(seen.nodes))
+		names := namesOf(seen.nodes)
+		if e.noNodes && e.Node != "" {
+			names = []string{e.Node}
+		}
+		e.Matches = matching(selector, names)
 		e.Notes = append(e.Notes, dialect.PodNotes(policy, pod.Annotations)...)
 	}
 	e.judge(pod, seen)
@@ -138,7 +143,7 @@ func (e *explanation) write(out io.Writer) {
 			fmt.Fprintf(out, "%-9s %s\n", strings.ToUpper(word(r)[:1])+word(r)[1:]+":", lint.Shown(pattern))
 		}
 	}
-	if len(e.Patterns) > 0 {
+	if len(e.Patterns) > 0 && !e.noNodes {
 		fmt.Fprintf(out, "Matches:  %d of %s: %s\n", len(e.Matches), report.Plural(e.Nodes, "node"), some(e.Matches))
 	}
 	fmt.Fprintf(out, "Verdict:  %s\n", e.Verdict)
