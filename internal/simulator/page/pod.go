@@ -77,7 +77,7 @@ func whyIgnored(scheduler, key string, reads []string) string {
 func (p *page) pod(w http.ResponseWriter, r *http.Request) error {
 	namespace, name := r.PathValue("namespace"), r.PathValue("name")
 	attempts := p.sim.Recorder().Attempts(namespace, name)
-	data := map[string]any{"Namespace": namespace, "Name": name, "Attempts": attemptViews(attempts)}
+	data := map[string]any{"Namespace": namespace, "Name": name, "Attempts": attemptViews(attempts), "Events": p.happened("Pod", namespace, name)}
 	pod, err := p.sim.Informers().Core().V1().Pods().Lister().Pods(namespace).Get(name)
 	switch {
 	case err == nil:

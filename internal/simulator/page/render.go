@@ -149,7 +149,7 @@ func newPager(all int, path string, query url.Values, parameter string, size int
 	number = min(max(1, number), last)
 	return pager{
 		All: all, Number: number, Last: last, From: (number - 1) * size, To: min(all, number*size),
-		ID: parameter, In: "live", Main: path == "/" || path == "/pods",
+		ID: parameter, In: "live", Main: path == "/" || path == "/pods" || path == "/objects",
 		path: path, query: query, parameter: parameter,
 	}
 }
