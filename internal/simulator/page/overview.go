@@ -51,7 +51,7 @@ type head struct {
 	Main                  bool // whether the address bar follows
 }
 
-// Head is that of the column with a key.
+// Head is the head of the column with a key.
 func (t toolbar) Head(title, key string) head {
 	h, query := head{ID: "sort-" + key, Title: title, Main: t.Namespaces != nil}, maps.Clone(t.query)
 	next := map[string]string{key: "-" + key, "-" + key: ""}

@@ -70,7 +70,9 @@ func TestEventsOfObjectsAreShown(t *testing.T) {
 	p.do(chromedp.Navigate(server.URL() + "/objects"))
 	p.says("main", "2 of 2 ready")
 	p.click("#deployment-default-" + name)
+	p.click("#editor .happened summary")
 	p.says("#editor .events", "ScalingReplicaSet")
 	p.do(chromedp.Navigate(server.URL() + "/nodes/kubecon-1"))
+	p.click("main .happened summary")
 	p.says("main .events", "RegisteredNode")
 }
