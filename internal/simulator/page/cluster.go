@@ -69,25 +69,6 @@ func (u usage) Percent() int64 {
 	return min(100, u.Used*100/u.Of)
 }
 
-// requested is how much of a resource a pod requests. Of pods, it is one.
-func requested(pod *v1.Pod, name v1.ResourceName) apiresource.Quantity {
-	if name == v1.ResourcePods {
-		return *apiresource.NewQuantity(1, apiresource.DecimalSI)
-	}
-	return resource.PodRequests(pod, resource.PodResourcesOptions{})[name]
-}
-
-// free is how much of a resource the pods of a node leave.
-func (n *nodeView) free(name v1.ResourceName) apiresource.Quantity {
-	free := n.Status.Allocatable[name].DeepCopy()
-	for _, pod := range n.Pods {
-		if !podutil.IsPodTerminal(pod.Pod) {
-			free.Sub(requested(pod.Pod, name))
-		}
-	}
-	return free
-}
-
 func (u usage) plus(v usage) usage { return usage{u.Used + v.Used, u.Of + v.Of} }
 
 // Place is the node's zone and instance type, as far as its labels say.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,7 +13,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
@@ -83,7 +81,10 @@ func (p *page) pod(w http.ResponseWriter, r *http.Request) error {
 	case err == nil:
 		data["Pod"] = &podView{pod, p.cluster.stateOf(pod, map[string][2][]string{})}
 		data["Matching"] = p.cluster.match(pod)
-		data["Short"] = p.cluster.short(pod)
+		last := p.cluster.lastAttempt(pod)
+		if last != nil && isPending(pod) {
+			data["Short"] = last.Shortages
+		}
 		if len(attempts) == 0 {
 			data["NoAttempt"] = p.noAttempt(r.Context(), pod)
 		}
@@ -112,46 +113,6 @@ func (p *page) noAttempt(ctx context.Context, pod *v1.Pod) string {
 		return "This simulator did not place the pod: it was created on its node, as imported running pods are."
 	}
 	return "No attempt is recorded. Something else bound the pod, or newer attempts have replaced its own."
-}
-
-// shortage is a resource of which nodes have too little left for a pod.
-type shortage struct {
-	Resource    string
-	Asked, Free string // Free is the most that one of the nodes has
-	Nodes       int
-}
-
-// short is what nodes lacked in the last attempt for a pending pod, as it is now.
-func (c *cluster) short(pod *v1.Pod) (all []shortage) {
-	last := c.lastAttempt(pod)
-	if last == nil || !isPending(pod) {
-		return nil
-	}
-	nodes := map[string][]string{}
-	for _, g := range last.Causes() {
-		for _, name := range report.Lacking(g.Reason) {
-			nodes[name] = append(nodes[name], g.Nodes()...)
-		}
-	}
-	contents := c.now()
-	for _, name := range slices.Sorted(maps.Keys(nodes)) {
-		var most *resource.Quantity
-		for _, node := range nodes[name] {
-			n := contents.byName[node]
-			if n == nil {
-				continue
-			}
-			free := n.free(v1.ResourceName(name))
-			if most == nil || free.Cmp(*most) > 0 {
-				most = &free
-			}
-		}
-		if most != nil {
-			asked := requested(pod, v1.ResourceName(name))
-			all = append(all, shortage{name, asked.String(), most.String(), len(nodes[name])})
-		}
-	}
-	return all
 }
 
 func attemptViews(attempts []recorder.Attempt) []attemptView {
