@@ -92,12 +92,13 @@ func record(cc *schedulerconfig.CompletedConfig, sched *scheduler.Scheduler, byt
 	r.OnEnd = func(result recorder.Result, plugin string) {
 		attempts.WithLabelValues(strings.ToLower(string(result)), causeOf(result, plugin)).Inc()
 	}
+	pending, others := droppedAttempts.WithLabelValues("pending"), droppedAttempts.WithLabelValues("others")
 	r.OnDrop = func(ofPending bool) {
-		of := "others"
 		if ofPending {
-			of = "pending"
+			pending.Inc()
+		} else {
+			others.Inc()
 		}
-		droppedAttempts.WithLabelValues(of).Inc()
 	}
 	r.Attach(sched, func(url string) string { return url })
 	_, _ = cc.InformerFactory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(object any) {
