@@ -98,6 +98,10 @@ func TestChartIsTheKustomizations(t *testing.T) {
 	for _, tt := range []struct{ values, flag, kustomization string }{
 		{"plugin=v2", "", "resources: [../deploy/scheduler/wasm, ../deploy/static-webserver]"},
 		{"plugin=native", "", "resources: [../deploy/scheduler/native]"},
+		{
+			"plugin=native,scheduler.decisions=64Mi", "",
+			"resources: [../deploy/scheduler/native]\ncomponents: [../deploy/scheduler/components/decisions]",
+		},
 		{"plugin=extender", "", "resources: [../deploy/scheduler/extender, ../deploy/extender/base]"},
 		{
 			"plugin=extender,extender.tls=true", "",
@@ -218,15 +222,16 @@ extender: *pods
 
 func TestChartRefusesWhatItCannotDo(t *testing.T) {
 	for values, want := range map[string]string{
-		"plugin=":            "at '/plugin': value must be one of 'v2', 'native', 'extender'",
-		"plugin=null":        "missing property 'plugin'",
-		"plugin={v2,native}": "at '/plugin': value must be one of 'v2', 'native', 'extender'",
-		"native=true":        "additional properties 'native' not allowed",
-		"image.tags=v1":      "additional properties 'tags' not allowed",
-		"scheduler.tls=yes":  "at '/scheduler/tls': got string, want boolean",
-		"extender.tls=true":  "extender.tls: true needs plugin: extender",
-		"schedulerName=A_B":  "at '/schedulerName': 'A_B' does not match pattern",
-		"test.regex=[a":      "error parsing regexp: missing closing ]: `[a`",
+		"plugin=":                  "at '/plugin': value must be one of 'v2', 'native', 'extender'",
+		"plugin=null":              "missing property 'plugin'",
+		"plugin={v2,native}":       "at '/plugin': value must be one of 'v2', 'native', 'extender'",
+		"native=true":              "additional properties 'native' not allowed",
+		"image.tags=v1":            "additional properties 'tags' not allowed",
+		"scheduler.tls=yes":        "at '/scheduler/tls': got string, want boolean",
+		"scheduler.decisions=1 GB": "at '/scheduler/decisions': '1 GB' does not match pattern",
+		"extender.tls=true":        "extender.tls: true needs plugin: extender",
+		"schedulerName=A_B":        "at '/schedulerName': 'A_B' does not match pattern",
+		"test.regex=[a":            "error parsing regexp: missing closing ]: `[a`",
 	} {
 		out, err := helm(t, "", "template", "r", "chart", "--kube-version=1.36", "--set="+values)
 		if err == nil || out != "" || !strings.Contains(err.Error(), want) {

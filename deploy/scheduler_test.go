@@ -57,6 +57,7 @@ func runConfig(t *testing.T, kubeconfig, text string, names map[string]string, r
 			Kubeconfig: kubeconfig,
 			Config:     config,
 			Transport:  guestserver.Names(names),
+			Decisions:  1 << 20,
 			Ready:      func() { close(ready) },
 		})
 	}()
