@@ -7,12 +7,24 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apiserver/pkg/server"
 	basecli "k8s.io/component-base/cli"
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/component-base/cli/globalflag"
+	basecompatibility "k8s.io/component-base/compatibility"
+	"k8s.io/component-base/featuregate"
+	"k8s.io/component-base/logs"
+	logsapi "k8s.io/component-base/logs/api/v1"
+	"k8s.io/component-base/term"
 	"k8s.io/component-base/version/verflag"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
+	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
+	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
@@ -21,30 +33,91 @@ import (
 // its --config before it does anything else. The plugins are further ones, of [Registry].
 func NewCommand(host *wasmhost.Host, plugins frameworkruntime.Registry) *cobra.Command {
 	s := &setup{host: host, extra: plugins}
-	cmd := app.NewSchedulerCommand(s.register)
+	opts, ours := options.NewOptions(), &ownFlags{}
+	cmd := &cobra.Command{Use: "kube-scheduler"}
+	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return opts.ComponentGlobalsRegistry.Set() } // the feature gates
+	addFlags(cmd, opts, ours)
 	cmd.Long = "kube-scheduler with the Wasm plugins that its configuration names, and the native plugin RegexScheduling.\n\n" +
 		"Examples:\n  scheduler --config scheduler.yaml\n  scheduler --config scheduler.yaml --write-config-to complete.yaml" // its help shows no other place
-	cli.Complete(cmd)
-	run := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		// Before a configuration is looked at.
 		if cmd.Flags().Lookup("version").Value.String() == "true" {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), version.String())
 			return err
 		}
 		verflag.PrintAndExitIfRequested() // --version=raw
-		path := cmd.Flags().Lookup("config").Value.String()
-		c, err := s.readFile(cmd.Context(), path)
+		c, err := s.readFile(cmd.Context(), opts.ConfigFile)
 		if err != nil {
 			return err
 		}
-		err = c.locate(run(cmd, args), s.rejected)
+		err = c.locate(s.run(cmd, opts, ours), s.rejected)
 		if errors.As(err, new(Mistakes)) {
-			return inFile(path, err)
+			return inFile(opts.ConfigFile, err)
 		}
 		return err
 	}
+	cli.Complete(cmd)
 	return cmd
+}
+
+// ownFlags are the values of the flags that kube-scheduler does not have.
+type ownFlags struct {
+	decisions resource.QuantityValue
+	tracing   string // a file
+}
+
+// addFlags adds the flags that app.NewSchedulerCommand has, and our own.
+func addFlags(cmd *cobra.Command, opts *options.Options, ours *ownFlags) {
+	sets := opts.Flags
+	verflag.AddFlags(sets.FlagSet("global"))
+	globalflag.AddGlobalFlags(sets.FlagSet("global"), cmd.Name(), logs.SkipLoggingConfigurationFlags())
+	sets.FlagSet("decisions").Var(&ours.decisions, "decisions", "Keep the last attempts to schedule each pod in about this much memory, such as 64Mi, and serve them at "+decisions.Path+"NAMESPACE/POD; 0 keeps none.")
+	sets.FlagSet("tracing").StringVar(&ours.tracing, "tracing-config-file", "", "File with a TracingConfiguration, as that of kube-apiserver: where spans of attempts, extension points and guests' calls are sent.")
+	for _, set := range sets.FlagSets {
+		cmd.Flags().AddFlagSet(set)
+	}
+	columns, _, _ := term.TerminalSize(cmd.OutOrStdout())
+	cliflag.SetUsageAndHelpFunc(cmd, *sets, columns)
+	_ = cmd.MarkFlagFilename("config", "yaml", "yml", "json")
+}
+
+// run does what the command of app.NewSchedulerCommand does, and what our own flags say.
+func (s *setup) run(cmd *cobra.Command, opts *options.Options, ours *ownFlags) error {
+	gates := opts.ComponentGlobalsRegistry.FeatureGateFor(basecompatibility.DefaultKubeComponent)
+	if err := logsapi.ValidateAndApply(opts.Logs, gates); err != nil {
+		return err
+	}
+	cliflag.PrintFlags(cmd.Flags())
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		<-server.SetupSignalHandler()
+		cancel()
+	}()
+	if err := hooks.NameInformers(opts); err != nil {
+		return err
+	}
+	cc, sched, err := app.Setup(ctx, opts, s.register)
+	if err != nil {
+		return err
+	}
+	gates.(featuregate.MutableFeatureGate).AddMetrics()
+	opts.ComponentGlobalsRegistry.AddMetrics()
+	bytes := int(ours.decisions.Value())
+	if bytes > 0 {
+		if err := serveDecisions(ctx, cc, sched, bytes); err != nil {
+			return fmt.Errorf("--decisions: %w", err)
+		}
+	}
+	if ours.tracing != "" {
+		provider, err := tracerProvider(ctx, ours.tracing)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = provider.Shutdown(context.WithoutCancel(ctx)) }()
+		traceAttempts(sched, provider) // after what looks into the framework itself
+	}
+	return app.Run(ctx, cc, sched)
 }
 
 // Execute runs a command of [NewCommand]. The error is on one line.

@@ -39,6 +39,9 @@ type Options struct {
 	// ExtenderBind lets extenders with a bindVerb bind pods. Else nothing is sent to it,
 	// and the scheduler binds: the extender's own cluster may be another than this one.
 	ExtenderBind bool
+	// Decisions is about how many bytes of the last attempts are kept and counted, as the command's
+	// --decisions does. They are not served.
+	Decisions int
 	// Prepare, if set, gets the scheduler before it runs.
 	Prepare func(*scheduler.Scheduler) error
 	// Ready, if set, is called once the scheduler has seen the whole cluster
@@ -62,6 +65,9 @@ func Run(ctx context.Context, o Options) (err error) {
 	s := o.newSetup()
 	defer s.host.Close()
 	cc, sched, err := o.setup(ctx, s, "")
+	if err == nil && o.Decisions > 0 {
+		record(cc, sched, o.Decisions)
+	}
 	if err == nil && o.Prepare != nil {
 		err = o.Prepare(sched)
 	}

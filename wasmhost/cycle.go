@@ -11,6 +11,7 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/tracing"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 )
@@ -25,6 +26,7 @@ type attempt struct {
 	failed   atomic.Pointer[error] // what all further calls return after one that failed
 	time     callTime
 	binding  atomic.Bool // the scheduling cycle is over
+	trace    *tracing.Attempt
 
 	// known is what is remembered about pods like this one. It is nil for a guest of which
 	// nothing is remembered.
@@ -95,13 +97,19 @@ func (c *cycle) askAbout(hook abi.Hook, node fwk.NodeInfo) (v abi.Verdict, statu
 		number = c.known.Number(node)
 		v, ok := c.known.Get(hook, number)
 		if ok {
-			c.plugin.metrics.recalled.Add(1)
+			c.recalled()
 			return v, statusOf(hook, v)
 		}
 	}
 	out, err := c.call(hook, onNode(node.Node()))
 	c.learn(hook, number, out.Verdict, err)
 	return out.Verdict, c.status(hook, out.Verdict, err)
+}
+
+// recalled counts an answer that was remembered.
+func (c *cycle) recalled() {
+	c.plugin.metrics.recalled.Add(1)
+	c.trace.Remembered()
 }
 
 // leaves notes a call that leaves something in the guest's memory, before it is made.
@@ -184,6 +192,9 @@ func (c *cycle) prepare(s *slot, past []*step) error {
 // run calls a hook of the instance in a prepared slot. The slot is without an instance after
 // an error.
 func (c *cycle) run(s *slot, hook abi.Hook, in abi.In) (abi.Out, error) {
+	if c.trace != nil {
+		defer c.trace.Call(c.plugin.name, hook.String())()
+	}
 	i, watchdog := s.instance, &c.plugin.pool.watchdog
 	c.show(&in, i)
 	i.In = in

@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/tracing"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 )
@@ -20,6 +21,7 @@ func (p *plugin) begin(state fwk.CycleState, pod *v1.Pod) *cycle {
 	c := p.newCycle(pod)
 	c.state = state
 	c.measured = state.ShouldRecordPluginMetrics()
+	c.trace = tracing.Of(state)
 	state.Write(p.key, c)
 	p.last.Store(c)
 	return c

@@ -30,7 +30,7 @@ func (c *cycle) preFilter() (memory.PreFilter, error) {
 	if c.known != nil {
 		known := c.known.PreFilter()
 		if known != nil {
-			c.plugin.metrics.recalled.Add(1)
+			c.recalled()
 			return *known, nil
 		}
 	}
@@ -53,7 +53,7 @@ func (c *cycle) askPreScore(in abi.In) (status *fwk.Status) {
 	if c.known != nil {
 		known := c.known.PreScore()
 		if known != nil {
-			c.plugin.metrics.recalled.Add(1)
+			c.recalled()
 			return statusOf(abi.PreScore, *known)
 		}
 	}

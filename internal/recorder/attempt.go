@@ -2,7 +2,10 @@ package recorder
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
 )
 
 // Result is the outcome of an attempt.
@@ -78,6 +81,8 @@ type Attempt struct {
 	// Evaluated is how many nodes were filtered, Total how many there were.
 	Evaluated int `json:"evaluatedNodes"`
 	Total     int `json:"totalNodes"`
+	// Shortages are the resources of which nodes have too little left.
+	Shortages []decisions.Shortage `json:"shortages,omitempty"`
 	// PostFilter is the verdict of these plugins, or nil if they did not run.
 	PostFilter *PluginVerdict `json:"postFilter,omitempty"`
 	// Preemption is not nil if they nominated a node.
@@ -142,6 +147,12 @@ type Group struct {
 
 // Len is the number of nodes in the group.
 func (g Group) Len() int { return g.Places.count() }
+
+// equal reports whether two groups are the same, of the same list of nodes.
+func (g Group) equal(other Group) bool {
+	return g.Verdict == other.Verdict && g.Column == other.Column && g.Reason == other.Reason &&
+		&g.names[0] == &other.names[0] && slices.Equal(g.Places, other.Places)
+}
 
 // Nodes are their names, sorted.
 func (g Group) Nodes() []string { return g.sorted() }

@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -19,6 +20,9 @@ type cycle struct {
 	rec    *record
 	looked bool // the nodes are known
 
+	exclude  func()                 // records the nodes that no Filter runs on
+	extended map[string]nodeVerdict // that extenders reject, for a sparse recorder
+
 	mu      sync.Mutex         // several plugins and extenders score at once
 	raw     map[string][]int64 // scores before they were normalized, by plugin
 	scoring *scoring
@@ -33,12 +37,19 @@ func (s *session) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 		c := s.begin(fwk, hooks.PodOf(pod))
 		result, err := next(ctx, fwk, state, pod)
 		s.current.Store(nil)
+		var unfit *schedframework.FitError
+		if errors.As(err, &unfit) {
+			s.diagnose(c, fwk, unfit)
+		}
 		var groups []Group
 		if c.looked {
 			groups = groupNodes(s.nodes.names, s.nodes.places, s.verdicts)
 		}
 		s.recorder.update(func() {
 			c.rec.Node, c.rec.Duration = result.SuggestedHost, time.Since(c.rec.Time)
+			if groups == nil { // else they are counted
+				c.rec.Evaluated, c.rec.Total = result.EvaluatedNodes, len(nodesOf(fwk))
+			}
 			if c.rec.PodGroup != nil && err == nil {
 				c.rec.PodGroup.Fit++
 			}
@@ -52,11 +63,14 @@ func (s *session) begin(fwk schedframework.Framework, pod *v1.Pod) *cycle {
 	profile := s.profiles[fwk.ProfileName()]
 	rec := &record{
 		Attempt: Attempt{Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID), Time: time.Now(), Result: Pending, PodGroup: s.group.Load()},
-		profile: profile, verdicts: profile.verdicts.clone(),
+		profile: profile, verdicts: profile.verdicts,
+	}
+	if s.recorder.sparse {
+		s.nodes.trim()
 	}
 	s.recorder.add(rec)
 	s.inFlight.Store(pod.UID, rec)
-	c := &cycle{rec: rec, raw: map[string][]int64{}}
+	c := &cycle{rec: rec, raw: map[string][]int64{}, extended: map[string]nodeVerdict{}}
 	s.current.Store(c)
 	return c
 }
@@ -87,6 +101,7 @@ func (s *session) failureHandler(next scheduler.FailureHandlerFn) scheduler.Fail
 				if group.Note() != "" && (untried || rec.Node != "") {
 					rec.Fits, rec.Node, group.Reason = rec.Node, "", rec.Message
 				}
+				s.recorder.end(rec)
 			})
 		}
 		next(ctx, fwk, pod, status, nominating, start)
@@ -101,14 +116,21 @@ func (s *session) bound(pod *v1.Pod, node string) {
 	s.recorder.update(func() {
 		rec.Node, rec.Result = node, Scheduled
 		rec.Message = "Successfully assigned " + rec.pod().String() + " to " + node
+		s.recorder.end(rec)
 	})
 	s.recorder.OnScheduled(pod)
 }
 
+// nodesOf are all nodes of the cycle.
+func nodesOf(fwk schedframework.Framework) []framework.NodeInfo {
+	list, _ := fwk.SnapshotSharedLister().NodeInfos().List() // the scheduler gets the same error
+	return list
+}
+
 func (s *session) look(c *cycle, fwk schedframework.Framework) {
-	list, err := fwk.SnapshotSharedLister().NodeInfos().List()
-	if err != nil {
-		return // the scheduler gets the same error
+	list := nodesOf(fwk)
+	if len(list) == 0 {
+		return
 	}
 	c.looked = true
 	s.nodes.follow(list)

@@ -24,12 +24,16 @@ type recordedFramework struct {
 
 func (f *recordedFramework) RunPreFilterPlugins(ctx context.Context, state framework.CycleState, pod *v1.Pod) (*framework.PreFilterResult, *framework.Status, sets.Set[string]) {
 	c := f.session.current.Load()
-	if c != nil {
+	sparse := f.session.recorder.sparse
+	if c != nil && !sparse {
 		f.session.look(c, f.Framework)
 	}
 	result, status, limiting := f.Framework.RunPreFilterPlugins(ctx, state, pod)
 	if c != nil {
-		f.exclude(c, state, result, status, sets.List(limiting))
+		c.exclude = func() { f.exclude(c, state, result, status, sets.List(limiting)) }
+		if !sparse {
+			c.exclude()
+		}
 		if !status.IsSuccess() && status.Plugin() == "" {
 			f.session.recorder.update(func() { c.rec.noNodeLeft(status) })
 		}
@@ -88,7 +92,9 @@ func whyNotNamed(state framework.CycleState, limiting []string) string {
 // RunFilterPluginsWithNominatedPods is called for many nodes at once.
 func (f *recordedFramework) RunFilterPluginsWithNominatedPods(ctx context.Context, state framework.CycleState, pod *v1.Pod, node framework.NodeInfo) *framework.Status {
 	status := f.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
-	f.session.set(node, status)
+	if !f.session.recorder.sparse {
+		f.session.set(node, status)
+	}
 	return status
 }
 

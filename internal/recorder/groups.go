@@ -18,18 +18,32 @@ type nodes struct {
 
 // follow takes over the scheduler's list of nodes.
 func (n *nodes) follow(list []framework.NodeInfo) {
-	if n.byName == nil {
-		n.byName = make(map[string]int32, len(list))
-	}
 	n.places = make([]int32, len(list))
 	for i, node := range list {
-		name := node.Node().Name
-		place, ok := n.byName[name]
-		if !ok {
-			place = int32(len(n.names))
-			n.names, n.byName[name] = append(n.names, name), place
-		}
-		n.places[i] = place
+		n.places[i] = n.place(node)
+	}
+}
+
+// place is the place of a node, which it gets if it has none yet.
+func (n *nodes) place(node framework.NodeInfo) int32 {
+	if n.byName == nil {
+		n.byName = map[string]int32{}
+	}
+	name := node.Node().Name
+	place, ok := n.byName[name]
+	if !ok {
+		place = int32(len(n.names))
+		n.names, n.byName[name] = append(n.names, name), place
+	}
+	return place
+}
+
+// trim begins a new list of names where most of the nodes are gone. Attempts keep the list
+// that they were made with.
+func (n *nodes) trim() {
+	const few = 1000
+	if len(n.names) > 2*len(n.places)+few {
+		n.names, n.byName = nil, nil
 	}
 }
 

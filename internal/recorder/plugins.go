@@ -20,7 +20,9 @@ import (
 func (s *session) wrapPlugins(fwk schedframework.Framework) {
 	private.Wrap(fwk, "preFilterPlugins", func(p framework.PreFilterPlugin) framework.PreFilterPlugin { return recordedPreFilter{p, s} })
 	private.Wrap(fwk, "preScorePlugins", func(p framework.PreScorePlugin) framework.PreScorePlugin { return recordedPreScore{p, s} })
-	private.Wrap(fwk, "scorePlugins", func(p framework.ScorePlugin) framework.ScorePlugin { return recordedScore{p, s} })
+	if !s.recorder.WithoutRaw {
+		private.Wrap(fwk, "scorePlugins", func(p framework.ScorePlugin) framework.ScorePlugin { return recordedScore{p, s} })
+	}
 	private.Wrap(fwk, "reservePlugins", func(p framework.ReservePlugin) framework.ReservePlugin { return recordedReserve{p, s} })
 	private.Wrap(fwk, "permitPlugins", func(p framework.PermitPlugin) framework.PermitPlugin { return recordedPermit{p, s} })
 	private.Wrap(fwk, "preBindPlugins", func(p framework.PreBindPlugin) framework.PreBindPlugin { return s.recordedPreBind(p) })
@@ -88,7 +90,7 @@ type recordedNormalize struct {
 // NormalizeScore runs on a goroutine for each plugin.
 func (r recordedNormalize) NormalizeScore(ctx context.Context, state framework.CycleState, pod *v1.Pod, list framework.NodeScoreList) *framework.Status {
 	c := r.of.session.current.Load()
-	if c != nil && !r.of.session.recorder.WithoutRaw {
+	if c != nil {
 		raw := make([]int64, len(list))
 		for i, score := range list {
 			raw[i] = score.Score

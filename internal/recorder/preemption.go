@@ -169,7 +169,7 @@ func (s *session) tryOut(on bool) {
 
 // groupPreemptor is the first attempt of the newest cycle in which a PodGroup did not fit.
 func (r *Recorder) groupPreemptor(group string) (first *record) {
-	for at := r.order.Back(); at != nil; at = at.Prev() {
+	for at := r.last.Back(); at != nil; at = at.Prev() {
 		switch rec := at.Value.(*record); {
 		case first != nil && rec.PodGroup != first.PodGroup:
 			return first

@@ -16,12 +16,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Bounds of a recorder. Past one, the oldest attempt is forgotten first.
+// Bounds of a recorder. Past one, the oldest attempt is forgotten first, and the last attempt of a
+// pending pod after all others.
 const (
 	// MaxPerPod is the number of attempts that are kept for a pod.
 	MaxPerPod = 20
 	// MaxBytes is about the memory that all of them take, unless a recorder has another bound.
 	MaxBytes = 128 << 20
+	// sparsePerPod is MaxPerPod of a sparse recorder.
+	sparsePerPod = 5
 )
 
 // Recorder keeps attempts. It outlives the schedulers that it is attached to. Set its fields before Attach.
@@ -29,15 +32,23 @@ type Recorder struct {
 	MaxBytes    int           // about how many bytes of attempts are kept
 	WithoutRaw  bool          // keep normalized scores only, which take less memory
 	OnScheduled func(*v1.Pod) // gets each pod that is bound. It must not block
+	// OnEnd, if it is set, gets the result of each attempt, and the plugin or extender that rejects most
+	// nodes, or empty. It must not block, either, and must not call the recorder.
+	OnEnd func(result Result, plugin string)
+	// OnDrop, if it is set, is called for each attempt that is forgotten for want of memory, and like OnEnd.
+	OnDrop func(ofPending bool)
 
+	sparse    bool // see NewSparse
 	maxPerPod int
 	changed   func()
 
 	mu        sync.Mutex
 	lastID    uint64
 	pods      map[types.NamespacedName][]*record // the oldest first
-	order     list.List                          // all of them, likewise
+	last      list.List                          // the last ones of pending pods, likewise
+	order     list.List                          // all others, likewise
 	bytes     int                                // that they take, estimated
+	dropped   Dropped
 	preempted map[types.NamespacedName]eviction
 }
 
@@ -47,6 +58,39 @@ func New(changed func()) *Recorder {
 	return &Recorder{
 		MaxBytes: MaxBytes, OnScheduled: func(*v1.Pod) {}, maxPerPod: MaxPerPod, changed: changed,
 		pods: map[types.NamespacedName][]*record{}, preempted: map[types.NamespacedName]eviction{},
+	}
+}
+
+// NewSparse makes a recorder that costs little while it records: it has the verdicts on nodes only of
+// attempts that find none, as the scheduler itself reports them, and the scores of the best
+// nodes only. Attempts for pods that are alike share what they have in common.
+func NewSparse(maxBytes int) *Recorder {
+	r := New(func() {})
+	r.MaxBytes, r.maxPerPod, r.sparse, r.WithoutRaw = maxBytes, sparsePerPod, true, true
+	return r
+}
+
+// Dropped counts the attempts that were forgotten for want of memory.
+type Dropped struct {
+	Attempts uint64 `json:"attempts"`
+	// OfPending counts the ones that were the last attempt of a pending pod.
+	OfPending uint64 `json:"ofPendingPods"`
+}
+
+// Dropped returns how many attempts were forgotten, and about how many bytes the others take.
+func (r *Recorder) Dropped() (Dropped, int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.dropped, r.bytes
+}
+
+// Gone says that a pod was deleted. Its last attempt is kept as others are.
+func (r *Recorder) Gone(namespace, name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kept := r.pods[types.NamespacedName{Namespace: namespace, Name: name}]
+	if len(kept) > 0 {
+		r.settle(kept[len(kept)-1])
 	}
 }
 
@@ -98,8 +142,10 @@ func (r *Recorder) copy(rec *record) Attempt {
 func (r *Recorder) Reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for r.order.Len() > 0 {
-		r.forget(r.oldest())
+	for _, of := range []*list.List{&r.order, &r.last} {
+		for of.Len() > 0 {
+			r.forget(of.Front().Value.(*record))
+		}
 	}
 	r.changed()
 }
@@ -112,16 +158,58 @@ func (r *Recorder) add(rec *record) {
 	pod := rec.pod()
 	kept := r.pods[pod]
 	n := len(kept)
+	if n > 0 {
+		r.settle(kept[n-1])
+	}
 	if n > 0 && kept[n-1].UID == rec.UID {
 		rec.Number = kept[n-1].Number + 1
 	}
 	r.pods[pod] = append(kept, rec)
-	rec.inOrder = r.order.PushBack(rec)
+	rec.in, rec.at = &r.last, r.last.PushBack(rec)
 	if len(kept) == r.maxPerPod {
 		r.forget(kept[0])
 	}
-	r.charge(rec, baseBytes)
+	if r.sparse {
+		r.charge(rec, sparseBytes)
+	} else {
+		r.charge(rec, baseBytes)
+	}
 	r.changed()
+}
+
+// settle is called when an attempt is not the last one of a pending pod any more.
+func (r *Recorder) settle(rec *record) {
+	if rec.in == &r.last {
+		rec.in.Remove(rec.at)
+		rec.in, rec.at = &r.order, r.order.PushBack(rec)
+	}
+}
+
+// end is called when an attempt has ended, with the lock held.
+func (r *Recorder) end(rec *record) {
+	if r.sparse {
+		r.charge(rec, rec.share())
+	}
+	if rec.Result == Scheduled {
+		r.settle(rec)
+	}
+	if r.OnEnd != nil {
+		r.OnEnd(rec.Result, rec.rejectedBy())
+	}
+}
+
+// rejectedBy is the plugin that rejects the pod itself, or else the one that rejects most nodes.
+func (r *record) rejectedBy() string {
+	for _, v := range r.verdicts[preFilter] {
+		if v.Verdict == Rejected {
+			return v.Plugin
+		}
+	}
+	causes := r.Causes()
+	if len(causes) == 0 || causes[0].Column < 0 {
+		return ""
+	}
+	return r.profile.columns[causes[0].Column].Name
 }
 
 func (r *Recorder) update(change func()) {
@@ -133,28 +221,43 @@ func (r *Recorder) update(change func()) {
 
 // keep gives an attempt the verdicts on nodes and their scores. The caller holds the lock.
 func (r *Recorder) keep(rec *record, groups []Group, s *scoring) {
-	if rec.inOrder == nil {
-		return // forgotten meanwhile
-	}
 	rec.Groups, rec.scoring = groups, s
+	if r.sparse && len(groups) > 0 {
+		before := rec.profile.lastGroups
+		rec.profile.lastGroups = groups
+		if slices.EqualFunc(groups, before, Group.equal) {
+			rec.Groups, rec.profile.lastGroups, groups = before, before, nil
+		}
+	}
 	r.charge(rec, bytesOf(groups, s))
 }
 
 // charge counts the memory of an attempt, and forgets old ones past the bound.
 func (r *Recorder) charge(rec *record, bytes int) {
+	if rec.in == nil {
+		return // forgotten meanwhile
+	}
 	rec.bytes += bytes
 	r.bytes += bytes
-	for r.bytes > r.MaxBytes && r.order.Len() > 1 {
-		r.forget(r.oldest())
+	for r.bytes > r.MaxBytes && r.order.Len()+r.last.Len() > 1 {
+		oldest := r.order.Front()
+		ofPending := oldest == nil
+		if ofPending {
+			oldest = r.last.Front()
+			r.dropped.OfPending++
+		}
+		r.dropped.Attempts++
+		r.forget(oldest.Value.(*record))
+		if r.OnDrop != nil {
+			r.OnDrop(ofPending)
+		}
 	}
 }
 
-func (r *Recorder) oldest() *record { return r.order.Front().Value.(*record) }
-
 // forget drops an attempt, the oldest of its pod.
 func (r *Recorder) forget(rec *record) {
-	r.order.Remove(rec.inOrder)
-	rec.inOrder = nil
+	rec.in.Remove(rec.at)
+	rec.in, rec.at = nil, nil
 	r.bytes -= rec.bytes
 	if len(rec.victims) > 0 {
 		maps.DeleteFunc(r.preempted, func(_ types.NamespacedName, e eviction) bool { return e.by == rec })
@@ -174,13 +277,15 @@ type record struct {
 	Attempt
 	profile  *profile
 	verdicts verdicts
+	own      [points]bool // which of the verdicts no other attempt shares
 
 	preempts  bool     // PostFilter runs, or has nominated a node
 	nominated string   // that node
 	victims   []string // as namespace/name
 
-	bytes   int           // that it takes, estimated
-	inOrder *list.Element // nil: forgotten
+	bytes int           // that it takes, estimated
+	in    *list.List    // which of the recorder's lists it is in, or nil: forgotten
+	at    *list.Element // of that list
 }
 
 func (r *record) pod() types.NamespacedName {
@@ -227,14 +332,40 @@ func (a *Attempt) count() {
 func (r *record) set(p point, verdict PluginVerdict) {
 	list := r.verdicts[p]
 	i := slices.IndexFunc(list, func(v PluginVerdict) bool { return v.Plugin == verdict.Plugin })
-	if i >= 0 && list[i].Verdict == NotRun {
-		list[i] = verdict
+	if i < 0 || list[i].Verdict != NotRun {
+		return
 	}
+	if !r.own[p] {
+		list = slices.Clone(list)
+		r.verdicts[p], r.own[p] = list, true
+	}
+	list[i] = verdict
+}
+
+// share has the attempt share the verdicts that the one before had, too. It returns about how
+// many bytes its own take.
+func (r *record) share() (bytes int) {
+	for p, list := range r.verdicts {
+		switch shared := &r.profile.lastVerdicts[p]; {
+		case !r.own[p]:
+		case slices.Equal(list, *shared):
+			r.verdicts[p] = *shared
+		default:
+			*shared = list
+			bytes += verdictBytes * len(list)
+		}
+		r.own[p] = false
+	}
+	return bytes
 }
 
 const (
 	// baseBytes is about the memory of an attempt without its nodes.
 	baseBytes = 4 << 10
+	// sparseBytes is the same of a sparse recorder, whose verdicts count apart.
+	sparseBytes = 2 << 10
+	// verdictBytes is about the memory of a plugin's verdict on the pod.
+	verdictBytes = 80
 	// groupBytes is about the memory of a group without its nodes and its reason.
 	groupBytes = 128
 )

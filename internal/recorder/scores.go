@@ -43,11 +43,14 @@ func (s scores) at(i int) (score Score) {
 }
 
 func (s *session) newScoring(c *cycle, list []framework.NodeInfo, result []framework.NodePluginScores) *scoring {
-	all := &scoring{nodeSet: nodeSet{names: s.nodes.names}}
-	for _, node := range list {
-		place, _ := s.nodes.find(node) // each of them was filtered
-		all.Places.add(place)
+	if s.recorder.sparse {
+		list, result = best(list, result)
 	}
+	all := &scoring{}
+	for _, node := range list {
+		all.Places.add(s.nodes.place(node))
+	}
+	all.names = s.nodes.names
 	all.Places = slices.Clone(all.Places) // without spare capacity
 	if len(result) == 0 {
 		return all
@@ -61,6 +64,26 @@ func (s *session) newScoring(c *cycle, list []framework.NodeInfo, result []frame
 		all.Columns = append(all.Columns, scores{ScoreColumn: ScoreColumn{Name: score.Name, Weight: weight}, raw: c.raw[score.Name], Normalized: normalized})
 	}
 	return all
+}
+
+// bestScores is how many nodes have scores in a sparse recorder.
+const bestScores = 5
+
+// best are the nodes with the highest scores, without those of extenders, which come later.
+func best(list []framework.NodeInfo, result []framework.NodePluginScores) (nodes []framework.NodeInfo, scores []framework.NodePluginScores) {
+	var order []int
+	for i := range result {
+		at, _ := slices.BinarySearchFunc(order, i, func(a, b int) int {
+			return cmp.Or(cmp.Compare(result[b].TotalScore, result[a].TotalScore), cmp.Compare(a, b))
+		})
+		if at < bestScores {
+			order = slices.Insert(order, at, i)[:min(len(order)+1, bestScores)]
+		}
+	}
+	for _, i := range order {
+		nodes, scores = append(nodes, list[i]), append(scores, result[i])
+	}
+	return nodes, scores
 }
 
 func (s *scoring) add(name string, weight int64, list extenderv1.HostPriorityList) {

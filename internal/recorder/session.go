@@ -109,6 +109,9 @@ type profile struct {
 	verdicts verdicts // before any plugin runs
 	columns  []Column
 	weights  map[string]int64
+
+	lastVerdicts verdicts // of the attempt before, for a sparse recorder. The recorder's lock guards them
+	lastGroups   []Group  // likewise
 }
 
 // extenderKey tells extenders apart: two may have one URL.
@@ -142,15 +145,23 @@ func newProfile(name string, fwk schedframework.Framework, extenders []framework
 // set records the verdict of this cycle on a node. Goroutines call it for different nodes.
 func (s *session) set(node framework.NodeInfo, status *framework.Status) {
 	c := s.current.Load()
-	place, ok := s.nodes.find(node)
-	if c == nil || !ok {
+	if c != nil && s.recorder.sparse { // an extender, which the scheduler asks alone
+		c.extended[node.Node().Name] = c.verdict(status)
 		return
 	}
-	s.verdicts[place] = nodeVerdict{Passed, -1, ""}
-	if !status.IsSuccess() {
-		verdict, reason := verdictOf(status)
-		s.verdicts[place] = nodeVerdict{verdict, c.rec.profile.columnOf(status.Plugin()), reason}
+	place, ok := s.nodes.find(node)
+	if c != nil && ok {
+		s.verdicts[place] = c.verdict(status)
 	}
+}
+
+// verdict is the verdict on a node by its status.
+func (c *cycle) verdict(status *framework.Status) nodeVerdict {
+	if status.IsSuccess() {
+		return nodeVerdict{Passed, -1, ""}
+	}
+	verdict, reason := verdictOf(status)
+	return nodeVerdict{verdict, c.rec.profile.columnOf(status.Plugin()), reason}
 }
 
 // columnOf is the column with a key, or -1.

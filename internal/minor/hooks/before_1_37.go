@@ -6,6 +6,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
@@ -24,6 +25,9 @@ func AroundNext(sched *scheduler.Scheduler, before func(), after func(string, in
 func OwnChange(after, before *v1.Pod) []fwk.ClusterEvent {
 	return framework.PodSchedulingPropertiesChange(after, before)
 }
+
+// NameInformers is of use where metrics show their names.
+func NameInformers(*options.Options) error { return nil }
 
 // AroundTryOuts is of use where there are PodGroups.
 func AroundTryOuts(profile framework.Framework, _ func(bool)) framework.Framework { return profile }

@@ -6,8 +6,10 @@ import (
 	"context"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
@@ -33,6 +35,12 @@ func podGroup(entity framework.QueuedEntityInfo) (name string, pods int) {
 		return group.Namespace + "/" + group.Name, len(group.GetUnscheduledPods())
 	}
 	return "", 0
+}
+
+// NameInformers gives a scheduler's informers the name that metrics show.
+func NameInformers(opts *options.Options) (err error) {
+	opts.InformerName, err = cache.NewInformerName("kube-scheduler")
+	return err
 }
 
 // AroundTryOuts calls with true when no place was found for a PodGroup, before preemption

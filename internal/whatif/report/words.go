@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
 )
 
 // Plural is a number of things, such as "1 pod" and "2 pods".
@@ -58,3 +60,6 @@ func Lacking(message string) (resources []string) {
 	}
 	return resources
 }
+
+// Age is how long ago something was.
+func Age(d time.Duration) string { return duration.HumanDuration(max(d, 0)) }

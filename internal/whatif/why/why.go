@@ -171,60 +171,6 @@ func (r *Result) because(e *engine.Engine, name types.NamespacedName, o engine.O
 			pod.Spec.SchedulerName, report.Few(slices.Sorted(maps.Keys(e.Scheduler.Profiles))))
 	case a == nil || o.State == engine.NotAsked:
 		return " because the scheduler does not try it: " + o.Reason()
-	case a.Result == recorder.Failed:
-		return " because the scheduler failed: " + o.Reason()
-	case a.PodGroup.Note() != "" || len(a.Causes()) == 0:
-		return " because " + o.Reason()
 	}
-	by := a.RejectedItself()
-	if by != nil && !strings.HasPrefix(a.Causes()[0].Reason, perNode) {
-		return fmt.Sprintf(", and another node would not help: %s (plugin %s)", by.Reason, by.Plugin)
-	}
-	return " because " + causes(a)
-}
-
-// mostCauses is how many of them a sentence has.
-const mostCauses = 4
-
-// causes says how many nodes are rejected, and why.
-func causes(a *recorder.Attempt) string {
-	var all []string
-	rest := 0
-	for i, group := range a.Causes() {
-		if i < mostCauses {
-			all = append(all, cause(group))
-		} else {
-			rest += group.Len()
-		}
-	}
-	if rest > 0 {
-		all = append(all, report.Plural(rest, "node")+" for other reasons")
-	}
-	nodes := fmt.Sprintf("none of the cluster's %d nodes can run it: ", a.Total)
-	if a.Total == 1 {
-		nodes = "the cluster's only node cannot run it: "
-	}
-	return nodes + strings.Join(all, "; ")
-}
-
-// perNode is how the scheduler begins a reason that may be that of several nodes.
-const perNode = "node(s) "
-
-// cause is what the nodes of a group have in common, mostly in the scheduler's words.
-func cause(group recorder.Group) string {
-	nodes, do, are := report.Plural(group.Len(), "node"), "do", "are"
-	if group.Len() == 1 {
-		do, are = "does", "is"
-	}
-	lacking := report.Lacking(group.Reason)
-	if len(lacking) > 0 {
-		return fmt.Sprintf("%s %s not have enough free %s", nodes, do, strings.Join(lacking, ", "))
-	}
-	if group.Reason == perNode+"were unschedulable" {
-		return fmt.Sprintf("%s %s cordoned", nodes, are)
-	}
-	if said, ok := strings.CutPrefix(group.Reason, perNode); ok {
-		return nodes + " " + said
-	}
-	return nodes + ": " + group.Reason
+	return a.Because(o.Reason())
 }

@@ -1,0 +1,148 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+	_ "unsafe" // for go:linkname
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apiserver/pkg/endpoints/filters"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	genericfilters "k8s.io/apiserver/pkg/server/filters"
+	"k8s.io/apiserver/pkg/server/flagz"
+	"k8s.io/apiserver/pkg/server/healthz"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/component-base/metrics"
+	"k8s.io/component-base/metrics/legacyregistry"
+	_ "k8s.io/kubernetes/cmd/kube-scheduler/app" // has newEndpointsHandler
+	schedulerconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+)
+
+// newEndpointsHandler is what kube-scheduler serves besides. No function of it that is exported
+// lets others add to it.
+//
+//go:linkname newEndpointsHandler k8s.io/kubernetes/cmd/kube-scheduler/app.newEndpointsHandler
+func newEndpointsHandler(config *config.KubeSchedulerConfiguration, informers informers.SharedInformerFactory, isLeader func() bool, checks, readyChecks []healthz.HealthChecker, flags flagz.Reader) http.Handler
+
+// serveDecisions keeps decisions of a scheduler that app.Run is to run, and serves them at its secure port, with all
+// that app.Run serves there, until ctx is done. app.Run serves nothing then.
+func serveDecisions(ctx context.Context, cc *schedulerconfig.CompletedConfig, sched *scheduler.Scheduler, bytes int) error {
+	serving := cc.SecureServing
+	if serving == nil {
+		return errNoPort
+	}
+	cc.SecureServing = nil
+	s := &decisionServer{
+		recorder: record(cc, sched, bytes), may: cc.Authorization.Authorizer.Authorize, since: time.Now(),
+		answers: make(chan struct{}, mostAtOnce), making: make(chan struct{}, 1),
+	}
+	hooks.AroundNext(sched, func() { s.leads.Store(true) }, func(string, int) {})
+	ready := []healthz.HealthChecker{healthz.NewShutdownHealthz(ctx.Done()), synced(ctx, sched)}
+	var checks []healthz.HealthChecker
+	if cc.LeaderElection != nil {
+		s.lock = cc.LeaderElection.Lock
+		checks = append(checks, cc.LeaderElection.WatchDog)
+		ready = append(ready, cc.LeaderElection.WatchDog)
+	}
+	others := newEndpointsHandler(&cc.ComponentConfig, cc.InformerFactory, s.leads.Load, checks, ready, cc.Flagz)
+	var handler http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, decisions.Path) {
+			s.ServeHTTP(w, r)
+		} else {
+			others.ServeHTTP(w, r)
+		}
+	})
+	resolver := &request.RequestInfoFactory{} // from here on as app.Run does it
+	handler = filters.WithAuthorization(handler, cc.Authorization.Authorizer, scheme.Codecs)
+	handler = filters.WithAuthentication(handler, cc.Authentication.Authenticator, filters.Unauthorized(scheme.Codecs), nil, nil)
+	handler = filters.WithRequestInfo(handler, resolver)
+	handler = filters.WithCacheControl(handler)
+	handler = genericfilters.WithHTTPLogging(handler)
+	handler = genericfilters.WithPanicRecovery(handler, resolver)
+	_, _, err := serving.Serve(handler, 5*time.Second, ctx.Done())
+	return err
+}
+
+// synced checks that the scheduler has seen the whole cluster.
+func synced(ctx context.Context, sched *scheduler.Scheduler) healthz.HealthChecker {
+	var done atomic.Bool
+	go func() { done.Store(sched.WaitForHandlersSync(ctx) == nil) }()
+	return healthz.NamedCheck("sched-handler-sync", func(*http.Request) error {
+		if !done.Load() {
+			return errors.New("handlers are not fully synchronized")
+		}
+		return nil
+	})
+}
+
+// record has a scheduler keep its attempts in about so many bytes, and count them.
+func record(cc *schedulerconfig.CompletedConfig, sched *scheduler.Scheduler, bytes int) *recorder.Recorder {
+	r := recorder.NewSparse(bytes)
+	r.OnEnd = func(result recorder.Result, plugin string) {
+		attempts.WithLabelValues(strings.ToLower(string(result)), causeOf(result, plugin)).Inc()
+	}
+	r.OnDrop = func(ofPending bool) {
+		of := "others"
+		if ofPending {
+			of = "pending"
+		}
+		droppedAttempts.WithLabelValues(of).Inc()
+	}
+	r.Attach(sched, func(url string) string { return url })
+	_, _ = cc.InformerFactory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(object any) {
+		if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
+			object = unknown.Obj
+		}
+		pod, ok := object.(*v1.Pod)
+		if ok {
+			r.Gone(pod.Namespace, pod.Name)
+		}
+	}})
+	return r
+}
+
+// The metrics stand at /metrics of a scheduler with --decisions.
+var (
+	attempts        = newCounter("decisions_attempts_total", "Number of attempts to schedule a pod, by their result and by what rejects most nodes.", "result", "cause")
+	droppedAttempts = newCounter("decisions_dropped_total", "Number of attempts that were forgotten for want of memory: last attempts of pending pods, or others.", "of")
+)
+
+func newCounter(name, help string, labels ...string) *metrics.CounterVec {
+	counter := metrics.NewCounterVec(&metrics.CounterOpts{Subsystem: "scheduler", Name: name, Help: help, StabilityLevel: metrics.ALPHA}, labels)
+	legacyregistry.MustRegister(counter)
+	return counter
+}
+
+// causes are the values of the label cause, by what a plugin's name has in it.
+var causes = []struct{ part, cause string }{
+	{"Regex", "regex"},
+	{"NodeResources", "resources"}, {"DynamicResources", "resources"},
+	{"Affinity", "affinity"}, {"PodTopologySpread", "affinity"}, {"NodeName", "affinity"},
+	{"Taint", "taints"}, {"NodeUnschedulable", "taints"},
+	{"Volume", "volumes"},
+}
+
+// causeOf is why an attempt found no node, in one of few words.
+func causeOf(result recorder.Result, plugin string) string {
+	if result == recorder.Scheduled {
+		return ""
+	}
+	for _, c := range causes {
+		if strings.Contains(plugin, c.part) {
+			return c.cause
+		}
+	}
+	return "other"
+}

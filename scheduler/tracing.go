@@ -1,0 +1,122 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/resource"
+	"go.opentelemetry.io/otel/trace"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	apiserveroptions "k8s.io/apiserver/pkg/server/options"
+	basetracing "k8s.io/component-base/tracing"
+	tracingapi "k8s.io/component-base/tracing/api/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
+	"wasmkwokwizardry.io/regex-scheduling/internal/tracing"
+)
+
+// traceAttempts has a scheduler send a span of each attempt, with one for each extension point in it. A point lasts until the
+// next one: waiting is part of Permit.
+func traceAttempts(sched *scheduler.Scheduler, provider trace.TracerProvider) {
+	for name, profile := range sched.Profiles {
+		sched.Profiles[name] = hooks.BeforePermit(tracedFramework{profile}, func(state fwk.CycleState) { tracing.Of(state).At("Permit") })
+	}
+	next := sched.SchedulePod
+	sched.SchedulePod = func(ctx context.Context, of framework.Framework, state fwk.CycleState, pod *hooks.Queued) (scheduler.ScheduleResult, error) {
+		a := tracing.Begin(provider, state, hooks.PodOf(pod))
+		result, err := next(ctx, of, state, pod)
+		if err != nil {
+			a.Set("scheduler.message", err.Error())
+		}
+		if err != nil && !(errors.As(err, new(*framework.FitError)) && of.HasPostFilterPlugins()) {
+			a.End()
+		}
+		return result, err
+	}
+}
+
+// tracedFramework says at which extension point an attempt is.
+type tracedFramework struct{ framework.Framework }
+
+func (t tracedFramework) RunPreFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod) (*fwk.PreFilterResult, *fwk.Status, sets.Set[string]) {
+	tracing.Of(state).At("PreFilter")
+	return t.Framework.RunPreFilterPlugins(ctx, state, pod)
+}
+
+func (t tracedFramework) RunFilterPluginsWithNominatedPods(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
+	tracing.Of(state).At("Filter")
+	return t.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
+}
+
+// RunPostFilterPlugins is the last of an attempt that finds no node.
+func (t tracedFramework) RunPostFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
+	a := tracing.Of(state)
+	a.At("PostFilter")
+	result, status := t.Framework.RunPostFilterPlugins(ctx, state, pod, nodes)
+	a.End()
+	return result, status
+}
+
+func (t tracedFramework) RunPreScorePlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) *fwk.Status {
+	tracing.Of(state).At("PreScore")
+	return t.Framework.RunPreScorePlugins(ctx, state, pod, nodes)
+}
+
+func (t tracedFramework) RunScorePlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) ([]fwk.NodePluginScores, *fwk.Status) {
+	tracing.Of(state).At("Score")
+	return t.Framework.RunScorePlugins(ctx, state, pod, nodes)
+}
+
+func (t tracedFramework) RunReservePluginsReserve(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
+	tracing.Of(state).At("Reserve")
+	return t.Framework.RunReservePluginsReserve(ctx, state, pod, node)
+}
+
+// RunReservePluginsUnreserve is the last of an attempt that loses its node again.
+func (t tracedFramework) RunReservePluginsUnreserve(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) {
+	a := tracing.Of(state)
+	a.At("Unreserve")
+	t.Framework.RunReservePluginsUnreserve(ctx, state, pod, node)
+	a.Set("scheduler.message", "node "+node+" was given up")
+	a.End()
+}
+
+func (t tracedFramework) RunPreBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
+	tracing.Of(state).At("PreBind")
+	return t.Framework.RunPreBindPlugins(ctx, state, pod, node)
+}
+
+func (t tracedFramework) RunBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
+	tracing.Of(state).At("Bind")
+	return t.Framework.RunBindPlugins(ctx, state, pod, node)
+}
+
+// RunPostBindPlugins is the last of an attempt that binds its pod.
+func (t tracedFramework) RunPostBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) {
+	a := tracing.Of(state)
+	a.At("PostBind")
+	t.Framework.RunPostBindPlugins(ctx, state, pod, node)
+	a.Set("k8s.node.name", node)
+	a.End()
+}
+
+// tracerProvider sends to the OTLP receiver that a file names, a TracingConfiguration as the API server reads it.
+func tracerProvider(ctx context.Context, file string) (basetracing.TracerProvider, error) {
+	config, err := apiserveroptions.ReadTracingConfiguration(file)
+	if err != nil {
+		return nil, fmt.Errorf("--tracing-config-file %s: %w", file, err)
+	}
+	errs := tracingapi.ValidateTracingConfiguration(config, nil, field.NewPath("tracing"))
+	if len(errs) > 0 {
+		return nil, fmt.Errorf("--tracing-config-file %s: %w", file, errs.ToAggregate())
+	}
+	return basetracing.NewProvider(ctx, config, nil, []resource.Option{
+		resource.WithAttributes(attribute.String("service.name", "kube-scheduler"))})
+}
