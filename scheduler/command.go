@@ -33,10 +33,10 @@ import (
 // its --config before it does anything else. The plugins are further ones, of [Registry].
 func NewCommand(host *wasmhost.Host, plugins frameworkruntime.Registry) *cobra.Command {
 	s := &setup{host: host, extra: plugins}
-	opts, kept := options.NewOptions(), resource.QuantityValue{}
+	opts, ours := options.NewOptions(), &ownFlags{}
 	cmd := &cobra.Command{Use: "kube-scheduler"}
 	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return opts.ComponentGlobalsRegistry.Set() } // the feature gates
-	addFlags(cmd, opts, &kept)
+	addFlags(cmd, opts, ours)
 	cmd.Long = "kube-scheduler with the Wasm plugins that its configuration names, and the native plugin RegexScheduling.\n\n" +
 		"Examples:\n  scheduler --config scheduler.yaml\n  scheduler --config scheduler.yaml --write-config-to complete.yaml" // its help shows no other place
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -50,7 +50,7 @@ func NewCommand(host *wasmhost.Host, plugins frameworkruntime.Registry) *cobra.C
 		if err != nil {
 			return err
 		}
-		err = c.locate(s.run(cmd, opts, int(kept.Value())), s.rejected)
+		err = c.locate(s.run(cmd, opts, ours), s.rejected)
 		if errors.As(err, new(Mistakes)) {
 			return inFile(opts.ConfigFile, err)
 		}
@@ -60,12 +60,19 @@ func NewCommand(host *wasmhost.Host, plugins frameworkruntime.Registry) *cobra.C
 	return cmd
 }
 
-// addFlags adds the flags that app.NewSchedulerCommand has, and --decisions.
-func addFlags(cmd *cobra.Command, opts *options.Options, kept *resource.QuantityValue) {
+// ownFlags are the values of the flags that kube-scheduler does not have.
+type ownFlags struct {
+	decisions resource.QuantityValue
+	tracing   string // a file
+}
+
+// addFlags adds the flags that app.NewSchedulerCommand has, and our own.
+func addFlags(cmd *cobra.Command, opts *options.Options, ours *ownFlags) {
 	sets := opts.Flags
 	verflag.AddFlags(sets.FlagSet("global"))
 	globalflag.AddGlobalFlags(sets.FlagSet("global"), cmd.Name(), logs.SkipLoggingConfigurationFlags())
-	sets.FlagSet("decisions").Var(kept, "decisions", "Keep the last attempts to schedule each pod in about this much memory, such as 64Mi, and serve them at "+decisions.Path+"NAMESPACE/POD; 0 keeps none.")
+	sets.FlagSet("decisions").Var(&ours.decisions, "decisions", "Keep the last attempts to schedule each pod in about this much memory, such as 64Mi, and serve them at "+decisions.Path+"NAMESPACE/POD; 0 keeps none.")
+	sets.FlagSet("tracing").StringVar(&ours.tracing, "tracing-config-file", "", "File with a TracingConfiguration, as that of kube-apiserver: where spans of attempts, extension points and guests' calls are sent.")
 	for _, set := range sets.FlagSets {
 		cmd.Flags().AddFlagSet(set)
 	}
@@ -74,9 +81,8 @@ func addFlags(cmd *cobra.Command, opts *options.Options, kept *resource.Quantity
 	_ = cmd.MarkFlagFilename("config", "yaml", "yml", "json")
 }
 
-// run does what the command of app.NewSchedulerCommand does, and serves decisions if bytes of
-// them are to be kept.
-func (s *setup) run(cmd *cobra.Command, opts *options.Options, bytes int) error {
+// run does what the command of app.NewSchedulerCommand does, and what our own flags say.
+func (s *setup) run(cmd *cobra.Command, opts *options.Options, ours *ownFlags) error {
 	gates := opts.ComponentGlobalsRegistry.FeatureGateFor(basecompatibility.DefaultKubeComponent)
 	if err := logsapi.ValidateAndApply(opts.Logs, gates); err != nil {
 		return err
@@ -97,10 +103,19 @@ func (s *setup) run(cmd *cobra.Command, opts *options.Options, bytes int) error 
 	}
 	gates.(featuregate.MutableFeatureGate).AddMetrics()
 	opts.ComponentGlobalsRegistry.AddMetrics()
+	bytes := int(ours.decisions.Value())
 	if bytes > 0 {
 		if err := serveDecisions(ctx, cc, sched, bytes); err != nil {
 			return fmt.Errorf("--decisions: %w", err)
 		}
+	}
+	if ours.tracing != "" {
+		provider, err := tracerProvider(ctx, ours.tracing)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = provider.Shutdown(context.WithoutCancel(ctx)) }()
+		traceAttempts(sched, provider) // after what looks into the framework itself
 	}
 	return app.Run(ctx, cc, sched)
 }

@@ -111,7 +111,7 @@ func (t tracedFramework) RunPostBindPlugins(ctx context.Context, state fwk.Cycle
 func tracerProvider(ctx context.Context, file string) (basetracing.TracerProvider, error) {
 	config, err := apiserveroptions.ReadTracingConfiguration(file)
 	if err != nil {
-		return nil, fmt.Errorf("--tracing-config-file: %w", err)
+		return nil, fmt.Errorf("--tracing-config-file %s: %w", file, err)
 	}
 	errs := tracingapi.ValidateTracingConfiguration(config, nil, field.NewPath("tracing"))
 	if len(errs) > 0 {

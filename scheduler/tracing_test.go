@@ -93,7 +93,7 @@ samplingRatePerMillion: 1000000
 	t.Cleanup(func() { _ = provider.Shutdown(context.WithoutCancel(t.Context())) })
 
 	start(t, Options{
-		Kubeconfig: cluster.Kubeconfig(), Transport: inProcess{},
+		Kubeconfig: cluster.Kubeconfig(), Transport: inProcess{}, Decisions: 1 << 20, // which look into the framework, too
 		Config:  profileWith(t, "Wasm", "{guestURL: 'http://static-webserver/regex_v2.wasm'}"),
 		Prepare: func(sched *scheduler.Scheduler) error { traceAttempts(sched, provider); return nil },
 	})
@@ -126,4 +126,22 @@ func wantPoints(t *testing.T, from *receiver, pod string, want []string, name, v
 		}
 		return nil
 	})
+}
+
+func TestTracingConfigurationThatIsWrongIsNamed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tracing.yaml")
+	for text, want := range map[string]string{
+		`{"apiVersion": "v1", "kind": "ConfigMap"}`: "unable to decode tracing configuration data",
+		`{"apiVersion": "apiserver.config.k8s.io/v1", "kind": "TracingConfiguration", "samplingRatePerMillion": 2000000}`: "tracing.samplingRatePerMillion: Invalid value: 2000000",
+	} {
+		testkit.Must(t, os.WriteFile(file, []byte(text), 0o600))
+		_, err := tracerProvider(t.Context(), file)
+		if err == nil || !strings.Contains(err.Error(), "--tracing-config-file "+file+": "+want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	_, err := tracerProvider(t.Context(), file+".none")
+	if !strings.Contains(fmt.Sprint(err), "no such file") {
+		t.Error(err)
+	}
 }

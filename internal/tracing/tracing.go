@@ -5,6 +5,7 @@ package tracing
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
@@ -27,7 +28,7 @@ type Attempt struct {
 	point      string
 	pointCtx   context.Context // with the point's span
 	asked      int
-	remembered int
+	remembered atomic.Int64
 }
 
 // Begin begins an attempt, if it is one that the provider samples.
@@ -75,13 +76,13 @@ func (a *Attempt) endPoint() {
 		return
 	}
 	span := trace.SpanFromContext(a.pointCtx)
-	if a.asked+a.remembered > 0 {
-		span.SetAttributes(attribute.Int("wasm.asked", a.asked), attribute.Int("wasm.remembered", a.remembered))
+	remembered := a.remembered.Swap(0)
+	if a.asked > 0 || remembered > 0 {
+		span.SetAttributes(attribute.Int("wasm.asked", a.asked), attribute.Int64("wasm.remembered", remembered))
 	}
 	span.End()
 	a.point = ""
 	a.asked = 0
-	a.remembered = 0
 }
 
 // Call begins a call of a guest, and end ends it.
@@ -102,9 +103,7 @@ func (a *Attempt) Call(plugin, hook string) (end func()) {
 // Remembered counts what is known without a call of the guest.
 func (a *Attempt) Remembered() {
 	if a != nil {
-		a.mu.Lock()
-		a.remembered++
-		a.mu.Unlock()
+		a.remembered.Add(1)
 	}
 }
 
