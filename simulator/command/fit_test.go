@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/fit"
 )
 
@@ -62,9 +63,7 @@ func TestFitExitStatusReportsPendingPods(t *testing.T) {
 func TestFitReadsAFolderAsACluster(t *testing.T) {
 	folder := t.TempDir()
 	logs := filepath.Join(folder, "default", "p")
-	if err := os.MkdirAll(logs, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.MkdirAll(logs, 0o700))
 	writeFile(t, folder, "nodes.json", `{"kind": "NodeList", "apiVersion": "v1", "metadata": {}, "items": [
 		{"metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "2", "memory": "1Gi", "pods": "10"}}}]}`)
 	writeFile(t, filepath.Join(folder, "default"), "pods.json", `{"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": [
