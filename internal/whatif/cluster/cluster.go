@@ -108,6 +108,10 @@ func New(now func() time.Time) (*Cluster, error) {
 	if err := c.of(&v1.PersistentVolume{}).informer.AddIndexers(cache.Indexers{byUse: useOf}); err != nil {
 		return nil, err
 	}
+	onNode := func(o any) ([]string, error) { return []string{o.(*v1.Pod).Spec.NodeName}, nil }
+	if err := c.of(&v1.Pod{}).informer.AddIndexers(cache.Indexers{byNode: onNode}); err != nil {
+		return nil, err
+	}
 	// What goes past the transport, such as exec, finds nothing under this name.
 	c.Config = &rest.Config{Host: "http://cluster-in-memory.invalid", Transport: transport{c}, QPS: -1}
 	typed := rest.CopyConfig(c.Config)
