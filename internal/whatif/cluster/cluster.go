@@ -49,6 +49,7 @@ type Cluster struct {
 	Client    kubernetes.Interface
 	Config    *rest.Config // leads any client to this cluster
 	Informers informers.SharedInformerFactory
+	Changed   func(Object) // is called for each write, if it is not nil, and must not write itself
 
 	now       func() time.Time
 	byName    map[schema.GroupVersionResource]*kind
@@ -250,6 +251,9 @@ func (c *Cluster) apply(e event) {
 		_ = table.Update(e.new)
 	}
 	c.events = append(c.events, e)
+	if c.Changed != nil {
+		c.Changed(e.object())
+	}
 	if c.recording > 0 {
 		c.undo = append(c.undo, e)
 	}

@@ -225,7 +225,7 @@ func (e *Engine) listen() error {
 // Describe is what an answer stands on by now, but for the name of the configuration.
 func (e *Engine) Describe() report.Basis {
 	basis := e.basis
-	basis.NotModelled = slices.Concat(e.NotModelled(), e.Unanswered())
+	basis.NotModelled = slices.Concat(e.NotModelled(), e.Unanswered(), e.controllers.unrest())
 	return basis
 }
 

@@ -248,8 +248,10 @@ func (f *fitting) podsOf(w *Workload) (names []types.NamespacedName) {
 	return names
 }
 
-// wants is how many pods a workload wants by now.
-func (f *fitting) wants(w *Workload) int { return wantedBy(f.Current(w.object)) }
+// wants is how many pods of its newest revision a workload wants by now.
+func (f *fitting) wants(w *Workload) int {
+	return wantedBy(f.Current(w.object)) - partitioned(f.Current(w.object))
+}
 
 func wantedBy(o cluster.Object) int {
 	switch o := o.(type) {

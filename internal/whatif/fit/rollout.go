@@ -68,28 +68,51 @@ func (f *fitting) left(w *Workload) string {
 	if w.rejected != nil || o == nil {
 		return ""
 	}
-	old, idle := 0, 0
-	for _, pod := range cluster.In[*v1.Pod](f.Cluster, w.Namespace) {
-		_, isNew := w.Pods[pod.Name]
-		switch {
-		case !f.makes(w, pod) || pod.DeletionTimestamp != nil:
-		case !isNew:
-			old++
-		case f.Attached(pod) != "":
-			w.Why[f.Attached(pod)]++
+	idle := false
+	for name := range w.Pods {
+		held := ""
+		pod := cluster.Get[*v1.Pod](f.Cluster, w.Namespace, name)
+		if pod != nil {
+			held = f.Attached(pod)
+		}
+		if held != "" {
+			w.Why[held]++
 			w.Fit--
 			f.found.Pending++
-			idle++
+			idle = true
 		}
 	}
-	set, ok := o.(*appsv1.StatefulSet)
-	if ok && set.Spec.UpdateStrategy.RollingUpdate != nil { // which keeps as many as it says
-		old -= int(min(ptr.Deref(set.Spec.UpdateStrategy.RollingUpdate.Partition, 0), ptr.Deref(set.Spec.Replicas, 1)))
-	}
-	if old <= 0 && idle == 0 && len(w.Why) == 0 {
+	old := outdated(o) - partitioned(o)
+	if old <= 0 && !idle && len(w.Why) == 0 {
 		return ""
 	}
-	return report.Plural(max(0, old), "pod") + " of the old revision left"
+	text := report.Plural(max(0, old), "pod") + " of the old revision left"
+	if w.Kind == "Deployment" && len(w.Why) == 0 {
+		text += ", since " + f.missing(w)
+	}
+	return text
+}
+
+// outdated is how many pods of an older revision a workload has, as its controller has counted them.
+func outdated(o cluster.Object) int {
+	switch o := o.(type) {
+	case *appsv1.Deployment:
+		return int(o.Status.Replicas - o.Status.UpdatedReplicas)
+	case *appsv1.StatefulSet:
+		return int(o.Status.Replicas - o.Status.UpdatedReplicas)
+	case *appsv1.DaemonSet:
+		return int(o.Status.CurrentNumberScheduled - o.Status.UpdatedNumberScheduled)
+	}
+	return 0
+}
+
+// partitioned is how many of these a StatefulSet is to keep.
+func partitioned(o cluster.Object) int {
+	set, ok := o.(*appsv1.StatefulSet)
+	if !ok || set.Spec.UpdateStrategy.RollingUpdate == nil {
+		return 0
+	}
+	return min(int(ptr.Deref(set.Spec.UpdateStrategy.RollingUpdate.Partition, 0)), outdated(o))
 }
 
 // remedy is a change that may let a rollout go on.
@@ -140,9 +163,6 @@ func fields(o cluster.Object) (all []remedy) {
 	switch o := o.(type) {
 	case *appsv1.Deployment:
 		update := o.Spec.Strategy.RollingUpdate
-		if o.Spec.Paused {
-			change("paused: false", func(o cluster.Object) { o.(*appsv1.Deployment).Spec.Paused = false })
-		}
 		if update == nil {
 			break
 		}
