@@ -42,7 +42,7 @@ type Result struct {
 	Trials int           `json:"trials,omitempty"`
 	Basis  report.Basis  `json:"basis"`
 	// Timeline is what happens when, of an upgrade or a failure.
-	Timeline []engine.Event `json:"timeline,omitempty"`
+	Timeline *engine.Timeline `json:"timeline,omitempty"`
 	// Saves is what the nodes that go cost an hour, but for Unpriced ones.
 	Saves    float64  `json:"savesPerHour,omitempty"`
 	Unpriced []string `json:"withoutPrice,omitempty"`

@@ -238,17 +238,16 @@ func (f *fitting) apply(ctx context.Context, w *Workload) error {
 // schedule schedules, and sums up the result.
 func (f *fitting) schedule(ctx context.Context) error {
 	f.progress("schedules", 0, 0)
-	if err := f.Run(ctx); err != nil {
+	if f.timeline == nil {
+		err := f.Run(ctx)
+		f.sum()
+		return err
+	}
+	if err := f.settleRollouts(ctx); err != nil {
 		return err
 	}
 	f.sum()
-	if f.timeline != nil {
-		f.found.Timeline = f.timeline.Events
-		for _, w := range f.found.Workloads {
-			f.stop(w)
-		}
-	}
-	return nil
+	return f.stop(ctx)
 }
 
 // nodes are the nodes of the cluster, by name.
