@@ -14,6 +14,7 @@ type Basis struct {
 	Seed        uint64   `json:"seed"`              // of the run that is shown
 	Runs        []Run    `json:"runs,omitempty"`    // all of them, if there are several
 	Counts      string   `json:"counts,omitempty"`  // what the runs' Count is of, such as "pods that would stay pending"
+	Before      []string `json:"before,omitempty"`  // what controllers changed before the question
 	NotModelled []string `json:"notModelled"`       // what the scheduler asked for and the copy does not have
 }
 
@@ -39,6 +40,9 @@ func (b *Basis) String() string {
 		runs := len(b.Runs)
 		text += fmt.Sprintf(", %d times, with seeds %d to %d: %s. Shown is the run with seed %d",
 			runs, b.Runs[0].Seed, b.Runs[runs-1].Seed, b.often(), b.Seed)
+	}
+	if len(b.Before) > 0 {
+		text += ". Before the question, " + Few(b.Before)
 	}
 	if len(b.NotModelled) > 0 {
 		text += ". Requested, and not modelled: " + strings.Join(b.NotModelled, ", ")
