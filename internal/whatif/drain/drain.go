@@ -130,7 +130,7 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	d := &draining{Engine: copied, options: o, progress: progress}
 	defer d.Close()
 	d.progress("schedules", 0, 0)
-	if err := d.Run(ctx); err != nil {
+	if err := d.Settle(ctx); err != nil {
 		return nil, err
 	}
 	if err := do(d); err != nil {

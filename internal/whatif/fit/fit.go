@@ -156,7 +156,7 @@ type fitting struct {
 // enter schedules the pending pods of the cluster, and makes what the pods of the manifests depend on.
 func (f *fitting) enter(ctx context.Context) error {
 	f.progress("schedules", 0, 0)
-	if err := f.Run(ctx); err != nil {
+	if err := f.Settle(ctx); err != nil {
 		return err
 	}
 	f.before = f.Pods()
