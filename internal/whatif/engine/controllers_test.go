@@ -12,6 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 )
 
@@ -69,9 +70,7 @@ func underControl(t testing.TB, nodes int, manifests string) *Engine {
 
 func settle(t testing.TB, e *Engine) {
 	t.Helper()
-	if err := e.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, e.Run(t.Context()))
 }
 
 // placed are the pods and their nodes, a line each, by name.
@@ -146,9 +145,7 @@ func TestEvictedPodsAreRecreatedByTheirControllers(t *testing.T) {
 		if pod.Labels["app"] == "agent" || pod.Spec.NodeName != "n0" {
 			continue
 		}
-		if err := e.Evict(pod.Namespace, pod.Name); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, e.Evict(pod.Namespace, pod.Name))
 		settle(t, e)
 	}
 	wantRunning(t, e)
@@ -221,9 +218,7 @@ func TestCordonHasItsTaint(t *testing.T) {
 	for _, cordoned := range []bool{true, false} {
 		n := cluster.Get[*v1.Node](e.Cluster, "", "n0").DeepCopy()
 		n.Spec.Unschedulable = cordoned
-		if err := e.Update(n); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, e.Update(n))
 		settle(t, e)
 		taints := cluster.Get[*v1.Node](e.Cluster, "", "n0").Spec.Taints
 		has := slices.ContainsFunc(taints, func(t v1.Taint) bool {
@@ -239,9 +234,7 @@ func TestRolloutEndsWithTheNewTemplate(t *testing.T) {
 	e := underControl(t, 3, webAndMore())
 	d := cluster.Get[*appsv1.Deployment](e.Cluster, "default", "web").DeepCopy()
 	d.Spec.Template.Spec.Containers[0].Image = "b"
-	if err := e.Update(d); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, e.Update(d))
 	settle(t, e)
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		if pod.Labels["app"] == "web" && pod.Spec.Containers[0].Image != "b" {
@@ -259,9 +252,7 @@ func TestControllersDoTheSameEachTime(t *testing.T) {
 		e := underControl(t, 3, webAndMore())
 		n := cluster.Get[*v1.Node](e.Cluster, "", "n0").DeepCopy()
 		n.Spec.Unschedulable = true
-		if err := e.Update(n); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, e.Update(n))
 		for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 			if pod.Spec.NodeName == "n0" && pod.Labels["app"] != "agent" {
 				e.Delete(pod)

@@ -56,6 +56,10 @@ func (e *Engine) move(was, now *v1.Pod) Move {
 	if m.To == "" {
 		m.Reason, m.Feasible = o.Reason(), 0
 	}
+	held := e.Attached(now)
+	if held != "" {
+		m.To, m.Feasible, m.Reason = "", 0, held
+	}
 	return m
 }
 
