@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
@@ -138,6 +139,14 @@ func (c *Cluster) terminate(o Object) {
 type ordered struct {
 	cache.Indexer
 	cluster *Cluster
+	lists   *lists
+}
+
+// lists are the long sorted lists of a table since it has last changed: a controller asks for the same one for each of its
+// keys.
+type lists struct {
+	mu  sync.Mutex
+	all map[[2]string][]any // by an index and its value; that of all objects has none
 }
 
 // LastStoreSyncResourceVersion is what controllers since 1.36 compare with the version of what they have written.
@@ -147,22 +156,54 @@ func (o ordered) LastStoreSyncResourceVersion() string {
 	return strconv.Itoa(o.cluster.version)
 }
 
-func (o ordered) sort(all []any) []any {
+func (o ordered) changed() {
+	o.lists.mu.Lock()
+	defer o.lists.mu.Unlock()
+	clear(o.lists.all)
+}
+
+// Update implements cache.Store.
+func (o ordered) Update(object any) error {
+	defer o.changed()
+	return o.Indexer.Update(object)
+}
+
+// Delete implements cache.Store.
+func (o ordered) Delete(object any) error {
+	defer o.changed()
+	return o.Indexer.Delete(object)
+}
+
+// sorted is a list that is not to be changed.
+func (o ordered) sorted(index, value string, list func() ([]any, error)) ([]any, error) {
+	o.lists.mu.Lock()
+	defer o.lists.mu.Unlock()
+	key := [2]string{index, value}
+	all, ok := o.lists.all[key]
+	if ok {
+		return all, nil
+	}
+	all, err := list()
 	slices.SortFunc(all, func(a, b any) int { return ByName(a.(Object), b.(Object)) })
-	return all
+	const long = 64
+	if err == nil && len(all) >= long {
+		o.lists.all[key] = all
+	}
+	return all, err
 }
 
 // List implements cache.Store.
-func (o ordered) List() []any { return o.sort(o.Indexer.List()) }
+func (o ordered) List() []any {
+	all, _ := o.sorted("", "", func() ([]any, error) { return o.Indexer.List(), nil })
+	return all
+}
 
-// Index implements cache.Indexer.
+// Index implements cache.Indexer. Only namespaces are looked up by an object.
 func (o ordered) Index(name string, of any) ([]any, error) {
-	all, err := o.Indexer.Index(name, of)
-	return o.sort(all), err
+	return o.sorted(name, of.(metav1.Object).GetNamespace(), func() ([]any, error) { return o.Indexer.Index(name, of) })
 }
 
 // ByIndex implements cache.Indexer.
 func (o ordered) ByIndex(name, value string) ([]any, error) {
-	all, err := o.Indexer.ByIndex(name, value)
-	return o.sort(all), err
+	return o.sorted(name, value, func() ([]any, error) { return o.Indexer.ByIndex(name, value) })
 }

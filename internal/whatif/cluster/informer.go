@@ -5,7 +5,6 @@ import (
 	"context"
 	"reflect"
 	"slices"
-	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,8 +38,11 @@ type registration struct {
 
 func (c *Cluster) newInformer(example runtime.Object, used func()) *informer {
 	return &informer{
-		idle:    idle{cache.NewSharedIndexInformer(&cache.ListWatch{}, example, 0, cache.Indexers{})},
-		table:   ordered{cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}), c},
+		idle: idle{cache.NewSharedIndexInformer(&cache.ListWatch{}, example, 0, cache.Indexers{})},
+		table: ordered{
+			cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}), c,
+			&lists{all: map[[2]string][]any{}},
+		},
 		cluster: c,
 		used:    used,
 	}
@@ -113,11 +115,10 @@ func (c *Cluster) whenStarted(add func()) {
 // sorted are all objects, in the order in which they were last written.
 func (i *informer) sorted() []any {
 	all := i.table.Indexer.List()
-	version := func(o any) int {
-		n, _ := strconv.Atoi(o.(metav1.Object).GetResourceVersion()) // which the cluster has given
-		return n
-	}
-	slices.SortFunc(all, func(a, b any) int { return cmp.Compare(version(a), version(b)) })
+	slices.SortFunc(all, func(a, b any) int {
+		older, newer := a.(metav1.Object).GetResourceVersion(), b.(metav1.Object).GetResourceVersion() // numbers that the cluster has given
+		return cmp.Or(cmp.Compare(len(older), len(newer)), cmp.Compare(older, newer))
+	})
 	return all
 }
 
