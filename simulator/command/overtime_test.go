@@ -68,7 +68,7 @@ func TestOverTimeReportsMistakesBeforeItStartsAnything(t *testing.T) {
 		"choose what to upgrade: ":                                          {"node-1", "-l", "pool=old"},
 		"--surge -1: it is how many nodes come first, and not less than 0":  {"node-1", "--surge", "-1"},
 		"--node " + config + ": there has to be one Node, and nothing else": {"node-1", "--node", config},
-		"--node " + dir + "/none":                                           {"node-1", "--node", dir + "/none"},
+		"--node the path \"" + dir + "/none\" does not exist":               {"node-1", "--node", dir + "/none"},
 		"the cluster has no node node-3":                                    {"node-3"},
 		"--selector pool=new: no node matches":                              {"-l", "pool=new"},
 		"--selector =: ":                                                    {"-l", "="},
@@ -87,7 +87,7 @@ func TestOverTimeReportsMistakesBeforeItStartsAnything(t *testing.T) {
 	})
 	refused(t, "rollout --cluster "+cluster, map[string][]string{
 		"-f is missing: the manifests; try simulator rollout --help":      nil,
-		"nothing in the manifests makes pods: there is 1 v1 ConfigMap":    {"-f", config},
+		"nothing in " + config + " makes pods: there is 1 ConfigMap":      {"-f", config},
 		"-f - and --cluster -: standard input can be only one of the two": {"-f", "-", "--cluster", "-"},
 	})
 }

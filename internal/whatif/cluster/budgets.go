@@ -41,15 +41,12 @@ func (c *Cluster) Evict(namespace, name string) error {
 	return nil
 }
 
-// countEviction takes an eviction off what a budget allows, until its controller has counted again.
+// countEviction takes an eviction off what a budget allows, until its controller has counted again. The pod goes at once: among
+// its disruptedPods, a StatefulSet's next pod of that name would be taken for it.
 func (c *Cluster) countEviction(pod *v1.Pod) {
 	for _, budget := range c.budgetsOf(pod) {
 		counted := budget.DeepCopy()
 		counted.Status.DisruptionsAllowed = max(0, counted.Status.DisruptionsAllowed-1)
-		if counted.Status.DisruptedPods == nil {
-			counted.Status.DisruptedPods = map[string]metav1.Time{}
-		}
-		counted.Status.DisruptedPods[pod.Name] = metav1.NewTime(c.now())
 		c.put(counted)
 	}
 }

@@ -78,7 +78,7 @@ func TestUpgradeReplacesNodesOrNamesWhatStopsIt(t *testing.T) {
 		"a budget stops it while an evicted pod is pending": {
 			"nodes:\n" + nodeWith("n1", "a", "7") + nodeWith("n2", "a", "4") + "podDisruptionBudgets:\n" + budget("web", 2) + web + ownedBy("ReplicaSet", "web", "web-3", "n1", "3"), nil,
 			"The upgrade would replace 0 of 2 nodes and stop at n1, which pod default/web-3 cannot leave: The disruption budget web needs 2 healthy pods and has 2 currently", nil,
-			[]string{"ReplicaSet default/web 1 0-119 still: 0/2 nodes are available"},
+			[]string{"ReplicaSet default/web 1 0-0 still: 0/2 nodes are available"},
 		},
 		"the names of new nodes are taken": {
 			nodes + nodeWith("n1-new", "a", "4") + web, nil, "The upgrade would replace all of 2 nodes",

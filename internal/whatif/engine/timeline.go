@@ -189,9 +189,12 @@ func (t *Timeline) Sections() []report.Section {
 		if e.Pods > 0 {
 			what = report.Plural(e.Pods, "pod") + " " + e.What
 		}
-		last := len(rows) - 1
-		if e.Pods > 0 && last >= 0 && rows[last][0] == at && rows[last][1] == about {
-			rows[last][2] += fmt.Sprintf(", %d %s", e.Pods, e.What)
+		same := len(rows) - 1
+		for same >= 0 && e.Pods > 0 && rows[same][0] == at && rows[same][1] != about {
+			same--
+		}
+		if same >= 0 && e.Pods > 0 && rows[same][0] == at {
+			rows[same][2] += fmt.Sprintf(", %d %s", e.Pods, e.What)
 			continue
 		}
 		rows = append(rows, []string{at, about, what})
