@@ -28,7 +28,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
@@ -307,7 +306,7 @@ func TestChartIsInstalled(t *testing.T) {
 	ended := []byte(`{"status":{"phase":"Succeeded"}}`)
 	_, err = client.CoreV1().Pods(chartNamespace).Patch(t.Context(), pod, types.MergePatchType, ended, metav1.PatchOptions{}, "status")
 	testkit.Must(t, err)
-	testkit.Must(t, eventually.Receives(t, "helm test", tested))
+	testkit.Must(t, testkit.EventuallyReceives(t, "helm test", tested))
 
 	helmHere("upgrade", "r", "chart", "--set=plugin=native")
 	text := chartConfig(t, chartNamespace)
@@ -323,7 +322,7 @@ func TestChartIsInstalled(t *testing.T) {
 	for _, object := range decode(t, mustHelm(t, "", "template", "r", "chart", "--namespace="+chartNamespace, "--kube-version=1.36", withMonitoring)) {
 		resource, err := resourceOf(object.GroupVersionKind())
 		testkit.Must(t, err)
-		eventually.Succeeds(t, object.GetKind()+" is gone", func(ctx context.Context) error {
+		testkit.Eventually(t, object.GetKind()+" is gone", func(ctx context.Context) error {
 			_, err := resource.Namespace(object.GetNamespace()).Get(ctx, object.GetName(), metav1.GetOptions{})
 			if err == nil {
 				return errors.New("it is there")
