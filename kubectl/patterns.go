@@ -62,7 +62,7 @@ type inUse struct {
 func newPatterns(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "nodes",
-		Short:             "List the patterns of the pods, with the number of nodes and pods of each",
+		Short:             "List patterns with how many nodes and pods they have",
 		Example:           "  kubectl regex nodes -A",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -126,7 +126,7 @@ with regex scheduling. The web page shows why each pod is where it is. Nothing r
 	flags.BoolVar(&o.objectsOnly, "objects-only", false, "ignore the scheduler's configuration in the file of --from")
 	cmd.AddCommand(newSnapshot(), newCompare(plugins), newSide(plugins), newFit(plugins),
 		newDrain(plugins), newShrink(plugins), newWhy(plugins), newRollout(plugins), newUpgrade(plugins), newFail(plugins),
-		newAsk("reset", "Reset a running simulator to the objects and the configuration that it started with",
+		newAsk("reset", "Reset a running simulator to the state at its start",
 			func(ctx context.Context, port int) error { return ask(ctx, http.MethodPut, port, "reset") }),
 		newAsk("stop", "Stop a running simulator, and wait until it has stopped", stopRunning))
 	cli.Complete(cmd)

@@ -151,6 +151,45 @@ func TestEvictedPodsAreRecreatedByTheirControllers(t *testing.T) {
 	wantRunning(t, e)
 }
 
+func TestDescriptionSaysWhatControllersChangedBeforeTheQuestion(t *testing.T) {
+	template := "selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: x}]}}"
+	owned := func(name, kind, owner, uid, more string) string {
+		return "- {metadata: {name: " + name + ", uid: of-" + name + ", labels: {app: web}, ownerReferences: [{apiVersion: apps/v1, kind: " + kind + ", name: " + owner + ", uid: " + uid + ", controller: true}]}, " + more + "}\n"
+	}
+	for _, test := range []struct{ about, cluster, want string }{
+		{"nothing", node("b", "4") + "pods:\n" + owned("web-a", "ReplicaSet", "web", "r", "spec: {nodeName: b, containers: [{name: c, image: x}]}"), ""},
+		{
+			"a ReplicaSet without the labels of its Deployment", node("b", "4") + "deployments: [{metadata: {name: web, uid: d}, spec: {replicas: 1, " + template + "}}]\nreplicaSets:\n" +
+				strings.Replace(owned("old", "Deployment", "web", "d", "spec: {replicas: 1, "+template+"}"), "labels: {app: web}, ", "", 1) +
+				"pods:\n" + owned("web-a", "ReplicaSet", "old", "of-old", "spec: {nodeName: b, containers: [{name: c, image: x}]}"),
+			"controllers created 1 pod of Deployment default/web, controllers gave 1 pod of Deployment default/web to ReplicaSet default/old",
+		},
+		{
+			"a node that evicts, and one whose cordon has no taint yet", "- {metadata: {name: a}, spec: {unschedulable: true, taints: [{key: x, effect: NoExecute}]}}\n" + node("b", "4") +
+				"pods:\n" + owned("web-a", "ReplicaSet", "web", "r", "spec: {nodeName: a, containers: [{name: c, image: x}]}") + pod("bare", "a", "1", ""),
+			"controllers created 1 pod of ReplicaSet default/web, controllers deleted 1 pod of ReplicaSet default/web, controllers deleted 1 pod of no workload, " +
+				"the node controller changed the taints of 1 node",
+		},
+		{
+			"a pending pod that preempts", node("b", "4") + "pods:\n" + owned("web-a", "ReplicaSet", "web", "r", `spec: {nodeName: b, containers: [{name: c, image: x, resources: {requests: {cpu: "3"}}}]}`) +
+				pod("high", "", "3", "priority: 10, priorityClassName: high,"),
+			"controllers created 1 pod of ReplicaSet default/web, the scheduler preempted 1 pod of ReplicaSet default/web",
+		},
+	} {
+		e := over(t, read(t, "nodes:\n"+test.cluster), func(o *Options) { o.Workloads = Workloads })
+		if err := e.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		basis := e.Describe()
+		if got := strings.Join(basis.Before, ", "); got != test.want {
+			t.Errorf("%s: before the question,\n%s\nwant\n%s", test.about, got, test.want)
+		}
+		if test.want != "" && !strings.Contains(basis.String(), "Before the question, "+test.want) {
+			t.Errorf("%s: the report says only %s", test.about, basis.String())
+		}
+	}
+}
+
 func TestBudgetIsCountedByItsController(t *testing.T) {
 	e := underControl(t, 3, webAndMore())
 	allowed := func() int32 {

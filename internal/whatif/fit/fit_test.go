@@ -285,6 +285,20 @@ func TestFitKeepsWhatDoesNotChange(t *testing.T) {
 	}
 }
 
+func TestFitReplacesAPodThatChanges(t *testing.T) {
+	old := optionsFor(t, manifest("Pod", "p", "containers: [{name: c, image: old}]")).Manifests.workloads[0].object.(*v1.Pod)
+	old.Spec.NodeName = "node-1"
+	for image, want := range map[string]string{"old": "(1 running, unchanged)", "new": "(replacing 1 running)"} {
+		o := optionsFor(t, manifest("Pod", "p", "containers: [{name: c, image: "+image+"}]"))
+		o.Cluster.Pods = append(o.Cluster.Pods, *old)
+		f, err := Fit(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		has(t, f, "Pod default/p: 1 of 1 fit: 1 in a "+want)
+	}
+}
+
 // TestQuotasLimitPods: 2 pods of web run, and a pod that goes makes room.
 func TestQuotasLimitPods(t *testing.T) {
 	quota := "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: quota, namespace: default}\nspec: {hard: {pods: 4, requests.cpu: 5500m}}\n"
