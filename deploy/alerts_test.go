@@ -21,7 +21,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // promtool runs Prometheus' own program in a folder that has the alerts as rules.yaml.
@@ -142,7 +141,7 @@ func exposedSeries(t *testing.T) map[string]map[string]string {
 	t.Run("with a guest", func(t *testing.T) {
 		runScheduler(t, "wasm", map[string]string{"static-webserver": serve(t, guestserver.Handler())}, "schedulerName: custom-scheduler", "schedulerName: with-guest")
 		pods := 0
-		eventually.Succeeds(t, "calls are measured, which is so in some cycles", func(context.Context) error {
+		testkit.Eventually(t, "calls are measured, which is so in some cycles", func(context.Context) error {
 			pods++
 			pod := podFor(fmt.Sprintf("rejected-by-guest-%d", pods), "^absent$")
 			pod.Spec.SchedulerName = "with-guest"

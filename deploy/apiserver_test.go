@@ -19,7 +19,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // simulatorVariable names a simulator of the next minor of Kubernetes. Its API server
@@ -68,7 +67,7 @@ func startProgram(program string) (admin *rest.Config, stop func(), err error) {
 		_ = command.Wait()
 		_ = os.RemoveAll(dir)
 	}
-	err = wait.PollUntilContextTimeout(context.Background(), 100*time.Millisecond, eventually.Patience, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(context.Background(), 100*time.Millisecond, testkit.Patience, true, func(ctx context.Context) (bool, error) {
 		if admin, err = clientcmd.BuildConfigFromFlags("", filepath.Join(data, controlplane.KubeconfigFile)); err != nil {
 			return false, nil // not written yet
 		}

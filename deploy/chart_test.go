@@ -28,7 +28,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
@@ -147,15 +146,11 @@ func TestChartsValues(t *testing.T) {
 	out := mustHelm(t, "", "template", "r", "chart", "--namespace=mine", "--kube-version=1.37", withMonitoring,
 		"--set=schedulerName=default-scheduler,image.registry=example.com/r,image.tag=v1,prometheus.namespace=observability,test.regex=^a,scheduler.tls=true",
 		"--set=labels.team=a,image.pullSecrets={pull}")
-	for _, want := range []string{
+	testkit.Has(t, out,
 		"- schedulerName: default-scheduler\n", "schedulerName: default-scheduler\n  restartPolicy", "resourceNamespace: kube-system\n      resourceName: kube-scheduler\n",
 		"image: example.com/r/scheduler:v1\n", "image: example.com/r/static-webserver:v1\n",
 		"kubernetes.io/metadata.name: observability\n", `regex: "^a"`,
-	} {
-		if !strings.Contains(out, want) {
-			t.Errorf("no %q in\n%s", want, out)
-		}
-	}
+	)
 	for _, left := range []string{"registry.example", "monitoring\n", "schedulerName: custom-scheduler", "namespace: " + namespace} {
 		if strings.Contains(out, left) {
 			t.Errorf("%q is left in\n%s", left, out)
@@ -311,7 +306,7 @@ func TestChartIsInstalled(t *testing.T) {
 	ended := []byte(`{"status":{"phase":"Succeeded"}}`)
 	_, err = client.CoreV1().Pods(chartNamespace).Patch(t.Context(), pod, types.MergePatchType, ended, metav1.PatchOptions{}, "status")
 	testkit.Must(t, err)
-	testkit.Must(t, eventually.Receives(t, "helm test", tested))
+	testkit.Must(t, testkit.EventuallyReceives(t, "helm test", tested))
 
 	helmHere("upgrade", "r", "chart", "--set=plugin=native")
 	text := chartConfig(t, chartNamespace)
@@ -327,7 +322,7 @@ func TestChartIsInstalled(t *testing.T) {
 	for _, object := range decode(t, mustHelm(t, "", "template", "r", "chart", "--namespace="+chartNamespace, "--kube-version=1.36", withMonitoring)) {
 		resource, err := resourceOf(object.GroupVersionKind())
 		testkit.Must(t, err)
-		eventually.Succeeds(t, object.GetKind()+" is gone", func(ctx context.Context) error {
+		testkit.Eventually(t, object.GetKind()+" is gone", func(ctx context.Context) error {
 			_, err := resource.Namespace(object.GetNamespace()).Get(ctx, object.GetName(), metav1.GetOptions{})
 			if err == nil {
 				return errors.New("it is there")

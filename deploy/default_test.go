@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -36,7 +36,7 @@ func TestNamespaceHasADefault(t *testing.T) {
 	applyPolicy(t, "default")
 	addNamespace(t, "with-default", "kubecon-.*")
 	addNamespace(t, "without-default", "")
-	eventually.Succeeds(t, "the policy works", func(ctx context.Context) error {
+	testkit.Eventually(t, "the policy works", func(ctx context.Context) error {
 		got, err := admitted(ctx, "with-default", nil)
 		if err != nil || got[regex.Annotation] != "kubecon-.*" {
 			return fmt.Errorf("the pod has %v: %w", got, err)
@@ -67,7 +67,7 @@ func TestBadDefaultIsRefused(t *testing.T) {
 	needMutatingPolicies(t)
 	addNamespace(t, "bad-before", bad)
 	applyPolicy(t, "default")
-	eventually.Succeeds(t, "the policy works", func(ctx context.Context) error {
+	testkit.Eventually(t, "the policy works", func(ctx context.Context) error {
 		err := createNamespace(ctx, "new", bad)
 		if err == nil {
 			return fmt.Errorf("the pattern %q is taken", bad)
@@ -106,7 +106,7 @@ func namespaceWith(name, pattern string) *corev1.Namespace {
 
 func addNamespace(t *testing.T, name, pattern string) {
 	t.Helper()
-	eventually.Succeeds(t, "create it, once the policy of another test is gone", func(ctx context.Context) error {
+	testkit.Eventually(t, "create it, once the policy of another test is gone", func(ctx context.Context) error {
 		_, err := client.CoreV1().Namespaces().Create(ctx, namespaceWith(name, pattern), metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
 			return nil

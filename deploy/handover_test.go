@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 // asProgram makes the test binary act as bin/scheduler.
@@ -29,7 +27,7 @@ func TestSchedulerHandsOverToItsReplica(t *testing.T) {
 			addPod(t, podFor(name+"-before", "kubecon-.*"))
 			waitForNode(t, name+"-before", "kubecon-1")
 			_, log := startReplica(t)
-			eventually.Succeeds(t, "the replica waits for the lease", func(context.Context) error {
+			testkit.Eventually(t, "the replica waits for the lease", func(context.Context) error {
 				if !strings.Contains(log.String(), "Attempting to acquire leader lease") {
 					return errors.New(log.String())
 				}
@@ -44,7 +42,7 @@ func TestSchedulerHandsOverToItsReplica(t *testing.T) {
 }
 
 // startReplica runs a scheduler as a program until the test ends.
-func startReplica(t *testing.T) (*exec.Cmd, *observe.Log) {
+func startReplica(t *testing.T) (*exec.Cmd, *testkit.Log) {
 	t.Helper()
 	const lease = "leaderElection: # the Role custom-scheduler allows this lease\n"
 	config := configOf(t, mustRender(t, "scheduler/native"))
@@ -57,7 +55,7 @@ func startReplica(t *testing.T) (*exec.Cmd, *observe.Log) {
 	testkit.Must(t, os.WriteFile(file, []byte(config), 0o600))
 	self, err := os.Executable()
 	testkit.Must(t, err)
-	log := &observe.Log{}
+	log := &testkit.Log{}
 	replica := exec.Command(self, "--config="+file, "--secure-port=0")
 	replica.Env = append(os.Environ(), asProgram+"=yes")
 	replica.Stderr = log

@@ -23,7 +23,7 @@ import (
 	"k8s.io/client-go/restmapper"
 	"sigs.k8s.io/yaml"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler/command" // also for the metrics of its client
 )
 
@@ -97,7 +97,7 @@ func readObject(file string) (*unstructured.Unstructured, error) {
 }
 
 func waitForKind(group, kind string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), eventually.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 	defer cancel()
 	return wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
 		_, err := resourceOf(schema.GroupVersionKind{Group: group, Version: "v1", Kind: kind})

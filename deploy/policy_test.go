@@ -17,7 +17,6 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -111,7 +110,7 @@ func update(ctx context.Context, index int, name string, pattern *string) error 
 func keep(t *testing.T, name, pattern string) {
 	t.Helper()
 	for i, k := range kinds {
-		eventually.Succeeds(t, "create it, once the policy of another test is gone", func(ctx context.Context) error {
+		testkit.Eventually(t, "create it, once the policy of another test is gone", func(ctx context.Context) error {
 			_, err := resourceAt(objects, i).Create(ctx, annotated(i, name, &pattern), metav1.CreateOptions{})
 			return err
 		})
@@ -148,7 +147,7 @@ func applyPolicy(t *testing.T, variant string) {
 func enforce(t *testing.T, variant string, c dynamic.Interface, effect func(error) bool) {
 	t.Helper()
 	applyPolicy(t, variant)
-	eventually.Succeeds(t, "the policy works", func(ctx context.Context) error {
+	testkit.Eventually(t, "the policy works", func(ctx context.Context) error {
 		if err := create(ctx, c, 0, &bad); !effect(err) {
 			return fmt.Errorf("not yet: %v", err)
 		}

@@ -18,7 +18,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // schedulerUser is who the pods of the scheduler are to the API.
@@ -98,7 +97,7 @@ func wantMayLead(t *testing.T, scheduler kubernetes.Interface, config, space, na
 	}
 	lock := lockOf(scheduler, space, name, "test")
 	record := resourcelock.LeaderElectionRecord{HolderIdentity: "test", LeaseDurationSeconds: 15}
-	eventually.Succeeds(t, "create the lease", func(ctx context.Context) error {
+	testkit.Eventually(t, "create the lease", func(ctx context.Context) error {
 		err := lock.Create(ctx, record)
 		if apierrors.IsAlreadyExists(err) {
 			return nil
@@ -129,7 +128,7 @@ func TestSchedulerMayLeadAndAskWhoReadsItsMetricsAndNothingElse(t *testing.T) {
 	scheduler := clientOf(t, schedulerUser, schedulerGroups...)
 	wantMayLead(t, scheduler, configOf(t, mustRender(t, "scheduler/native")), namespace, "custom-scheduler")
 	testkit.Must(t, client.CoordinationV1().Leases(namespace).Delete(t.Context(), "custom-scheduler", metav1.DeleteOptions{}))
-	eventually.Succeeds(t, "review a token", func(ctx context.Context) error {
+	testkit.Eventually(t, "review a token", func(ctx context.Context) error {
 		_, err := scheduler.AuthenticationV1().TokenReviews().Create(ctx,
 			&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: "x"}}, metav1.CreateOptions{})
 		return err
@@ -138,7 +137,7 @@ func TestSchedulerMayLeadAndAskWhoReadsItsMetricsAndNothingElse(t *testing.T) {
 		Spec: authorizationv1.SubjectAccessReviewSpec{User: "someone", NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: "/metrics", Verb: "get"}},
 	}, metav1.CreateOptions{})
 	testkit.Must(t, err)
-	eventually.Succeeds(t, "list pods", func(ctx context.Context) error {
+	testkit.Eventually(t, "list pods", func(ctx context.Context) error {
 		_, err := scheduler.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
 		return err
 	})

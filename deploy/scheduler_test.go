@@ -24,7 +24,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
@@ -63,11 +62,11 @@ func runConfig(t *testing.T, kubeconfig, text string, names map[string]string, r
 	}()
 	t.Cleanup(func() {
 		cancel()
-		if err := eventually.Receives(t, "the scheduler ends", ended); err != nil {
+		if err := testkit.EventuallyReceives(t, "the scheduler ends", ended); err != nil {
 			t.Error(err)
 		}
 	})
-	eventually.Succeeds(t, "the scheduler knows the cluster", func(context.Context) error {
+	testkit.Eventually(t, "the scheduler knows the cluster", func(context.Context) error {
 		select {
 		case <-ready:
 			return nil
@@ -171,7 +170,7 @@ func TestSchedulerHasTheRightsForVolumesDevicesAndPreemption(t *testing.T) {
 		addPod(t, pod)
 	}
 	core := client.CoreV1()
-	eventually.Succeeds(t, "the volume has its claim, and the other claim its node", func(ctx context.Context) error {
+	testkit.Eventually(t, "the volume has its claim, and the other claim its node", func(ctx context.Context) error {
 		volume, volumeErr := core.PersistentVolumes().Get(ctx, "there", metav1.GetOptions{})
 		claim, claimErr := core.PersistentVolumeClaims("default").Get(ctx, "to-be-made", metav1.GetOptions{})
 		if err := errors.Join(volumeErr, claimErr); err != nil {
@@ -262,10 +261,10 @@ func addNodeWith(t *testing.T, name string, room corev1.ResourceList) {
 	t.Cleanup(func() { _ = client.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{}) })
 }
 
-// waitForPod polls a pod until a condition holds.
+// waitForPod returns when a pod is as is says.
 func waitForPod(t *testing.T, space, name, what string, is func(*corev1.Pod) bool) {
 	t.Helper()
-	eventually.Succeeds(t, "pod "+name+what, func(ctx context.Context) error {
+	testkit.Eventually(t, "pod "+name+what, func(ctx context.Context) error {
 		p, err := client.CoreV1().Pods(space).Get(ctx, name, metav1.GetOptions{})
 		if err == nil && !is(p) {
 			return fmt.Errorf("on node %q: %v", p.Spec.NodeName, p.Status.Conditions)
@@ -289,7 +288,7 @@ func waitForCondition(t *testing.T, pod string) {
 
 func waitForEvent(t *testing.T, pod, reason, text string) {
 	t.Helper()
-	eventually.Succeeds(t, "event "+reason+" of pod "+pod, func(ctx context.Context) error {
+	testkit.Eventually(t, "event "+reason+" of pod "+pod, func(ctx context.Context) error {
 		events, err := client.CoreV1().Events("default").List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err

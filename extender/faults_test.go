@@ -10,7 +10,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // The algorithms below misbehave, each in one way, for the tests of the server.
@@ -38,7 +38,7 @@ var (
 // hold makes the requests to test-waits wait until the returned function is
 // called.
 func hold(t testing.TB) (letGo func()) {
-	eventually.Holds(t, "the requests of other tests to end", func() bool { return waiting.Load() == 0 })
+	testkit.EventuallyHolds(t, "the requests of other tests to end", func() bool { return waiting.Load() == 0 })
 	c := make(chan struct{})
 	release.Store(&c)
 	return func() { close(c) }

@@ -13,13 +13,11 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 // patience is how long a test waits for what must happen. Nothing is asserted
 // to be faster.
-const patience = eventually.Patience
+const patience = testkit.Patience
 
 func loadConfig(t testing.TB, path string) *extender.Config {
 	t.Helper()
@@ -46,9 +44,9 @@ func newExtender(t testing.TB, c *extender.Config) *extender.Extender {
 }
 
 // newLogging is an extender with its log, of a verbosity.
-func newLogging(t testing.TB, verbosity int) (*extender.Extender, *observe.Log) {
+func newLogging(t testing.TB, verbosity int) (*extender.Extender, *testkit.Log) {
 	t.Helper()
-	log := &observe.Log{}
+	log := &testkit.Log{}
 	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: extender.NewLogger(log, extender.LogText, verbosity)})
 	testkit.Must(t, err)
 	t.Cleanup(e.Close)

@@ -18,7 +18,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // refused checks that an answer is a refusal with a status and a message.
@@ -85,14 +84,14 @@ func TestExtenderRejectsTooManyRequests(t *testing.T) {
 			}
 		}()
 	}
-	eventually.Holds(t, "two requests to be on their way", func() bool { return waiting.Load() == 2 })
+	testkit.EventuallyHolds(t, "two requests to be on their way", func() bool { return waiting.Load() == 2 })
 	w := refusedBy(t, "the third", e.Handler(), httptest.NewRequest("POST", "/filter", bytes.NewReader(body)), http.StatusTooManyRequests, "2 requests are being answered")
 	if w.Header().Get("Retry-After") == "" {
 		t.Error("nothing says when to try again")
 	}
 	letGo()
 	all.Wait()
-	eventually.Holds(t, "room for another after they are done", func() bool { return post(e.Handler(), "/filter", body).Code == http.StatusOK })
+	testkit.EventuallyHolds(t, "room for another after they are done", func() bool { return post(e.Handler(), "/filter", body).Code == http.StatusOK })
 }
 
 // slowly opens a connection and sends the beginning of a request.
@@ -137,7 +136,7 @@ func TestExtenderAnswersBesideSlowClients(t *testing.T) {
 		_, err := c.Write(large)
 		testkit.Must(t, err)
 	}
-	eventually.Holds(t, "all to be in flight", func() bool { return inFlight(t, e) >= 1104 })
+	testkit.EventuallyHolds(t, "all to be in flight", func() bool { return inFlight(t, e) >= 1104 })
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	go func() {
@@ -191,7 +190,7 @@ func TestExtenderRejectsSlowClientsAndTakesTheirMemoryBack(t *testing.T) {
 			t.Error("the connection is kept")
 		}
 	}
-	eventually.Holds(t, "room for another request", func() bool {
+	testkit.EventuallyHolds(t, "room for another request", func() bool {
 		status, answer, err := e.send(http.DefaultClient, "/filter", corpus.Names("kubecon-.*", 5000))
 		if err != nil || status != http.StatusOK && status != http.StatusTooManyRequests {
 			t.Fatalf("another request: %d %.200s %v", status, answer, err)

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 // TestDefaultMeasureIsRightFromTheStart scores a node that began to count just
@@ -35,7 +33,7 @@ algorithm: load
 algorithms: {load: {config: {url: "http://%s", nodeLabel: node, threshold: 0.9, interval: 50ms}}}
 `, address))).Handler()
 	page := ""
-	eventually.Holds(t, "a value for the node", func() bool {
+	testkit.EventuallyHolds(t, "a value for the node", func() bool {
 		page = get(handler, "/readyz").Body.String()
 		return strings.Contains(page, "load: 1 nodes")
 	})
@@ -68,7 +66,7 @@ scrape_configs:
 `, exporter.Listener.Addr())), 0o600))
 	command := exec.Command(binary, "--config.file="+filepath.Join(dir, "prometheus.yml"),
 		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address=127.0.0.1:0")
-	var log observe.Log
+	var log testkit.Log
 	command.Stderr = &log
 	testkit.Must(t, command.Start())
 	t.Cleanup(func() {
@@ -76,7 +74,7 @@ scrape_configs:
 		_ = command.Wait()
 	})
 	listening := regexp.MustCompile(`msg="Listening on" .*address=(\S+)`)
-	eventually.Holds(t, "Prometheus to listen", func() bool {
+	testkit.EventuallyHolds(t, "Prometheus to listen", func() bool {
 		found := listening.FindStringSubmatch(log.String())
 		if found != nil {
 			address = found[1]

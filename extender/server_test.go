@@ -15,7 +15,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 func TestExtenderPagesSayWhatItIs(t *testing.T) {
@@ -118,7 +117,7 @@ func TestExtenderLosesOneRequestByAPanic(t *testing.T) {
 
 func TestExtenderReportsAPanicInTheBackground(t *testing.T) {
 	handler := newExtender(t, configure(t, "filter: test-panics-in-background")).Handler()
-	eventually.Holds(t, "/readyz to tell of the panic", func() bool {
+	testkit.EventuallyHolds(t, "/readyz to tell of the panic", func() bool {
 		return strings.Contains(get(handler, "/readyz").Body.String(), "[-] test-panics-in-background: panicked in the background: in the background")
 	})
 	w := post(handler, "/filter", corpus.Names("", 3))

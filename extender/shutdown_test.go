@@ -14,7 +14,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // serve serves on loopback until stop is called, and says then how that ended.
@@ -63,7 +62,7 @@ func TestExtenderAnswersAllRequestsUntilAServiceStopsSending(t *testing.T) {
 			}
 		})
 	}
-	eventually.Holds(t, "load", func() bool { return sent.Load() > 200 })
+	testkit.EventuallyHolds(t, "load", func() bool { return sent.Load() > 200 })
 	stop()
 	clients.Wait()
 	response, err := http.Get("http://" + e.Address + "/readyz")
@@ -73,7 +72,7 @@ func TestExtenderAnswersAllRequestsUntilAServiceStopsSending(t *testing.T) {
 		t.Errorf("after the stop: status %d, the connection is closed: %v; want 503 and true", response.StatusCode, response.Close)
 	}
 	testkit.Must(t, l.Close())
-	if err := eventually.Receives(t, "the end", ended); err == nil {
+	if err := testkit.EventuallyReceives(t, "the end", ended); err == nil {
 		t.Error("its listener was closed, and it ended without an error")
 	}
 }
@@ -90,9 +89,9 @@ func TestExtenderAnswersTheRequestsInFlightAndRefusesOthersWhenItStops(t *testin
 			}
 		})
 	}
-	eventually.Holds(t, "the requests to arrive", func() bool { return waiting.Load() == 5 })
+	testkit.EventuallyHolds(t, "the requests to arrive", func() bool { return waiting.Load() == 5 })
 	stop()
-	eventually.Holds(t, "connections to be refused", func() bool {
+	testkit.EventuallyHolds(t, "connections to be refused", func() bool {
 		c, err := net.Dial("tcp", e.Address)
 		if err == nil {
 			c.Close()
@@ -106,7 +105,7 @@ func TestExtenderAnswersTheRequestsInFlightAndRefusesOthersWhenItStops(t *testin
 	}
 	letGo()
 	clients.Wait()
-	testkit.Must(t, eventually.Receives(t, "the end", ended))
+	testkit.Must(t, testkit.EventuallyReceives(t, "the end", ended))
 }
 
 func TestExtenderCutsOffRequestsAfterTheDrain(t *testing.T) {
@@ -114,7 +113,7 @@ func TestExtenderCutsOffRequestsAfterTheDrain(t *testing.T) {
 	defer letGo()
 	e := start(t, configure(t, "filter: test-waits\ntimeouts: {drain: 1ms}"))
 	go func() { _, _, _ = e.send(http.DefaultClient, "/filter", corpus.Names("", 1)) }()
-	eventually.Holds(t, "a request to arrive", func() bool { return waiting.Load() == 1 })
+	testkit.EventuallyHolds(t, "a request to arrive", func() bool { return waiting.Load() == 1 })
 	err := e.Stop()
 	testkit.ErrorHas(t, err, "1 requests were cut off: they took longer than timeouts.drain, 1ms")
 }

@@ -15,15 +15,13 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 )
 
 // secured is a running extender with TLS.
 type secured struct {
 	running
-	log               observe.Log
+	log               testkit.Log
 	authority         *pki.Authority
 	certFile, keyFile string
 }
@@ -101,13 +99,13 @@ func TestExtenderReloadsItsCertificate(t *testing.T) {
 		response, _, err := s.do("/healthz", s.authority)
 		return err == nil && response.TLS.PeerCertificates[0].Equal(renewed)
 	}
-	eventually.Holds(t, "the new certificate", hasIt)
+	testkit.EventuallyHolds(t, "the new certificate", hasIt)
 	testkit.Must(t, os.WriteFile(s.certFile, nil, 0o600))
 	if !hasIt() {
 		t.Error("with a bad file it does not keep the last good one")
 	}
 	for _, want := range []string{`"New certificates are in use"`, renewed.NotAfter.UTC().Format(time.RFC3339), "The new certificates are invalid, the old ones stay in use"} {
-		eventually.Holds(t, "a line with "+want, func() bool { return strings.Contains(s.log.String(), want) })
+		testkit.EventuallyHolds(t, "a line with "+want, func() bool { return strings.Contains(s.log.String(), want) })
 	}
 	page := get(s.Handler(), "/metrics").Body.String()
 	for _, want := range []string{`extender_certificate_reloads_total{result="success"} 1`, `extender_certificate_reloads_total{result="refused"} 1`} {
@@ -121,7 +119,7 @@ func TestExtenderReloadsTheAuthorityOfClients(t *testing.T) {
 	clients, newClients := pki.New(t), pki.New(t)
 	s := startTLS(t, clients.File)
 	testkit.Must(t, os.Rename(newClients.File, clients.File))
-	eventually.Holds(t, "a client of the new authority to be let in", func() bool {
+	testkit.EventuallyHolds(t, "a client of the new authority to be let in", func() bool {
 		response, _, err := s.do("/filter", s.authority, newClients.Pair(t, time.Hour))
 		return err == nil && response.StatusCode == http.StatusOK
 	})
@@ -135,7 +133,7 @@ func TestExtenderLogsAFailedHandshake(t *testing.T) {
 	s := startTLS(t, "")
 	c := slowly(t, s.Address, "GET /healthz HTTP/1.1\r\n\r\n")
 	_, _ = io.Copy(io.Discard, c)
-	eventually.Holds(t, "a line about the handshake of "+c.LocalAddr().String(), func() bool {
+	testkit.EventuallyHolds(t, "a line about the handshake of "+c.LocalAddr().String(), func() bool {
 		return strings.Contains(s.log.String(), "TLS handshake error from "+c.LocalAddr().String())
 	})
 }

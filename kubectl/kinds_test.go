@@ -16,7 +16,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -128,7 +127,7 @@ func TestEveryKindOfPodGetsItsAdvice(t *testing.T) {
 	for _, name := range names {
 		c.add(name, kinds[name])
 	}
-	eventually.Succeeds(t, "every kind of pod gets its advice", func(context.Context) error {
+	testkit.Eventually(t, "every kind of pod gets its advice", func(context.Context) error {
 		var wrong []error
 		for _, name := range names {
 			_, out, stderr := run(t, "", "explain", name, "--kubeconfig", sim.Kubeconfig())
@@ -150,7 +149,7 @@ Not checked:
 To fix it:
   - set spec.schedulerName to that of a scheduler that runs (by kubectl replace --force), or start one with a profile absent
 `
-		eventually.Succeeds(t, "explain with the right to get a pod alone", func(context.Context) error {
+		testkit.Eventually(t, "explain with the right to get a pod alone", func(context.Context) error {
 			_, out, stderr := run(t, "", "explain", "nobodys", "--kubeconfig", sim.Kubeconfig(), "--as", "dev")
 			if advice(out) != want {
 				return fmt.Errorf("\n%s%s\nwant\n%s", out, stderr, want)
@@ -198,7 +197,7 @@ func (c onCluster) addNode(name string, change func(*v1.Node)) {
 	}
 	_, err := c.client.CoreV1().Nodes().Create(c.Context(), &n, metav1.CreateOptions{})
 	c.must(err)
-	eventually.Succeeds(c, "node "+name+" has no taint of a node that is not ready", func(ctx context.Context) error {
+	testkit.Eventually(c, "node "+name+" has no taint of a node that is not ready", func(ctx context.Context) error {
 		n, err := c.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 		if err == nil && slices.ContainsFunc(n.Spec.Taints, func(t v1.Taint) bool { return t.Key == v1.TaintNodeNotReady }) {
 			return fmt.Errorf("it has %v", n.Spec.Taints)
@@ -213,7 +212,7 @@ func (c onCluster) add(name string, k kind) {
 	c.create(name, k.pod)
 	pods := c.client.CoreV1().Pods(metav1.NamespaceDefault)
 	if k.change != nil {
-		eventually.Succeeds(c, "pod "+name+" has a node and is changed", func(ctx context.Context) error {
+		testkit.Eventually(c, "pod "+name+" has a node and is changed", func(ctx context.Context) error {
 			p, err := pods.Get(ctx, name, metav1.GetOptions{})
 			if err != nil || p.Spec.NodeName == "" {
 				return fmt.Errorf("it is on %q: %w", p.Spec.NodeName, err)

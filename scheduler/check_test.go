@@ -8,8 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // Each of these is found at another step, the last two by making a scheduler.
@@ -42,7 +41,7 @@ func TestCheckFindsWhatEndsARun(t *testing.T) {
 func TestCheckOfWhatIsGoodLeavesNothing(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	observe.Mark(t.Context(), t.Name(), func(ctx context.Context) {
+	testkit.Mark(t.Context(), t.Name(), func(ctx context.Context) {
 		err := Check(ctx, Options{
 			Config:    profileWith(t, "Wasm", "{guestURL: 'http://static-webserver/empty_filter.wasm'}"),
 			Transport: inProcess{},
@@ -51,8 +50,8 @@ func TestCheckOfWhatIsGoodLeavesNothing(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	eventually.Succeeds(t, "all that it started ends", func(context.Context) error {
-		left := slices.DeleteFunc(observe.Marked(t, t.Name()), func(stack string) bool {
+	testkit.Eventually(t, "all that it started ends", func(context.Context) error {
+		left := slices.DeleteFunc(testkit.Marked(t, t.Name()), func(stack string) bool {
 			return strings.Contains(stack, "os/signal.loop") // a process has one, and keeps it
 		})
 		if len(left) > 0 {

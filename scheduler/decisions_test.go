@@ -20,7 +20,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // serveAttempts serves the decisions of a scheduler that has tried a pod on some nodes with long names.
@@ -66,7 +65,7 @@ func TestSlowReadersAreCut(t *testing.T) {
 		testkit.Must(t, conn.(*net.TCPConn).SetReadBuffer(1<<10))
 		fmt.Fprintf(conn, "GET %sdefault/pending HTTP/1.1\r\nHost: scheduler\r\n\r\n", decisions.Path)
 	}
-	eventually.Succeeds(t, "another reader is served", func(ctx context.Context) error {
+	testkit.Eventually(t, "another reader is served", func(ctx context.Context) error {
 		response, err := http.Get(server.URL + decisions.Path + "default/pending")
 		if err != nil {
 			return err

@@ -17,13 +17,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/static"
 )
 
 // patience is how long a condition may take on a machine that is busy building.
-const patience = eventually.Patience
+const patience = testkit.Patience
 
 // inProcess answers for a host that no resolver knows: with the guests as built,
 // and with those of tests.
@@ -77,7 +76,7 @@ func start(t *testing.T, o Options) {
 	go func() { done <- Run(ctx, o) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := eventually.Receives(t, "the scheduler ends", done); err != nil {
+		if err := testkit.EventuallyReceives(t, "the scheduler ends", done); err != nil {
 			t.Errorf("scheduler: %v", err)
 		}
 	})
@@ -160,7 +159,7 @@ func create(t *testing.T, pod *v1.Pod) {
 
 func waitFor(t *testing.T, name string, is func(*v1.Pod) bool) {
 	t.Helper()
-	eventually.Succeeds(t, "pod "+name, func(ctx context.Context) error {
+	testkit.Eventually(t, "pod "+name, func(ctx context.Context) error {
 		pod, err := client.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
 		if err == nil && !is(pod) {
 			err = fmt.Errorf("on node %q, %v", pod.Spec.NodeName, pod.Status.Conditions)

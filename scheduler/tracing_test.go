@@ -18,7 +18,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // receiver is an OTLP receiver that keeps all spans.
@@ -109,7 +108,7 @@ samplingRatePerMillion: 1000000
 
 func wantPoints(t *testing.T, from *receiver, pod string, want []string, name, value string) {
 	t.Helper()
-	eventually.Succeeds(t, "the trace of pod "+pod, func(context.Context) error {
+	testkit.Eventually(t, "the trace of pod "+pod, func(context.Context) error {
 		attempt, below := from.attempt(pod)
 		if attempt == nil {
 			return errors.New("no attempt was sent")

@@ -18,7 +18,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
@@ -358,7 +357,7 @@ func TestThousandPatternsOnManyNodesAreRememberedIn64MiB(t *testing.T) {
 		names[i] = fmt.Sprintf("%c-%d", "nmmm"[i%4], i)
 	}
 	r := openRemembering(t, "decides_by", Args{}, nodesNamed(names...)...)
-	before := observe.HeapInUse()
+	before := testkit.HeapInUse()
 	for i := range patterns {
 		var result *fwk.PreFilterResult
 		var status *fwk.Status
@@ -372,7 +371,7 @@ func TestThousandPatternsOnManyNodesAreRememberedIn64MiB(t *testing.T) {
 			t.Fatalf("pattern %d: %v, %v", i, result, status)
 		}
 	}
-	taken := observe.HeapInUse() - before
+	taken := testkit.HeapInUse() - before
 	entries, err := testutil.GetGaugeMetricValue(r.p.metrics.entries)
 	counted, err2 := testutil.GetGaugeMetricValue(r.p.metrics.bytes)
 	t.Logf("%v entries take %d bytes, of which %v are counted", entries, taken, counted)

@@ -16,7 +16,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 func TestMetricsOfAGuest(t *testing.T) {
@@ -103,13 +102,13 @@ func TestHostThatFetchesHoldsUpNoOtherGuest(t *testing.T) {
 		_, err := h.Start(ctx, "Wasm", Args{GuestURL: guestURL})
 		ended <- err
 	}()
-	eventually.Receives(t, "the server is asked", asked)
+	testkit.EventuallyReceives(t, "the server is asked", asked)
 	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless")}); err != nil {
 		t.Error(err)
 	}
 	testkit.Must(t, errors.Join(h.Close(), h.Close()))
 	cancel(nil)
-	if err := eventually.Receives(t, "the start ends", ended); !errors.Is(err, context.Canceled) {
+	if err := testkit.EventuallyReceives(t, "the start ends", ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless")}); !errors.Is(err, errHostClosed) {
@@ -142,14 +141,14 @@ func TestHostStartOutlivesTheFirstOne(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancelled := start(ctx)
-	eventually.Receives(t, "the server is asked", asked)
+	testkit.EventuallyReceives(t, "the server is asked", asked)
 	waits := start(t.Context())
-	eventually.Succeeds(t, "two wait for the guest", func(context.Context) error { return users(h, 2) })
+	testkit.Eventually(t, "two wait for the guest", func(context.Context) error { return users(h, 2) })
 	cancel()
-	if err := eventually.Receives(t, "the first start ends", cancelled); !errors.Is(err, context.Canceled) {
+	if err := testkit.EventuallyReceives(t, "the first start ends", cancelled); !errors.Is(err, context.Canceled) {
 		t.Errorf("the first: %v", err)
 	}
-	if err := eventually.Receives(t, "the second start ends", waits); err != nil {
+	if err := testkit.EventuallyReceives(t, "the second start ends", waits); err != nil {
 		t.Errorf("the second: %v", err)
 	}
 	testkit.Must(t, users(h, 1))

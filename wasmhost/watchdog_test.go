@@ -14,7 +14,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // soon is a callTimeout for tests that wait for it. Calls that do not loop end within it on
@@ -112,7 +111,7 @@ func TestGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {
 		all.Wait()
 		done <- nil
 	}()
-	testkit.Must(t, eventually.Receives(t, "all calls end", done))
+	testkit.Must(t, testkit.EventuallyReceives(t, "all calls end", done))
 	got := schedule(t.Context(), pl, pod("next"), "quick")
 	if !got[0].IsSuccess() {
 		t.Errorf("the next pod: %v", got)
@@ -127,14 +126,14 @@ func TestHostThatIsClosedWaitsForNoGuest(t *testing.T) {
 		answered <- pl.(fwk.FilterPlugin).Filter(t.Context(), framework.NewCycleState(), pod("web"), node("endless"))
 	}()
 	p := inside(pl)
-	eventually.Succeeds(t, "the guest is called", func(context.Context) error {
+	testkit.Eventually(t, "the guest is called", func(context.Context) error {
 		if p.pool.watchdog.calling() == 0 {
 			return errors.New("no call lasts")
 		}
 		return nil
 	})
 	testkit.Must(t, p.Close())
-	status := eventually.Receives(t, "the call ends", answered)
+	status := testkit.EventuallyReceives(t, "the call ends", answered)
 	if !strings.Contains(status.Message(), errClosed.Error()) {
 		t.Errorf("got %v", status)
 	}

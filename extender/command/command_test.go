@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/command"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // try runs the program to its end.
 func try(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
-	var out, err observe.Log
+	var out, err testkit.Log
 	status = command.Main(t.Context(), args, &out, &err)
 	return status, out.String(), err.String()
 }

@@ -21,7 +21,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/command"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // asProgram makes the test's binary run the program instead.
@@ -60,7 +59,7 @@ func startProcess(t *testing.T, config string) *process {
 			t.Errorf("after a clean stop: %v", err)
 		}
 	})
-	eventually.Holds(t, "the program to answer", func() bool {
+	testkit.EventuallyHolds(t, "the program to answer", func() bool {
 		response, err := http.Get("http://" + p.address + "/healthz")
 		if err == nil {
 			response.Body.Close()
@@ -90,7 +89,7 @@ func (p *process) send(body []byte, times int) map[int]int {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	statuses := map[int]int{}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: eventually.Patience}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: testkit.Patience}
 	for range times {
 		all.Add(1)
 		go func() {
@@ -145,6 +144,6 @@ func TestExtenderBoundsMemoryOfHostileRequests(t *testing.T) {
 			t.Errorf("%s: statuses %v, want some %d; the peak so far is %d MiB, want at most %d", of.what, statuses, of.want, peak, 512+256)
 		}
 	}
-	eventually.Holds(t, "the memory to go back", func() bool { return p.memory(t, "VmRSS") < 128 })
+	testkit.EventuallyHolds(t, "the memory to go back", func() bool { return p.memory(t, "VmRSS") < 128 })
 	t.Logf("%d MiB after it", p.memory(t, "VmRSS"))
 }

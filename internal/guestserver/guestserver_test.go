@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/static"
 )
 
@@ -66,7 +65,7 @@ func TestProgramServesUntilItIsStopped(t *testing.T) {
 	testkit.Must(t, err)
 	response.Body.Close()
 	cancel()
-	got := eventually.Receives(t, "the program ends", status)
+	got := testkit.EventuallyReceives(t, "the program ends", status)
 	if got != 0 {
 		t.Errorf("exit status %d", got)
 	}

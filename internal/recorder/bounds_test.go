@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 var testProfile = &profile{
@@ -92,11 +91,11 @@ func TestLargeClusterFits(t *testing.T) {
 	const promised = 40 << 20
 	r := New(nothing)
 	nodes := newTestNodes(1000)
-	before := observe.HeapInUse()
+	before := testkit.HeapInUse()
 	for i := range 5000 {
 		r.record(fmt.Sprint(i), nodes, halves)
 	}
-	took := observe.HeapInUse() - before
+	took := testkit.HeapInUse() - before
 	t.Logf("5,000 attempts on 1,000 nodes: %d KiB", took>>10)
 	if len(r.Attempts("ns", "0")) == 0 || took > promised {
 		t.Errorf("they take %d KiB, and %d pods are kept", took>>10, len(r.pods))
@@ -111,11 +110,11 @@ func TestMemoryIsBounded(t *testing.T) {
 	r, sched := New(nothing), newRealScheduler(t, 1000)
 	r.MaxBytes = bound
 	defer r.Attach(sched, asTyped)()
-	before := observe.HeapInUse()
+	before := testkit.HeapInUse()
 	for i := range 500 {
 		testkit.Must(t, place(t.Context(), sched, newPod(fmt.Sprint(i))))
 	}
-	took := observe.HeapInUse() - before
+	took := testkit.HeapInUse() - before
 	t.Logf("%d attempts with scores on 1,000 nodes: %d KiB, counted as %d KiB", r.order.Len(), took>>10, r.bytes>>10)
 	n := r.order.Len()
 	if n == 0 || n == 500 || took > bound*5/4 {

@@ -16,7 +16,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 // fitOrNot is choose for pods that no node fits whose names begin with "unfit": with the
@@ -124,7 +123,7 @@ func TestTensOfThousandsOfPodsStayWithinTheBound(t *testing.T) {
 		}
 		kinds = append(kinds, groupNodes(names, places, verdicts))
 	}
-	before := observe.HeapInUse()
+	before := testkit.HeapInUse()
 	r := NewSparse(bound)
 	own := *testProfile
 	for i := range pods {
@@ -145,7 +144,7 @@ func TestTensOfThousandsOfPodsStayWithinTheBound(t *testing.T) {
 			r.end(rec)
 		})
 	}
-	took := observe.HeapInUse() - before
+	took := testkit.HeapInUse() - before
 	dropped, counted := r.Dropped()
 	t.Logf("%d attempts are kept in %d KiB, counted as %d KiB; dropped: %+v", r.last.Len()+r.order.Len(), took>>10, counted>>10, dropped)
 	if took > bound*11/10 {

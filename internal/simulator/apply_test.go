@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // closedPort is an address without a listener: a port that was free a moment ago may
@@ -80,7 +80,7 @@ func TestRestartsLeakNothing(t *testing.T) {
 	for i := range len(variants) { // what is made once, is made now
 		restart(i)
 	}
-	heap, goroutines := observe.HeapInUse(), runtime.NumGoroutine()
+	heap, goroutines := testkit.HeapInUse(), runtime.NumGoroutine()
 	for i := range restarts {
 		restart(i)
 	}
@@ -88,7 +88,7 @@ func TestRestartsLeakNothing(t *testing.T) {
 		sim.changes.send() // look again
 		return runtime.NumGoroutine() <= goroutines+10
 	})
-	grown := observe.HeapInUse() - heap
+	grown := testkit.HeapInUse() - heap
 	t.Logf("the heap has grown by %d bytes", grown)
 	if grown > 8<<20+restarts*(10<<10) {
 		t.Errorf("the heap has grown by %d bytes in %d restarts", grown, restarts)

@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	kit "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // startIn starts a simulator on a data directory that ends with the test, or before.
@@ -79,7 +78,7 @@ func TestResetGoesBackToWhatADataDirectoryAndAnImportHeld(t *testing.T) {
 	create(t, before, "/apis/apiregistration.k8s.io/v1/apiservices", `
 metadata: {name: v1beta1.metrics.k8s.io}
 spec: {group: metrics.k8s.io, version: v1beta1, groupPriorityMinimum: 100, versionPriority: 100, insecureSkipTLSVerify: true, service: {namespace: kube-system, name: metrics-server}}`)
-	kit.Succeeds(t, "the API is there, though no one serves it", func(context.Context) error {
+	testkit.Eventually(t, "the API is there, though no one serves it", func(context.Context) error {
 		_, err := before.Client().Discovery().ServerPreferredNamespacedResources()
 		if !discovery.IsGroupDiscoveryFailedError(err) {
 			return fmt.Errorf("it is not: %w", err)
@@ -124,7 +123,7 @@ pods: [{metadata: {name: pending, namespace: alone}, spec: {schedulerName: impor
 // waitScheduled waits until the pod that was pending runs, by an attempt since the reset.
 func waitScheduled(t *testing.T, s *Simulator) {
 	t.Helper()
-	kit.Succeeds(t, "the pod that was pending runs", func(ctx context.Context) error {
+	testkit.Eventually(t, "the pod that was pending runs", func(ctx context.Context) error {
 		pod, err := s.Client().CoreV1().Pods("alone").Get(ctx, "pending", metav1.GetOptions{})
 		if err == nil && (pod.Status.Phase != v1.PodRunning || len(s.Recorder().Attempts("alone", "pending")) == 0) {
 			return fmt.Errorf("it is %+v", pod)

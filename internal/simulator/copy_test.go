@@ -15,7 +15,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	kit "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 func TestCopyIsAsTheClusterWas(t *testing.T) {
@@ -43,7 +42,7 @@ func TestCopyIsAsTheClusterWas(t *testing.T) {
 	if volume == nil || volume.ClaimName != "web-scratch" {
 		t.Errorf("its volume is %+v", web.Spec.Volumes[0])
 	}
-	kit.Succeeds(t, "the budget is counted", func(ctx context.Context) error {
+	testkit.Eventually(t, "the budget is counted", func(ctx context.Context) error {
 		budget, err := sim.Client().PolicyV1().PodDisruptionBudgets("team").Get(ctx, "web", metav1.GetOptions{})
 		if err == nil && (budget.Status.CurrentHealthy != 1 || budget.Status.ExpectedPods != 1 || budget.Status.DisruptionsAllowed != 0) {
 			err = fmt.Errorf("it is %+v", budget.Status)
@@ -54,10 +53,10 @@ func TestCopyIsAsTheClusterWas(t *testing.T) {
 	if err != nil || len(node.Status.Images) != 1 {
 		t.Errorf("the node is %+v, %v", node, err)
 	}
-	kit.Succeeds(t, "the claim is the pod's", func(ctx context.Context) error { return reservedFor(ctx, "web-gpu-x", web.UID) })
+	testkit.Eventually(t, "the claim is the pod's", func(ctx context.Context) error { return reservedFor(ctx, "web-gpu-x", web.UID) })
 	waitPhase(t, "web", v1.PodRunning)
 	waitPhase(t, "done", v1.PodSucceeded)
-	kit.Succeeds(t, "the device is taken", func(context.Context) error {
+	testkit.Eventually(t, "the device is taken", func(context.Context) error {
 		attempts := sim.Recorder().Attempts("team", "second")
 		if len(attempts) == 0 || attempts[0].Result != recorder.Unschedulable || !strings.Contains(attempts[0].Message, "cannot allocate all claims") {
 			return fmt.Errorf("the other pod's attempts are %+v", attempts)
@@ -79,7 +78,7 @@ func reservedFor(ctx context.Context, name string, pod types.UID) error {
 
 func waitPhase(t *testing.T, name string, phase v1.PodPhase) {
 	t.Helper()
-	kit.Succeeds(t, "pod "+name, func(ctx context.Context) error {
+	testkit.Eventually(t, "pod "+name, func(ctx context.Context) error {
 		pod, err := sim.Client().CoreV1().Pods("team").Get(ctx, name, metav1.GetOptions{})
 		if err == nil && pod.Status.Phase != phase {
 			return fmt.Errorf("it is %s, want %s", pod.Status.Phase, phase)

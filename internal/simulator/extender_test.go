@@ -12,7 +12,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
-	poll "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -76,7 +76,7 @@ func TestPatternThatTheExtenderRejectsIsNotIgnored(t *testing.T) {
 			addPod(t, "costly", "(a|b)*a(a|b){1000}")
 			for pod, mistake := range map[string]string{"invalid": "trailing backslash at end of expression", "costly": "the pattern is too costly"} {
 				want := "2 node(s) can't be matched: annotation " + regex.Annotation + ": " + mistake
-				poll.Succeeds(t, pod+" waits because of "+mistake, func(context.Context) error {
+				testkit.Eventually(t, pod+" waits because of "+mistake, func(context.Context) error {
 					a := sim.Recorder().Attempts("default", pod)
 					if len(a) == 0 || a[0].Result != recorder.Unschedulable || !strings.Contains(a[0].Message, want) {
 						return fmt.Errorf("got %+v, want Unschedulable: %q", a[:min(1, len(a))], want)
@@ -84,7 +84,7 @@ func TestPatternThatTheExtenderRejectsIsNotIgnored(t *testing.T) {
 					return nil
 				})
 			}
-			poll.Succeeds(t, "nothing is to be tried again", func(context.Context) error {
+			testkit.Eventually(t, "nothing is to be tried again", func(context.Context) error {
 				pending := queue()
 				if pending != "activeQ:0; backoffQ:0; unschedulablePods:2" {
 					return fmt.Errorf("the scheduler has %s", pending)

@@ -13,7 +13,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	poll "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/panics"
 )
 
@@ -34,7 +33,7 @@ func addPanickingPod(t *testing.T, point string) {
 // hasEvent waits for an event of a pod with a text.
 func hasEvent(t *testing.T, pod, text string) {
 	t.Helper()
-	poll.Succeeds(t, "an event of "+pod+" says "+text, func(ctx context.Context) error {
+	testkit.Eventually(t, "an event of "+pod+" says "+text, func(ctx context.Context) error {
 		events, err := sim.Client().CoreV1().Events("default").List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.name=" + pod})
 		if err != nil {
 			return err

@@ -13,14 +13,13 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	kit "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // volumeIs waits until a claim is bound, and its volume, or the one that it had, is in a phase. "" is none.
 func volumeIs(t *testing.T, claim, had string, phase v1.PersistentVolumePhase) (volume *v1.PersistentVolume) {
 	t.Helper()
 	core := sim.Client().CoreV1()
-	kit.Succeeds(t, fmt.Sprintf("the volume of claim %s is %q", claim, phase), func(ctx context.Context) error {
+	testkit.Eventually(t, fmt.Sprintf("the volume of claim %s is %q", claim, phase), func(ctx context.Context) error {
 		name := had
 		if name == "" {
 			c, err := core.PersistentVolumeClaims("default").Get(ctx, claim, metav1.GetOptions{})

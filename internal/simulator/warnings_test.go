@@ -15,11 +15,10 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 // console is where the simulator of all tests warns.
-var console observe.Log
+var console testkit.Log
 
 // listen forgets what was said and how often, so that the next warning is there.
 func listen() {
@@ -30,7 +29,7 @@ func listen() {
 }
 
 func TestWarningsAreFew(t *testing.T) {
-	var out observe.Log
+	var out testkit.Log
 	now := time.Unix(1000, 0)
 	w := &warnings{to: &out, now: func() time.Time { return now }}
 	for range 1000 {

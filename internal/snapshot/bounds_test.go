@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestWhatIsSentIsBounded(t *testing.T) {
@@ -67,7 +67,7 @@ func TestReadingEndsWithItsContext(t *testing.T) {
 	}()
 	<-from.asked
 	cancel()
-	if err := eventually.Receives(t, "the end of the reading", ended); !errors.Is(err, context.Canceled) {
+	if err := testkit.EventuallyReceives(t, "the end of the reading", ended); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -29,6 +29,16 @@ func ErrorHas(t testing.TB, err error, want string) {
 	}
 }
 
+// Has fails a test for each text that another one lacks.
+func Has(t testing.TB, text string, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(text, want) {
+			t.Errorf("it lacks %q:\n%s", want, text)
+		}
+	}
+}
+
 // EmptyTemp makes the folder of temporary files one of the test's own, and finds nothing in it at the end.
 func EmptyTemp(t *testing.T) {
 	t.Helper()

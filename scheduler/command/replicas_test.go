@@ -25,7 +25,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // liveCluster is a control plane on which schedulers run, each in a process of its own.
@@ -94,7 +93,7 @@ func (c *liveCluster) runReplica(t *testing.T, args ...string) *replica {
 			t.Logf("scheduler %s:\n%s", r.address, text[max(0, len(text)-4000):])
 		}
 	})
-	eventually.Succeeds(t, "the scheduler serves", func(ctx context.Context) error {
+	testkit.Eventually(t, "the scheduler serves", func(ctx context.Context) error {
 		status, text, err := c.get(ctx, c.AdminConfig(), r, "/healthz", "")
 		if err == nil && status != http.StatusOK {
 			err = errors.New(text)

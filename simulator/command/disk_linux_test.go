@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // onDisk runs a simulator whose data directory is on a disk of its own, which goes when
@@ -45,7 +44,7 @@ func onDisk(t *testing.T, size string) running {
 
 func (r running) endsForWantOfRoom(t *testing.T) {
 	t.Helper()
-	code := eventually.Receives(t, "the end", r.done)
+	code := testkit.EventuallyReceives(t, "the end", r.done)
 	want := regexp.MustCompile(`\nsimulator: [^\n]*etcd[^\n]*: no space left on device: there is no room in /[^\n]*/data: make some [^\n]*--data-dir\n$`)
 	if code != 1 || !want.MatchString(r.out.String()) || strings.Contains(r.out.String(), "goroutine ") {
 		t.Errorf("it ended with %d: %s", code, r.out)

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/command"
 )
 
@@ -56,7 +55,7 @@ func TestGuideOnGuestsIsTrue(t *testing.T) {
 			failed = command.Run(t.Context(), strings.Fields(rest), &out, &out) != 0
 		case "simulator":
 			session(t, strings.Fields(rest), func(base string) {
-				eventually.Succeeds(t, "the guest places the pod", func(context.Context) error {
+				testkit.Eventually(t, "the guest places the pod", func(context.Context) error {
 					on := where(t, base)["default/db"]
 					if on != "fast Running" {
 						return fmt.Errorf("it is on %q", on)

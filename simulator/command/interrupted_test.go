@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // replicated is a file with a ReplicaSet and its pods, which run. It returns their names.
@@ -46,7 +46,7 @@ func TestInterruptedImportIsFinishedBeforeAControllerActs(t *testing.T) {
 	}
 
 	again := newOutput()
-	ctx, end := context.WithTimeout(t.Context(), eventually.Patience) // it would run for ever
+	ctx, end := context.WithTimeout(t.Context(), testkit.Patience) // it would run for ever
 	defer end()
 	said := "simulator: data directory " + dir + ": an import or a reset was not finished, and controllers would act on the half that is there: "
 	code = run(ctx, args, again, again)
@@ -55,7 +55,7 @@ func TestInterruptedImportIsFinishedBeforeAControllerActs(t *testing.T) {
 	}
 
 	session(t, append([]string{"--from", file}, args[7:]...), func(base string) {
-		eventually.Succeeds(t, "the simulator has the pods of the file", func(context.Context) error {
+		testkit.Eventually(t, "the simulator has the pods of the file", func(context.Context) error {
 			got := slices.Sorted(maps.Keys(where(t, base)))
 			if !slices.Equal(got, want) {
 				return fmt.Errorf("%d pods, want %d: %.200s …", len(got), len(want), fmt.Sprint(got))

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
@@ -77,7 +76,7 @@ func runSimulator(t *testing.T, args ...string) running {
 // the pattern.
 func (r running) await(t *testing.T, pattern string) string {
 	t.Helper()
-	late := time.After(eventually.Patience)
+	late := time.After(testkit.Patience)
 	for {
 		found := regexp.MustCompile(pattern).FindStringSubmatch(r.out.String())
 		if found != nil {

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // readers are the commands that read the file of a cluster, whose name comes last.
@@ -64,7 +63,7 @@ func TestReadingAClusterEndsWithASignal(t *testing.T) {
 			t.Fatal(err)
 		}
 		cancel()
-		got = eventually.Receives(t, command+" after a signal", status)
+		got = testkit.EventuallyReceives(t, command+" after a signal", status)
 		if got == 0 || !strings.Contains(out.String(), "canceled") {
 			t.Errorf("%s: exit status %d: %s", command, got, out)
 		}

@@ -14,7 +14,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // listed is a file of "kubectl get nodes,pods -A -o json", as short as can be.
@@ -56,7 +55,7 @@ func TestSimulatorStartsAsACopyOfAnother(t *testing.T) {
 	want := map[string]string{"team/p-0": "kubecon-1 Running", "team/p-1": "cncf-1 Running", "team/p-2": "cncf-1 Running", "team/p-3": " Pending", "team/picky": "kubecon-1 Running", "team/stuck": " Pending"}
 	same := func(base string) {
 		t.Helper()
-		eventually.Succeeds(t, "the pods are where they were", func(context.Context) error {
+		testkit.Eventually(t, "the pods are where they were", func(context.Context) error {
 			got := where(t, base)
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				return fmt.Errorf("they are on %v", got)

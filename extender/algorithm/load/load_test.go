@@ -18,7 +18,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 // vector is an answer of Prometheus with a value per instance.
@@ -209,7 +208,7 @@ func (s *sampled) Read(p []byte) (int, error) {
 	s.read += n
 	if s.read > 1<<20 {
 		s.read = 0
-		s.highest = max(s.highest, observe.HeapInUse())
+		s.highest = max(s.highest, testkit.HeapInUse())
 	}
 	return n, err
 }
@@ -218,7 +217,7 @@ func (s *sampled) Read(p []byte) (int, error) {
 func TestLongAnswerIsReadSampleBySample(t *testing.T) {
 	sample := fmt.Sprintf(`{"metric":{"instance":"node-1:9100","job":%q},"value":[1731423600.123,"0.5"]},`, strings.Repeat("x", 200))
 	text := `{"status":"success","data":{"resultType":"vector","result":[` + strings.Repeat(sample, 100_000) + `{"metric":{},"value":[1,"1"]}]}}`
-	c, before, answer := defaults(), observe.HeapInUse(), &sampled{Reader: strings.NewReader(text)}
+	c, before, answer := defaults(), testkit.HeapInUse(), &sampled{Reader: strings.NewReader(text)}
 	values, err := c.decode(answer)
 	most := answer.highest - before
 	if err != nil || len(values) != 1 || answer.highest == 0 || most > 8<<20 {

@@ -22,7 +22,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // contract compares a handler with openapi.yaml.
@@ -213,7 +212,7 @@ func TestServerIsAsDescribed(t *testing.T) {
 
 func testAttempts(t *testing.T, c *contract, handler http.Handler) {
 	c.do(t, handler, call{"", "POST", base + "import", nodeAndPod, 200, nil})
-	eventually.Succeeds(t, "pod p is scheduled", func(context.Context) error {
+	testkit.Eventually(t, "pod p is scheduled", func(context.Context) error {
 		attempts := sim.Recorder().Attempts("default", "p")
 		if len(attempts) > 0 && attempts[0].Result == "Scheduled" {
 			return nil

@@ -26,7 +26,6 @@ import (
 	"k8s.io/client-go/transport/spdy"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // atOnceTime is what an answer may take that waits for no network, on a busy machine.
@@ -121,7 +120,7 @@ func TestRequestsToPodsNodesAndServicesAnswerThatTheyAreSimulated(t *testing.T) 
 		{"proxy of a node's port", "node localhost", get(fmt.Sprintf("nodes/https:localhost:%d/proxy/", kubelet))},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			eventually.Succeeds(t, "it has heard of the "+tt.about, func(ctx context.Context) error {
+			testkit.Eventually(t, "it has heard of the "+tt.about, func(ctx context.Context) error {
 				if err := tt.ask(ctx); apierrors.IsNotFound(err) {
 					return err
 				}
@@ -211,7 +210,7 @@ spec:
   {group: calls.example.com, scope: Cluster, names: {plural: hulls, kind: Hull},
   versions: [{name: v1, served: true, storage: true, schema: &any {openAPIV3Schema: {type: object}}}, {name: v2, served: true, storage: false, schema: *any}],
   conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: "`+hook+`"}}}}`)
-	eventually.Succeeds(t, "an object of the new kind", func(ctx context.Context) error {
+	testkit.Eventually(t, "an object of the new kind", func(ctx context.Context) error {
 		return api.Post().AbsPath("/apis/calls.example.com/v1/hulls").SetHeader("Content-Type", "application/json").
 			Body([]byte(`{"apiVersion": "calls.example.com/v1", "kind": "Hull", "metadata": {"name": "stored"}}`)).Do(ctx).Error()
 	})
@@ -228,7 +227,7 @@ func TestAnAPIOfAServiceIsNotCalled(t *testing.T) {
 	create(t, api, "/apis/apiregistration.k8s.io/v1/apiservices", fmt.Sprintf(`
 metadata: {name: v1.served.example.com}
 spec: {group: served.example.com, version: v1, groupPriorityMinimum: 100, versionPriority: 100, insecureSkipTLSVerify: true, service: {namespace: default, name: metrics, port: %d}}`, port))
-	eventually.Succeeds(t, "the API says why it is not there", func(ctx context.Context) error {
+	testkit.Eventually(t, "the API says why it is not there", func(ctx context.Context) error {
 		said, err := api.Get().SetHeader("Accept", "application/json").AbsPath("/apis/apiregistration.k8s.io/v1/apiservices/v1.served.example.com").DoRaw(ctx)
 		if err == nil && !strings.Contains(string(said), simulated) {
 			return fmt.Errorf("it says %s", said)

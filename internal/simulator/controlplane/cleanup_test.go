@@ -10,7 +10,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // What depends on something goes with it, by the controllers.
@@ -33,7 +32,7 @@ func TestWhatDependsOnADeletedObjectGoesWithIt(t *testing.T) {
 		"/api/v1/namespaces/default/persistentvolumeclaims/data": "/api/v1/namespaces/default/persistentvolumeclaims/data",
 	} {
 		testkit.Must(t, api.Delete().AbsPath(deleted).Do(t.Context()).Error())
-		eventually.Succeeds(t, goes+" goes", func(ctx context.Context) error {
+		testkit.Eventually(t, goes+" goes", func(ctx context.Context) error {
 			err := api.Get().AbsPath(goes).Do(ctx).Error()
 			if !apierrors.IsNotFound(err) {
 				return fmt.Errorf("it is still there: %w", err)
@@ -58,7 +57,7 @@ func TestTerminatingPodsOfANodeThatIsOutOfServiceGo(t *testing.T) {
 	pods := client.CoreV1().Pods("default")
 	testkit.Must(t, pods.Delete(t.Context(), "terminating", metav1.DeleteOptions{}))
 	patchNode(t, client, "shut-down", `{"spec":{"taints":[{"key":"node.kubernetes.io/out-of-service","effect":"NoSchedule"}]}}`)
-	eventually.Succeeds(t, "the pod that was deleted goes", func(ctx context.Context) error {
+	testkit.Eventually(t, "the pod that was deleted goes", func(ctx context.Context) error {
 		_, err := pods.Get(ctx, "terminating", metav1.GetOptions{})
 		if !apierrors.IsNotFound(err) {
 			return fmt.Errorf("it is still there: %w", err)

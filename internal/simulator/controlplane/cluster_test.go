@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 func TestKeptDataDirectoryKeepsTheCluster(t *testing.T) {
@@ -74,7 +73,7 @@ func TestEtcdsDeathIsReported(t *testing.T) {
 	c.etcd.etcd.Server.HardStop()
 	select {
 	case <-c.Done():
-	case <-time.After(eventually.Patience):
+	case <-time.After(testkit.Patience):
 		t.Fatal("it was not noticed")
 	}
 	err = c.Stop()

@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 func TestNodesAreTaintedWhileTheyAreCordonedOrNotReady(t *testing.T) {
@@ -38,7 +37,7 @@ func TestNodesAreTaintedWhileTheyAreCordonedOrNotReady(t *testing.T) {
 		{`{"status":{"conditions":[{"type":"Ready","status":"True"}]}}`, []string{"status"}, nil},
 	} {
 		patchNode(t, client, "sick", step.patch, step.subresource...)
-		eventually.Succeeds(t, "taints after "+step.patch, func(ctx context.Context) error {
+		testkit.Eventually(t, "taints after "+step.patch, func(ctx context.Context) error {
 			node, err := client.CoreV1().Nodes().Get(ctx, "sick", metav1.GetOptions{})
 			if err != nil {
 				return err
@@ -81,11 +80,11 @@ func TestQuotaLimitsThePodsOfADeployment(t *testing.T) {
 		return err
 	}
 	post(t, client.CoreV1().RESTClient(), "/api/v1/namespaces/"+ns+"/resourcequotas", "metadata: {name: two}\nspec: {hard: {pods: 2}}")
-	eventually.Succeeds(t, "the quota is counted", func(ctx context.Context) error { return used(ctx, 0) })
+	testkit.Eventually(t, "the quota is counted", func(ctx context.Context) error { return used(ctx, 0) })
 	post(t, client.CoreV1().RESTClient(), "/apis/apps/v1/namespaces/"+ns+"/deployments", `
 metadata: {name: web}
 spec: {replicas: 5, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: example.com/none}]}}}`)
-	eventually.Succeeds(t, "the deployment has as many pods as the quota allows", func(ctx context.Context) error {
+	testkit.Eventually(t, "the deployment has as many pods as the quota allows", func(ctx context.Context) error {
 		d, err := client.AppsV1().Deployments(ns).Get(ctx, "web", metav1.GetOptions{})
 		if err == nil && !slices.ContainsFunc(d.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
 			return c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue && d.Status.Replicas == 2
@@ -95,5 +94,5 @@ spec: {replicas: 5, selector: {matchLabels: {app: web}}, template: {metadata: {l
 		return err
 	})
 	testkit.Must(t, client.CoreV1().Pods(ns).DeleteCollection(t.Context(), atOnce, metav1.ListOptions{}))
-	eventually.Succeeds(t, "pods that are gone leave room", func(ctx context.Context) error { return used(ctx, 2) })
+	testkit.Eventually(t, "pods that are gone leave room", func(ctx context.Context) error { return used(ctx, 2) })
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // quietDir, when set, makes the test binary run clusters instead of tests.
@@ -57,7 +56,7 @@ func runQuietly(dir string) int {
 		}
 	}
 	// The API server's caches leave some that end seconds after it.
-	for deadline := time.Now().Add(eventually.Patience); runtime.NumGoroutine() > maxLeft; {
+	for deadline := time.Now().Add(testkit.Patience); runtime.NumGoroutine() > maxLeft; {
 		if time.Now().After(deadline) {
 			fmt.Printf("%d goroutines are left:\n", runtime.NumGoroutine())
 			_ = pprof.Lookup("goroutine").WriteTo(os.Stdout, 1)

@@ -12,8 +12,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 // TestEachControllerHasItsOwnIdentity asks what each may do: its role comes with
@@ -58,13 +56,13 @@ func TestPausedControllersLeaveNothing(t *testing.T) {
 	pause()
 	for i := range 3 {
 		mark := fmt.Sprintf("%s-%d", t.Name(), i)
-		observe.Mark(t.Context(), mark, func(context.Context) { resume() })
-		if len(observe.Marked(t, mark)) == 0 {
+		testkit.Mark(t.Context(), mark, func(context.Context) { resume() })
+		if len(testkit.Marked(t, mark)) == 0 {
 			t.Fatal("their goroutines are not found")
 		}
 		pause()
-		eventually.Succeeds(t, "all of them end", func(context.Context) error {
-			left := slices.DeleteFunc(observe.Marked(t, mark), func(stack string) bool {
+		testkit.Eventually(t, "all of them end", func(context.Context) error {
+			left := slices.DeleteFunc(testkit.Marked(t, mark), func(stack string) bool {
 				return strings.Contains(stack, "net/http") // connections are kept
 			})
 			if len(left) > 0 {

@@ -23,15 +23,13 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
 var (
 	admin  *rest.Config
 	client kubernetes.Interface
 	stop   func()      // ends the kubelets that run
-	logs   observe.Log // what they warn of
+	logs   testkit.Log // what they warn of
 )
 
 func TestMain(m *testing.M) {
@@ -107,7 +105,7 @@ func TestNodeOfWhichOnlyTheNameIsKnownBecomesReady(t *testing.T) {
 	if len(node.Spec.Taints) > 0 || node.Spec.Unschedulable {
 		t.Errorf("nothing can be scheduled: %+v", node.Spec)
 	}
-	eventually.Succeeds(t, "the node has a lease", func(ctx context.Context) error {
+	testkit.Eventually(t, "the node has a lease", func(ctx context.Context) error {
 		_, err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).Get(ctx, "kubecon-1", metav1.GetOptions{})
 		return err
 	})
@@ -116,7 +114,7 @@ func TestNodeOfWhichOnlyTheNameIsKnownBecomesReady(t *testing.T) {
 // usableNode waits until pods can be scheduled to a node.
 func usableNode(t *testing.T, name string) (node *corev1.Node) {
 	t.Helper()
-	eventually.Succeeds(t, "node "+name+" is ready and has room", func(ctx context.Context) (err error) {
+	testkit.Eventually(t, "node "+name+" is ready and has room", func(ctx context.Context) (err error) {
 		node, err = client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // A node that is deleted and made again at once meets the status that was just
@@ -78,7 +77,7 @@ func TestPodsOfASilentKubeletStayUntilItReportsAgain(t *testing.T) {
 		}
 	}
 	patchReady(corev1.ConditionUnknown)
-	eventually.Succeeds(t, "the kubelets have seen that", func(ctx context.Context) error {
+	testkit.Eventually(t, "the kubelets have seen that", func(ctx context.Context) error {
 		node, err := client.CoreV1().Nodes().Get(ctx, "silent", metav1.GetOptions{})
 		if err == nil && len(node.Status.Allocatable) == 0 {
 			err = errors.New("they have not filled in what was taken away with it")

@@ -22,7 +22,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 func TestBoundPodRunsAndGoesWhenDeleted(t *testing.T) {
@@ -62,7 +61,7 @@ func TestBoundPodRunsAndGoesWhenDeleted(t *testing.T) {
 
 	deletePod(t, "web", nil)
 	pods := client.CoreV1().Pods("default")
-	eventually.Succeeds(t, "the kubelet is done with the pod, which its finalizer keeps", func(ctx context.Context) error {
+	testkit.Eventually(t, "the kubelet is done with the pod, which its finalizer keeps", func(ctx context.Context) error {
 		pod, err := pods.Get(ctx, "web", metav1.GetOptions{})
 		if err == nil && ptr.Deref(pod.DeletionGracePeriodSeconds, 1) != 0 {
 			err = fmt.Errorf("grace period %v", pod.DeletionGracePeriodSeconds)
@@ -165,7 +164,7 @@ func TestPodThatIsThereBeforeItsNodeRunsOnceThatIsThere(t *testing.T) {
 		makePod(t, name, name)
 		newNode(t, name)
 		gone := false
-		eventually.Succeeds(t, "the pod runs, or is gone", func(ctx context.Context) error {
+		testkit.Eventually(t, "the pod runs, or is gone", func(ctx context.Context) error {
 			pod, err := client.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
 			gone = apierrors.IsNotFound(err)
 			if gone {
@@ -310,7 +309,7 @@ func addressesOf(t *testing.T, name func(int) string, pods int) (addresses []str
 // podIn waits until a pod is in a phase.
 func podIn(t *testing.T, phase v1.PodPhase, name string) (pod *v1.Pod) {
 	t.Helper()
-	eventually.Succeeds(t, fmt.Sprintf("pod %s is %s", name, phase), func(ctx context.Context) (err error) {
+	testkit.Eventually(t, fmt.Sprintf("pod %s is %s", name, phase), func(ctx context.Context) (err error) {
 		pod, err = client.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
 		if err == nil && pod.Status.Phase != phase {
 			err = fmt.Errorf("status %+v", pod.Status)
@@ -322,7 +321,7 @@ func podIn(t *testing.T, phase v1.PodPhase, name string) (pod *v1.Pod) {
 
 func noPod(t *testing.T, name string) {
 	t.Helper()
-	eventually.Succeeds(t, "pod "+name+" is gone", func(ctx context.Context) error {
+	testkit.Eventually(t, "pod "+name+" is gone", func(ctx context.Context) error {
 		pod, err := client.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return nil

@@ -28,7 +28,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/anonymize"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/capture"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testsim"
 )
@@ -97,7 +96,7 @@ func places(ctx context.Context, t *testing.T) map[string]string {
 // placed waits until so many pods have a node.
 func placed(t *testing.T, want int) (nodes map[string]string) {
 	t.Helper()
-	eventually.Succeeds(t, fmt.Sprint(want, " pods have a node"), func(ctx context.Context) error {
+	testkit.Eventually(t, fmt.Sprint(want, " pods have a node"), func(ctx context.Context) error {
 		nodes = places(ctx, t)
 		if len(nodes) != want {
 			return fmt.Errorf("these have one: %v", nodes)
@@ -111,7 +110,7 @@ func placed(t *testing.T, want int) (nodes map[string]string) {
 // and returns their attempts in the first cycle.
 func attemptsOf(t *testing.T, pods int) (first []recorder.Attempt) {
 	t.Helper()
-	eventually.Succeeds(t, "every pod has an attempt that has ended", func(context.Context) error {
+	testkit.Eventually(t, "every pod has an attempt that has ended", func(context.Context) error {
 		first = nil
 		for i := range pods {
 			all := sim.Recorder().Attempts("default", fmt.Sprint("train-", i+1))
@@ -161,7 +160,7 @@ func TestGangThatDoesNotFitLeavesNoPodBehind(t *testing.T) {
 	if len(nodes) > 0 {
 		t.Errorf("pods were left behind: %v", nodes)
 	}
-	eventually.Succeeds(t, "the page shows them as one", func(context.Context) error {
+	testkit.Eventually(t, "the page shows them as one", func(context.Context) error {
 		overview := shown(t, "/")
 		if strings.Count(overview, "<b>PodGroup default/train is pending</b>") != 1 || !strings.Contains(overview, reason) && !strings.Contains(overview, "0/1 nodes are available: 1 Insufficient cpu.") {
 			return fmt.Errorf("the PodGroup is not there once, with its reason: %s", overview)
@@ -175,7 +174,7 @@ func TestGangThatDoesNotFitLeavesNoPodBehind(t *testing.T) {
 
 	fill(t, &snapshot.Snapshot{Nodes: []v1.Node{nodeOf("node-2", "2")}})
 	placed(t, 3)
-	eventually.Succeeds(t, "the last attempts have ended", func(context.Context) error {
+	testkit.Eventually(t, "the last attempts have ended", func(context.Context) error {
 		for i := range pods {
 			a := sim.Recorder().Attempts("default", pods[i].Name)[0]
 			if a.Result != recorder.Scheduled || a.PodGroup == nil || a.PodGroup.Fit != 3 || a.PodGroup.Reason != "" {
@@ -216,7 +215,7 @@ func TestWhatPreemptionTriesIsNoAttempt(t *testing.T) {
 	placed(t, 3)
 	fill(t, &snapshot.Snapshot{PodGroups: []schedulingv1beta1.PodGroup{group}, Pods: pods})
 	var nodes map[string]string
-	eventually.Succeeds(t, "the gang has preempted others", func(ctx context.Context) error {
+	testkit.Eventually(t, "the gang has preempted others", func(ctx context.Context) error {
 		nodes = places(ctx, t)
 		if nodes["train-1"] == "" || nodes["train-2"] == "" || nodes["train-3"] == "" {
 			return fmt.Errorf("these have a node: %v", nodes)
@@ -228,7 +227,7 @@ func TestWhatPreemptionTriesIsNoAttempt(t *testing.T) {
 		t.Errorf("%d of the others are left: %v", low, nodes)
 	}
 	var by string // the first that was tried
-	eventually.Succeeds(t, "it is known who preempted them", func(context.Context) error {
+	testkit.Eventually(t, "it is known who preempted them", func(context.Context) error {
 		by = ""
 		for i := range 3 {
 			name := fmt.Sprint("low-", i)
@@ -249,7 +248,7 @@ func TestWhatPreemptionTriesIsNoAttempt(t *testing.T) {
 	if !strings.Contains(own, "preempts 2 pods for the PodGroup:") {
 		t.Errorf("the first of its attempts, %+v, shows %s", first.Preemption, own)
 	}
-	eventually.Succeeds(t, "every pod has one attempt in a cycle", func(context.Context) error {
+	testkit.Eventually(t, "every pod has one attempt in a cycle", func(context.Context) error {
 		for i := range pods {
 			cycles := map[time.Time]bool{}
 			attempts := sim.Recorder().Attempts("default", pods[i].Name)
@@ -277,7 +276,7 @@ func TestCopyHasThePodGroups(t *testing.T) {
 	}
 	wait := func() {
 		t.Helper()
-		eventually.Succeeds(t, "the others wait", func(context.Context) error {
+		testkit.Eventually(t, "the others wait", func(context.Context) error {
 			for i := range more {
 				all := sim.Recorder().Attempts("default", more[i].Name)
 				if len(all) == 0 || all[0].Result != recorder.Unschedulable || all[0].PodGroup.Note() == "" {

@@ -29,7 +29,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/scenarios"
 )
 
@@ -48,7 +47,7 @@ func TestLiveClusterComesToWhatWasPredicted(t *testing.T) {
 	all = slices.DeleteFunc(all, func(s *scenarios.Scenario) bool { return s == nil })
 	slices.SortStableFunc(all, func(a, b *scenarios.Scenario) int { return strings.Compare(a.Config, b.Config) })
 	r := start(t)
-	r.settled = eventually.Patience
+	r.settled = testkit.Patience
 	for _, s := range all {
 		t.Run(s.Name, func(t *testing.T) {
 			r.reset(t, s)
@@ -62,7 +61,7 @@ func TestLiveClusterComesToWhatWasPredicted(t *testing.T) {
 
 // start starts the live cluster of a test.
 func start(t *testing.T) *referee {
-	r := &referee{patience: eventually.Patience}
+	r := &referee{patience: testkit.Patience}
 	var err error
 	if r.Simulator, err = simulator.Start(t.Context(), simulator.Config{Variant: "none", Prepare: func(s *scheduler.Scheduler) { r.scheduler = s }}); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testsim"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -82,7 +81,7 @@ func addPod(t *testing.T, name, pattern string) {
 // resultsOf waits until a pod has its annotations.
 func resultsOf(t *testing.T, name string) (r results) {
 	t.Helper()
-	eventually.Succeeds(t, "pod "+name+" has its results", func(ctx context.Context) error {
+	testkit.Eventually(t, "pod "+name+" has its results", func(ctx context.Context) error {
 		pod, err := sim.Client().CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -156,7 +155,7 @@ func TestScheduledPodHasItsResults(t *testing.T) {
 func TestPendingPodIsNotChanged(t *testing.T) {
 	begin(t, "kubecon-1")
 	addPod(t, "waiting", "^late$")
-	eventually.Succeeds(t, "the pod is tried", func(context.Context) error {
+	testkit.Eventually(t, "the pod is tried", func(context.Context) error {
 		n := len(sim.Recorder().Attempts("default", "waiting"))
 		if n != 1 {
 			return fmt.Errorf("%d attempts", n)

@@ -23,7 +23,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -132,7 +131,7 @@ func (w walk) addNode(node *v1.Node) {
 	nodes := w.client.CoreV1().Nodes()
 	node, err := nodes.Create(w.Context(), node, metav1.CreateOptions{})
 	w.must(err)
-	eventually.Succeeds(w.T, "node "+node.Name+" is Ready", func(ctx context.Context) error {
+	testkit.Eventually(w.T, "node "+node.Name+" is Ready", func(ctx context.Context) error {
 		node, err := nodes.Get(ctx, node.Name, metav1.GetOptions{})
 		if err == nil && !nodeutil.IsNodeReady(node) {
 			return fmt.Errorf("its conditions are %v", node.Status.Conditions)
@@ -160,7 +159,7 @@ func (w walk) addPod(p pod) {
 func (w walk) check(pods []pod) {
 	w.Helper()
 	states := map[string]string{}
-	eventually.Succeeds(w.T, "every pod is as it should be", func(ctx context.Context) error {
+	testkit.Eventually(w.T, "every pod is as it should be", func(ctx context.Context) error {
 		var wrong []error
 		for _, p := range pods {
 			found, err := w.client.CoreV1().Pods(metav1.NamespaceDefault).Get(ctx, p.name, metav1.GetOptions{})
@@ -187,7 +186,7 @@ func (w walk) check(pods []pod) {
 // warns waits for the one event that warns of a regex of other nodes than were meant.
 func (w walk) warns(want string) {
 	w.Helper()
-	eventually.Succeeds(w.T, "one event warns of the hostlist", func(ctx context.Context) error {
+	testkit.Eventually(w.T, "one event warns of the hostlist", func(ctx context.Context) error {
 		events, err := w.client.CoreV1().Events(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{FieldSelector: "reason=SuspiciousRegex"})
 		if err != nil {
 			return err

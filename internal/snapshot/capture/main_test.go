@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // real is the cluster that snapshots are taken of, reader who may take them by the
@@ -94,7 +94,7 @@ func grant(ctx context.Context, role *rbacv1.ClusterRole, user string) error {
 		User: user, ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "list", Resource: "nodes"},
 	}}
 	var answer *authorizationv1.SubjectAccessReview
-	err = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, eventually.Patience, true, func(ctx context.Context) (ok bool, err error) {
+	err = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, testkit.Patience, true, func(ctx context.Context) (ok bool, err error) {
 		answer, err = client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
 		return err == nil && answer.Status.Allowed, err
 	})

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 // peak is how much memory this process has had at once, in MiB.
@@ -46,7 +45,7 @@ func children(t *testing.T) (pids []int) {
 // oneChild waits for a child.
 func oneChild(t *testing.T) (pid int) {
 	t.Helper()
-	eventually.Succeeds(t, "a child compiles", func(context.Context) error {
+	testkit.Eventually(t, "a child compiles", func(context.Context) error {
 		pids := children(t)
 		if len(pids) != 1 {
 			return fmt.Errorf("children %v", pids)
@@ -100,7 +99,7 @@ func TestCompileEndsWithItsChildOrItsContext(t *testing.T) {
 				ended <- err
 			}()
 			testkit.Must(t, end(cancel, oneChild(t)))
-			err := eventually.Receives(t, "compiling ends", ended)
+			err := testkit.EventuallyReceives(t, "compiling ends", ended)
 			testkit.ErrorHas(t, err, want)
 			left := children(t)
 			if len(left) > 0 {

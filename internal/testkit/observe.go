@@ -1,5 +1,4 @@
-// Package observe is what tests see of a program that runs: its memory, its goroutines, and what it writes.
-package observe
+package testkit
 
 import (
 	"bytes"
@@ -9,8 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // Log is an io.Writer for several goroutines. The zero value is empty.
@@ -60,7 +57,7 @@ func Mark(ctx context.Context, mark string, do func(context.Context)) {
 func Marked(t *testing.T, mark string) (stacks []string) {
 	t.Helper()
 	var all bytes.Buffer
-	testkit.Must(t, pprof.Lookup("goroutine").WriteTo(&all, 1))
+	Must(t, pprof.Lookup("goroutine").WriteTo(&all, 1))
 	for stack := range strings.SplitSeq(all.String(), "\n\n") {
 		if strings.Contains(stack, `"`+mark+`"`) {
 			stacks = append(stacks, stack)

@@ -1,5 +1,4 @@
-// Package eventually waits for conditions in tests, instead of for a time.
-package eventually
+package testkit
 
 import (
 	"context"
@@ -13,8 +12,8 @@ import (
 // Patience is how long a condition may take on a busy machine.
 const Patience = 5 * time.Minute
 
-// Receives waits for a value, and ends the test if none comes.
-func Receives[T any](t testing.TB, what string, from <-chan T) (value T) {
+// EventuallyReceives waits for a value, and ends the test if none comes.
+func EventuallyReceives[T any](t testing.TB, what string, from <-chan T) (value T) {
 	t.Helper()
 	select {
 	case value = <-from:
@@ -24,10 +23,10 @@ func Receives[T any](t testing.TB, what string, from <-chan T) (value T) {
 	return value
 }
 
-// Holds waits until a condition is true, and ends the test if it never is.
-func Holds(t testing.TB, what string, condition func() bool) {
+// EventuallyHolds waits until a condition is true, and ends the test if it never is.
+func EventuallyHolds(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	Succeeds(t, what, func(context.Context) error {
+	Eventually(t, what, func(context.Context) error {
 		if condition() {
 			return nil
 		}
@@ -35,10 +34,10 @@ func Holds(t testing.TB, what string, condition func() bool) {
 	})
 }
 
-// Succeeds waits until a condition returns nil, and ends the test with its last error
+// Eventually waits until a condition returns nil, and ends the test with its last error
 // if it never does. The condition's context outlives the wait, so that this error is not
 // about the end of the time.
-func Succeeds(t testing.TB, what string, condition func(ctx context.Context) error) {
+func Eventually(t testing.TB, what string, condition func(ctx context.Context) error) {
 	t.Helper()
 	inner, cancel := context.WithTimeout(t.Context(), Patience+10*time.Second)
 	defer cancel()
