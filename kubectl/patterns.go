@@ -13,6 +13,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/cli-runtime/pkg/printers"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/lint"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -105,7 +106,7 @@ func (o *options) patterns(ctx context.Context) error {
 		for _, r := range rejecting {
 			cell := "-"
 			if pattern, ok := use.Patterns[*o.policy.Key(r)]; ok {
-				cell = shown(pattern)
+				cell = lint.Shown(pattern)
 			}
 			fmt.Fprint(w, cell, "\t")
 		}

@@ -43,7 +43,7 @@ no result.`,
 func (t *trial) why(cmd *cobra.Command, pod types.NamespacedName) error {
 	return t.try(cmd, func(with tried) (result found, err error) {
 		pod.Namespace = cmp.Or(pod.Namespace, t.live.Namespace(), v1.NamespaceDefault)
-		is, err := why.Why(cmd.Context(), why.Options{Options: with.Options, Pod: pod, Name: with.name, Progress: with.progress})
+		is, err := why.Why(cmd.Context(), why.Options{Options: with.Options, Pod: pod, Progress: with.progress})
 		if err != nil {
 			return result, err
 		}
@@ -51,6 +51,7 @@ func (t *trial) why(cmd *cobra.Command, pod types.NamespacedName) error {
 			result.lost = "pod " + is.Pod + " stays pending"
 		}
 		result.data = is
+		result.basis = is.Basis
 		result.report = is.Report()
 		result.page = func(w io.Writer) error { return page.WriteWhy(w, is) }
 		return result, nil
