@@ -49,7 +49,7 @@ func Complete(root *cobra.Command) {
 			inherited.Hidden = true
 		}
 	}
-	width := Width(os.Stdout)
+	width := Width(os.Stdout, 80)
 	cobra.AddTemplateFuncs(template.FuncMap{
 		"fold":   func(text string) string { return foldParagraphs(text, width) },
 		"indent": func(line string) string { return strings.Join(Fold(line, width-4), "\n    ") },
@@ -135,8 +135,8 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q%s; try %s --help", args[0], didYouMean("", cmd.SuggestionsFor(args[0])), cmd.DisplayName())
 }
 
-// Width is how many columns a terminal has, and 80 for what is none.
-func Width(out io.Writer) int {
+// Width is how many columns a terminal has, or another number for what is none.
+func Width(out io.Writer, other int) int {
 	file, ok := out.(*os.File)
 	if ok {
 		width, _, err := term.GetSize(int(file.Fd()))
@@ -144,7 +144,7 @@ func Width(out io.Writer) int {
 			return width
 		}
 	}
-	return 80
+	return other
 }
 
 func foldParagraphs(text string, width int) string {

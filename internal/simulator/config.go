@@ -128,7 +128,7 @@ var Configurations = []Configuration{
 	{"native", "native plugin"},
 	{"extender", "HTTP extender, full nodes"},
 	{"extender-names", "HTTP extender, names (nodeCacheCapable)"},
-	{"none", "default scheduler, no plugin of ours"},
+	{"none", "Unmodified kube-scheduler"},
 }
 
 // Variants are the plugin variants that the simulator can be started with.

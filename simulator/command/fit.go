@@ -44,9 +44,9 @@ preempted, and 2 if there is no result. With --until-full it is 1 if no replica 
 	f.addFlags(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&f.untilFull, "until-full", false,
-		fmt.Sprintf("count how many more replicas of each workload fit, added in turn, at most %d, without preemption", fit.MostReplicas))
+		"count how many more replicas of each workload fit, added in turn, at most 10,000, without preemption")
 	flags.StringVar(&f.growWith, "grow-with", "",
-		fmt.Sprintf("file with a Node: count how many more nodes like it are needed until everything fits, at most %d", fit.MostNodes))
+		"file with a Node: count how many more nodes like it are needed until everything fits, at most 5,000")
 	return cmd
 }
 

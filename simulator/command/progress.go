@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -12,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
 )
 
@@ -27,17 +26,15 @@ type printer struct {
 	to     io.Writer
 	began  time.Time
 	sides  map[string]compare.Progress // by side
-	shown  map[string]time.Time
-	window int // columns of the terminal; 0: it is none
+	shown  map[string]compare.Progress
+	last   map[string]time.Time // when that was
+	window int                  // columns of the terminal; 0: it is none
 }
 
 // newPrinter shows progress in one line of a terminal, which is drawn again and again, or else
 // in a line for each step, and again every few seconds.
 func newPrinter(to io.Writer) *printer {
-	p := &printer{to: to, began: time.Now(), sides: map[string]compare.Progress{}, shown: map[string]time.Time{}}
-	if file, ok := to.(*os.File); ok {
-		p.window, _, _ = term.GetSize(int(file.Fd())) // that of a pipe is an error
-	}
+	p := &printer{to: to, window: cli.Width(to, 0), began: time.Now(), sides: map[string]compare.Progress{}, shown: map[string]compare.Progress{}, last: map[string]time.Time{}}
 	return p
 }
 
@@ -60,10 +57,19 @@ func (p *printer) show(now compare.Progress) {
 	}
 	before := p.sides[now.Side]
 	p.sides[now.Side] = now
-	if before.Step == now.Step && time.Since(p.shown[now.Side]) < again {
+	if before.Step == now.Step && time.Since(p.last[now.Side]) < again {
 		return
 	}
-	p.shown[now.Side] = time.Now()
+	if before.Step != now.Step && before.Of == 0 && before != p.shown[now.Side] {
+		p.print(before) // all that there was in the end
+	}
+	p.last[now.Side] = time.Now()
+	p.print(now)
+}
+
+// print prints where a side is, in a line of its own, or draws the line of all sides.
+func (p *printer) print(now compare.Progress) {
+	p.shown[now.Side] = now
 	seconds := time.Since(p.began).Seconds()
 	if p.window == 0 {
 		fmt.Fprintf(p.to, "%6.1fs  %v\n", seconds, now)
@@ -76,6 +82,11 @@ func (p *printer) show(now compare.Progress) {
 func (p *printer) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for side, now := range p.sides {
+		if now.Of == 0 && now != p.shown[side] {
+			p.print(now)
+		}
+	}
 	if p.window > 0 {
 		fmt.Fprint(p.to, "\r\x1b[K")
 	}

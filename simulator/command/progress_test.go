@@ -16,8 +16,15 @@ func TestProgressIsPrintedOncePerStep(t *testing.T) {
 		p.show(compare.Progress{Side: "A", Step: "schedules", Done: i, Of: 100})
 	}
 	p.show(compare.Progress{Side: "A", Step: "reads the cluster"})
+	for i := range 6 {
+		p.show(compare.Progress{Side: "A", Step: "reads pods", Done: 500 * (i + 1)})
+	}
+	for i := range 2 {
+		p.show(compare.Progress{Side: "A", Step: "reads claims", Done: i + 1})
+	}
 	p.end()
-	want := regexp.MustCompile(`(?s)^ +[\d.]+s  A: schedules, 0 of 100\n +[\d.]+s  A: reads the cluster\n$`)
+	want := regexp.MustCompile(`(?s)^ +[\d.]+s  A: schedules, 0 of 100\n +[\d.]+s  A: reads the cluster\n` +
+		` +[\d.]+s  A: reads pods, 500\n +[\d.]+s  A: reads pods, 3000\n +[\d.]+s  A: reads claims, 1\n +[\d.]+s  A: reads claims, 2\n$`)
 	if !want.MatchString(out.String()) {
 		t.Errorf("it prints %q", out.String())
 	}

@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
 	"runtime/debug"
 	"strings"
 	"testing/fstest"
@@ -26,6 +25,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 	"golang.org/x/crypto/x509roots/fallback/bundle"
+	modulepath "golang.org/x/mod/module"
 )
 
 // user is the user of the binary: the "nonroot" of other images without a base.
@@ -156,7 +156,11 @@ func licenses(info *debug.BuildInfo) (fstest.MapFS, error) {
 			module = module.Replace
 		}
 		if module.Sum != "" { // or it is a folder of ours
-			folders["licenses/"+module.Path] = filepath.Join(env[2], escaped(module.Path)+"@"+module.Version)
+			escaped, err := modulepath.EscapePath(module.Path)
+			if err != nil {
+				return nil, err
+			}
+			folders["licenses/"+module.Path] = filepath.Join(env[2], escaped+"@"+module.Version)
 		}
 	}
 	files := fstest.MapFS{}
@@ -178,9 +182,4 @@ func licenses(info *debug.BuildInfo) (fstest.MapFS, error) {
 		}
 	}
 	return files, nil
-}
-
-// escaped is the name of a module's folder in the module cache.
-func escaped(path string) string {
-	return regexp.MustCompile("[A-Z]").ReplaceAllStringFunc(path, func(letter string) string { return "!" + strings.ToLower(letter) })
 }

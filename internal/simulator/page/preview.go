@@ -121,7 +121,7 @@ func (p *page) viewOf(a *annotated, scheduler string, policy regex.Policy, reads
 	case value == nil && a.Get(regex.Annotation) != nil:
 		return previewView{Tone: "pending", Says: "The scheduler reads " + key + ", not " + regex.Annotation + ": any node may run the pod."}, nil
 	case value == nil && exclude == nil:
-		return previewView{Tone: "quiet", Says: "No regex: any node may run the pod."}, nil
+		return previewView{Tone: "quiet", Says: "No regex: names do not limit this pod."}, nil
 	}
 	names, total, _, err := p.sim.Preview(value, exclude)
 	var wrong *regex.PatternError

@@ -249,7 +249,7 @@ func (r *Result) pods() report.Section {
 
 // times are how long the scheduler took for a pod.
 func (r *Result) times() report.Section {
-	return report.Table("Time per pod", []string{"SIDE", "P50", "P99"}, [][]string{
+	return report.Table("Time per pod", []string{"SIDE", "MEDIAN", "99TH PERCENTILE"}, [][]string{
 		{"A", report.Brief(r.TimesA.P50), report.Brief(r.TimesA.P99)}, {"B", report.Brief(r.TimesB.P50), report.Brief(r.TimesB.P99)},
 	})
 }

@@ -204,8 +204,8 @@ func TestPageOfThreeThousandPodsIsSmall(t *testing.T) {
 
 func TestVerdicts(t *testing.T) {
 	for want, counts := range map[string]Counts{
-		"No difference":                                {Same: 3},
-		"No difference but 2 ties":                     {Ties: 2, Pending: 5},
+		"Nothing changes":                              {Same: 3},
+		"Nothing changes but 2 ties":                   {Ties: 2, Pending: 5},
 		"1 pod moves under B, with 3 knock-on effects": {Moved: 4, Follows: 3},
 		"1 pod gains a node under B":                   {OnlyB: 1},
 	} {

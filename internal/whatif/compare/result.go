@@ -217,7 +217,7 @@ func (r *Result) outcome() string {
 	case len(parts) > 0:
 		return strings.Join(parts, ", ") + " under B"
 	case c.Ties > 0:
-		return "No difference but " + report.Plural(c.Ties, "tie")
+		return "Nothing changes but " + report.Plural(c.Ties, "tie")
 	}
-	return "No difference"
+	return "Nothing changes"
 }

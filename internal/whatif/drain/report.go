@@ -44,7 +44,7 @@ func (r *Result) cost() string {
 	if !r.Priced {
 		return ""
 	}
-	text := strings.TrimSpace(fmt.Sprintf("They cost %.2f %s", r.Saves, r.Currency)) + " an hour"
+	text := strings.TrimSpace(fmt.Sprintf("Removing them saves %.2f %s", r.Saves, r.Currency)) + " an hour"
 	if len(r.Unpriced) > 0 {
 		text += ", without " + report.Few(r.Unpriced) + ", whose price is not known"
 	}

@@ -145,6 +145,13 @@ func TestUntilFullCountsReplicas(t *testing.T) {
 	}
 }
 
+func TestUntilFullEndsAtALimit(t *testing.T) {
+	f := Fitting{UntilFull: true, Workloads: []*Workload{{Fit: MostReplicas}}}
+	if got := f.Verdict(); got != "at least 10,000 more replicas would fit" {
+		t.Error(got)
+	}
+}
+
 func TestUntilFullAddsWorkloadsInTurn(t *testing.T) {
 	f, err := fitted(t, true, manifest("Deployment", "small", asks("300m", "")), manifest("Deployment", "large", asks("1", "")),
 		manifest("Job", "misplaced", noSelector(asks("1m", "restartPolicy: Never, nodeSelector: {no: such}, "))))

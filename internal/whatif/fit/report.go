@@ -313,7 +313,10 @@ func (f *Fitting) Verdict() string {
 	case f.UntilFull:
 		var all []string
 		for _, w := range f.Workloads {
-			one := report.Plural(w.Fit, "more replica")
+			one := w.More() + " more replica"
+			if w.Fit != 1 {
+				one += "s"
+			}
 			if len(f.Workloads) > 1 {
 				one += " of " + w.String()
 			}
@@ -372,7 +375,7 @@ func (f *Fitting) Report(nodes bool) report.Report {
 func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 	item := report.Item{Text: fmt.Sprintf("%s: %d of %d fit", w, w.Fit, w.Tried())}
 	if f.UntilFull {
-		item.Text = fmt.Sprintf("%s: %d more fit", w, w.Fit)
+		item.Text = w.String() + ": " + w.More() + " more fit"
 	}
 	places := w.Places(f.Zones)
 	if len(places) > 0 {
@@ -414,6 +417,14 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 		}
 	}
 	return item
+}
+
+// More is how many more replicas fit, as far as that was tried.
+func (w *Workload) More() string {
+	if w.Fit == MostReplicas {
+		return "at least 10,000"
+	}
+	return fmt.Sprint(w.Fit)
 }
 
 // limit says why no more replicas fit.

@@ -9,6 +9,8 @@ import (
 	"io"
 	"slices"
 	"text/tabwriter"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 )
 
 // Report is an answer, and what supports it. Texts are plain: each format escapes them.
@@ -93,8 +95,8 @@ func Write(w io.Writer, format string, data any, r Report) error {
 	case "markdown":
 		_, err = io.WriteString(w, r.write(markdown))
 	default:
-		aligned := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-		_, err = io.WriteString(aligned, r.write(console))
+		aligned := tabwriter.NewWriter(w, 0, 0, gap, ' ', 0)
+		_, err = io.WriteString(aligned, r.write(console(cli.Width(w, 0))))
 		err = errors.Join(err, aligned.Flush())
 	}
 	if err != nil {

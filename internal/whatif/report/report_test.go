@@ -2,10 +2,13 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"html"
+	"io"
 	"regexp"
 	"strings"
 	"testing"
+	"text/tabwriter"
 
 	"github.com/russross/blackfriday/v2"
 
@@ -59,6 +62,26 @@ func example() Report {
 		{},
 		{List: []Item{{Text: "web: 1 of 2", Lines: []string{"1 pod: no room"}}, {Text: "db"}}},
 	}}
+}
+
+func TestTablesFitTheTerminal(t *testing.T) {
+	rows := [][]string{
+		{"POD", "WHY IT IS PENDING", "NODES"},
+		{"default/web-0", "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s)", "node-1, node-2"},
+		{"a", "this takes the columns that are left, which are two: the second one and the third one"},
+	}
+	const want = "POD             WHY IT IS PENDING                                NODES\n" +
+		"default/web-0   0/2 nodes are available: 1 Insufficient cpu, 1   node-1, node-2\n" +
+		"                node(s) had untolerated taint(s)                 \n" +
+		"a               this takes the columns that are left, which are two: the second\n" +
+		"                one and the third one\n"
+	var out bytes.Buffer
+	aligned := tabwriter.NewWriter(&out, 0, 0, gap, ' ', 0)
+	_, err := io.WriteString(aligned, console(80).table(rows))
+	err = errors.Join(err, aligned.Flush())
+	if err != nil || out.String() != want {
+		t.Errorf("%v: it is\n%s\nwant\n%s", err, &out, want)
+	}
 }
 
 func TestReportsInEveryFormat(t *testing.T) {

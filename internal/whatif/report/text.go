@@ -5,6 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 )
 
 // style is how a format writes the parts of a report.
@@ -16,10 +19,16 @@ type style struct {
 	left, cell, right string // of a row of a table
 	item, line        string // before an item of a list, and before a line of one
 	all               string // where all rows are
+	width             int    // of a table: cells are folded; 0: they are not
 }
 
-// console is for a tabwriter.
-var console = style{escape: oneLine, paragraph: "\n", title: "%s:\n\n", cell: "\t", line: "  ", all: "-o json"}
+// gap is the space between two columns.
+const gap = 3
+
+// console is for a tabwriter, and a terminal with so many columns.
+func console(width int) style {
+	return style{escape: oneLine, paragraph: "\n", title: "%s:\n\n", cell: "\t", line: "  ", all: "-o json", width: width}
+}
 
 // markdown is for a comment on a pull request.
 var markdown = style{
@@ -78,8 +87,71 @@ func (r *Report) write(in style) string {
 	return text
 }
 
+// folded has the cells of a table go on in rows below, as far as it is too wide otherwise. The last cell of
+// a shorter row has the columns that are left.
+func folded(rows [][]string, width int) (all [][]string) {
+	widths := make([]int, len(rows[0])) // of columns
+	words := make([]int, len(rows[0]))  // of the longest one in each
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(row)-1 && len(row) < len(widths) {
+				break
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			for _, word := range strings.Fields(cell) {
+				words[i] = max(words[i], utf8.RuneCountInString(word))
+			}
+		}
+	}
+	narrow(widths, words, width-gap*(len(widths)-1))
+	for _, row := range rows {
+		left := width
+		height := 1
+		cells := make([][]string, len(row))
+		for i, cell := range row {
+			cells[i] = cli.Fold(cell, widths[i])
+			if i == len(row)-1 && len(row) < len(widths) {
+				cells[i] = cli.Fold(cell, left)
+			}
+			left -= widths[i] + gap
+			height = max(height, len(cells[i]))
+		}
+		for line := range height {
+			shown := make([]string, len(row))
+			for i, cell := range cells {
+				if line < len(cell) {
+					shown[i] = cell[line]
+				}
+			}
+			all = append(all, shown)
+		}
+	}
+	return all
+}
+
+// narrow takes from the widest columns until all of them together have a width, or each is as narrow as a word.
+func narrow(widths, words []int, width int) {
+	for {
+		widest := -1
+		sum := 0
+		for i := range widths {
+			sum += widths[i]
+			if widths[i] > words[i] && (widest < 0 || widths[i] > widths[widest]) {
+				widest = i
+			}
+		}
+		if sum <= width || widest < 0 {
+			return
+		}
+		widths[widest]--
+	}
+}
+
 // table is the rows of a table. In Markdown, the last cell of a shorter row is in the last column.
 func (in style) table(rows [][]string) (text string) {
+	if in.width > 0 && len(rows) > 0 {
+		rows = folded(rows, in.width)
+	}
 	for i, cells := range rows {
 		row := make([]string, 0, len(rows[0]))
 		for _, cell := range cells {

@@ -8,7 +8,7 @@ func (r *Result) Report() report.Report {
 	a := r.Attempt
 	if a != nil {
 		if a.Message != "" {
-			all.Sections[0].Text = append(all.Sections[0].Text, "The scheduler says: "+a.Message)
+			all.Sections[0].Text = append(all.Sections[0].Text, "In the copy, the scheduler said: "+a.Message)
 		}
 		all.Sections = append(all.Sections, a.Sections()...)
 	}

@@ -190,14 +190,14 @@ func TestComparisonsAreListedAndQueued(t *testing.T) {
 	p.click(second + " button")
 	p.says(second, "stopped")
 	goOn()
-	p.waitWithin(clusters, "the first has ended", "document.querySelector("+quote(first+" .name")+")?.innerText === 'No difference'")
+	p.waitWithin(clusters, "the first has ended", "document.querySelector("+quote(first+" .name")+")?.innerText === 'Nothing changes'")
 	p.do(chromedp.Navigate(server.URL()))
 	p.click("nav a[href='/compare']")
 	p.onAPhone(func() {
 		p.waitFor("the verdict has the whole line", "document.querySelector("+quote(first+" > div")+").getBoundingClientRect().width > .85 * document.querySelector("+quote(first)+").getBoundingClientRect().width")
 	})
 	p.click(first + " .name")
-	p.says("h1", "No difference")
+	p.says("h1", "Nothing changes")
 	p.do(chromedp.Reload())
-	p.says("h1", "No difference")
+	p.says("h1", "Nothing changes")
 }

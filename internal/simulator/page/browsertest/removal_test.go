@@ -89,7 +89,7 @@ func TestNodesThatCanGoAreFoundInACopyOfTheCluster(t *testing.T) {
 	p.click("#editor .submit")
 	p.waitWithin(clusters, "the result is shown", "location.pathname.startsWith('/removal/')")
 	p.says("h1", "You can remove 1 of 3 nodes, and every running pod still has a node")
-	p.says("#go", "Cost: 26.68 EUR an hour")
+	p.says("#go", "Removing them saves 26.68 EUR an hour")
 	p.says("#stay", "2 nodes")
 	p.onEveryScreen("the result", "h1, #go .name, #stay .failed, main .hint")
 	p.click("#removed a[href='/removal']")

@@ -12,7 +12,7 @@ func TestFormWarnsOfWhatLintFindsAndCreatesItAllTheSame(t *testing.T) {
 	p.configure(head + plugins + guestV2)
 	p.createNode("kubecon-1")
 	p.form("deployment")
-	p.says("#preview", "No regex: any node may run the pod.")
+	p.says("#preview", "No regex: names do not limit this pod.")
 	p.typeIn("#regex", "kubecon-.*")
 	p.says("#preview", "Matches 1 of 1 node")
 	p.waitFor("it is in the template", `document.querySelector("#text").value.includes("      annotations:\n        `+annotation+`: 'kubecon-.*'")`)
