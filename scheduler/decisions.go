@@ -24,7 +24,7 @@ import (
 const (
 	mostAtOnce  = 32               // answers in memory; further requests wait
 	longestWait = 15 * time.Second // for that
-	longestSend = 10 * time.Second // of an answer, to a slow reader
+	longestSend = 5 * time.Second  // of an answer, to a slow reader
 )
 
 // decisionServer answers requests below decisions.Path.
@@ -60,9 +60,11 @@ func (s *decisionServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer leave(s.answers)
 	status, kind, text := s.answer(ctx, pod, strings.HasPrefix(r.Header.Get("Accept"), "text/plain"))
 	w.Header().Set("Content-Type", kind)
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(longestSend)) // TLS connections have deadlines
+	sending := http.NewResponseController(w)
+	_ = sending.SetWriteDeadline(time.Now().Add(longestSend)) // connections have deadlines
 	w.WriteHeader(status)
 	_, _ = w.Write(text)
+	_ = sending.Flush()
 }
 
 func enter(ctx context.Context, room chan struct{}) bool {
@@ -97,7 +99,7 @@ func (s *decisionServer) answer(ctx context.Context, pod types.NamespacedName, a
 	a := decisions.Answer{Pod: pod.String(), Time: time.Now(), Attempts: []decisions.Attempt{}}
 	var sections []report.Section
 	status = http.StatusOK
-	if s.elsewhere(ctx, &a) {
+	if s.notLeading(ctx, &a) {
 		status = http.StatusMisdirectedRequest
 	} else {
 		sections = s.fill(&a, pod)
@@ -120,8 +122,8 @@ func (s *decisionServer) answer(ctx context.Context, pod types.NamespacedName, a
 	return status, kind, text
 }
 
-// elsewhere says which replica to ask, if it is another one.
-func (s *decisionServer) elsewhere(ctx context.Context, a *decisions.Answer) bool {
+// notLeading says which replica to ask, if it is another one.
+func (s *decisionServer) notLeading(ctx context.Context, a *decisions.Answer) bool {
 	if s.lock != nil {
 		a.Replica = s.lock.Identity()
 	}
@@ -161,7 +163,7 @@ func (s *decisionServer) fill(a *decisions.Answer, pod types.NamespacedName) (se
 		return nil
 	}
 	if last.Result == recorder.Scheduled {
-		a.Verdict = fmt.Sprintf("Pod %s is on node %s.", pod, last.Node)
+		a.Verdict = fmt.Sprintf("Pod %s is not pending: it is on node %s.", pod, last.Node)
 		return last.Sections()
 	}
 	a.Verdict = fmt.Sprintf("Pod %s is pending%s.", pod, strings.TrimSuffix(last.Because(last.Message+last.PodGroup.Note()), "."))

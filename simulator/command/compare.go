@@ -52,10 +52,12 @@ have no node under A, unless --accept-unplaced is given.`,
   simulator compare --cluster cluster.yaml --a before.yaml --b after.yaml
 
   # Reschedule all pods from scratch, and show pods and nodes that differ
-  simulator compare --kubeconfig ~/.kube/config --a none --b v2 --pods all --details
+  simulator compare --kubeconfig ~/.kube/config --a none --b v2 \
+    --pods all --details
 
   # Write a comment for a pull request, and fail if a pod moves
-  simulator compare --cluster cluster.yaml --a before.yaml --b after.yaml -o markdown --fail-on lost,moved`,
+  simulator compare --cluster cluster.yaml --a before.yaml --b after.yaml \
+    -o markdown --fail-on lost,moved`,
 		Args: cobra.MaximumNArgs(2),
 	}, func(cmd *cobra.Command, results []string) error {
 		if os.Getenv("GOGC") == "" {
@@ -86,6 +88,10 @@ func (c *comparison) run(cmd *cobra.Command, results []string) error {
 	all, err := c.results(cmd, results)
 	if err != nil {
 		return err
+	}
+	ignored := compare.Ignored(all)
+	if len(ignored) > 0 { // no error: the sides are named, and this may be what the cluster does
+		fmt.Fprintf(warnings{cmd.ErrOrStderr()}, "warning: %v\n", ignores("A and B", ignored))
 	}
 	out := cmd.OutOrStdout()
 	if err := compare.Write(out, c.format, c.details, all...); err != nil {

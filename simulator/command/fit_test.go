@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/fit"
 )
 
@@ -62,9 +63,7 @@ func TestFitExitStatusReportsPendingPods(t *testing.T) {
 func TestFitReadsAFolderAsACluster(t *testing.T) {
 	folder := t.TempDir()
 	logs := filepath.Join(folder, "default", "p")
-	if err := os.MkdirAll(logs, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.MkdirAll(logs, 0o700))
 	writeFile(t, folder, "nodes.json", `{"kind": "NodeList", "apiVersion": "v1", "metadata": {}, "items": [
 		{"metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "2", "memory": "1Gi", "pods": "10"}}}]}`)
 	writeFile(t, filepath.Join(folder, "default"), "pods.json", `{"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": [
@@ -109,6 +108,52 @@ func TestFitUsesTheConfigurationOfTheFile(t *testing.T) {
 	status, out, errOut := fitHere(t, "-f", pods, "--cluster", cluster)
 	if status != statusLost || strings.Count(out, "no profile is called default-scheduler") != 2 {
 		t.Errorf("status %d: %s %s", status, out, errOut)
+	}
+}
+
+const regexPod = `
+apiVersion: v1
+kind: Pod
+metadata: {name: choosy, annotations: {scheduler.wasmkwokwizardry.io/regex: ^gpu-}}
+spec: {containers: [{name: c, image: c}]}
+`
+
+func TestWhatIfsHonourTheAnnotation(t *testing.T) {
+	dir := t.TempDir()
+	const fromFile = "schedulerConfig: {apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration}\n"
+	plain := writeFile(t, dir, "plain.yaml", healthyCluster)
+	known := writeFile(t, dir, "known.yaml", healthyCluster+"\n"+fromFile)
+	drained := writeFile(t, dir, "drained.yaml", strings.ReplaceAll(drainable, "metadata: {name: web-1, namespace: default",
+		"metadata: {annotations: {scheduler.wasmkwokwizardry.io/regex: ^gpu-}, name: web-1, namespace: default"))
+	pods := writeFile(t, dir, "picky.yaml", regexPod)
+	const pending = `didn't match the pod's node name regex "^gpu-"`
+	const ignored = "simulator: nothing in none reads the regex of 1 pod: default/"
+	for _, tt := range []struct {
+		args        string
+		status      int
+		out, errOut string
+	}{
+		{"fit -f " + pods + " --cluster " + plain, statusLost, pending, "1 pod would stay pending"},
+		{"fit -f " + pods + " --cluster " + plain, statusLost, " under native (default: --cluster has no configuration), with seed 1.", ""},
+		{"fit -f " + pods + " --cluster " + plain + " --config none", statusNone, "", ignored + "choosy; native does; --ignore-annotations accepts that"},
+		{"fit -f " + pods + " --cluster " + plain + " --config none --ignore-annotations", 0, " under none (--config), with seed 1. IGNORED: the regex of 1 pod, which nothing in the configuration reads: default/choosy. ", ""},
+		{"fit -f " + pods + " --cluster " + known, statusNone, "", "simulator: nothing in the configuration in the cluster's file reads the regex of 1 pod: default/choosy"},
+		{"fit -f " + pods + " --cluster " + known + " --ignore-annotations", 0, " under the configuration in the cluster's file (default), with seed 1. IGNORED: ", ""},
+		{"fit -f " + pods + " --cluster " + known + " --config v2", statusLost, " under v2 (--config), with seed 1.", ""},
+		{"rollout -f " + pods + " --cluster " + plain, statusLost, pending, ""},
+		{"rollout -f " + pods + " --cluster " + plain + " --config none", statusNone, "", ignored + "choosy"},
+		{"drain node-1 --cluster " + drained, statusLost, pending, ""},
+		{"drain node-1 --config none --cluster " + drained, statusNone, "", ignored + "web-1"},
+		{"upgrade node-1 --config none --cluster " + drained, statusNone, "", ignored + "web-1"},
+		{"fail node-1 --config none --cluster " + drained, statusNone, "", ignored + "web-2"},
+		{"shrink --config none --cluster " + drained, statusNone, "", "reads the regex of 2 pods: default/web-1, default/web-2; "},
+		{"compare --pods all --a none --b eks --cluster " + drained, 0, " under none (A) and eks (B), with seed 1. IGNORED: the regex of 1 pod", "simulator: warning: nothing in A and B reads the regex of 1 pod: default/web-1"},
+		{"compare --pods all --a none --b native --cluster " + drained, statusLost, " under none (A) and native (B), with seed 1. Web", ""},
+	} {
+		status, out, errOut := here(t, strings.Fields(tt.args)...)
+		if status != tt.status || !strings.Contains(out, tt.out) || !strings.Contains(errOut, tt.errOut) || (status == statusNone) != (out == "") {
+			t.Errorf("%s: want status %d, %q, %q; got %d:\n%s%s", tt.args, tt.status, tt.out, tt.errOut, status, out, errOut)
+		}
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // terminal is a new one, and what it shows once it is closed.
@@ -26,9 +28,7 @@ func terminal(t *testing.T) (tty *os.File, shown func() string) {
 	if err == nil {
 		err = unix.IoctlSetWinsize(int(control.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: 60, Row: 20})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skip("no terminals here: ", err)
@@ -43,7 +43,7 @@ func terminal(t *testing.T) (tty *os.File, shown func() string) {
 func TestProgressOnATerminalIsOneLineThatIsDrawnAgain(t *testing.T) {
 	cluster := writeFile(t, t.TempDir(), "cluster.yaml", comparedCluster)
 	tty, shown := terminal(t)
-	status := run(t.Context(), []string{"compare", "--cluster", cluster, "--a", "none", "--b", "none"}, io.Discard, tty)
+	status := run(t.Context(), []string{"compare", "--cluster", cluster, "--a", "native", "--b", "native"}, io.Discard, tty)
 	text := shown()
 	if status != 0 || !regexp.MustCompile(`\r\x1b\[K +[\d.]+s  [█░]{20}  A: reads the cluster`).MatchString(text) || !strings.HasSuffix(text, "\r\x1b[K") || strings.Contains(text, "\n") {
 		t.Errorf("status %d: %q", status, text)

@@ -13,6 +13,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -31,12 +32,10 @@ func listed(t *testing.T) string {
 		pod(fmt.Sprint("p-", i), "", fmt.Sprintf(`"nodeName":%q,"schedulerName":"absent"`, node))
 	}
 	pod("picky", `"scheduler.wasmkwokwizardry.io/regex":"^gpu-"`, `"nodeName":"kubecon-1"`)
-	pod("stuck", "", `"nodeSelector":{"no":"such"}`)
+	pod("stuck", `"scheduler.wasmkwokwizardry.io/regex":"^tpu-"`, `"nodeName":""`)
 	file := filepath.Join(t.TempDir(), "list.json")
 	text := `{"apiVersion":"v1","kind":"List","items":[` + strings.Join(items, ",") + `]}`
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(file, []byte(text), 0o600))
 	return file
 }
 
@@ -45,9 +44,7 @@ func where(t *testing.T, base string) map[string]string {
 	t.Helper()
 	_, body := get(t, base+"/api/v1/export")
 	var all struct{ Pods []v1.Pod }
-	if err := json.Unmarshal([]byte(body), &all); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal([]byte(body), &all))
 	on := map[string]string{}
 	for _, pod := range all.Pods {
 		on[pod.Namespace+"/"+pod.Name] = pod.Spec.NodeName + " " + string(pod.Status.Phase)
@@ -85,8 +82,8 @@ func TestSimulatorStartsAsACopyOfAnother(t *testing.T) {
 		if status != statusLost || !regexp.MustCompile(`team/picky +only under A +(kubecon|cncf)-1`).MatchString(out) || !strings.Contains(errOut, "reads pods, 6\n") {
 			t.Errorf("status %d: %s %s", status, out, errOut)
 		}
-		status, out, errOut = here(t, "why", "stuck", "-n", "team", "--kubeconfig", kubeconfig, "--config", "v2")
-		if status != statusLost || !regexp.MustCompile(`^Pod team/stuck is pending because (?s).* didn't match Pod's node affinity/selector.*on a copy of \S+ \(https://127.0.0.1:\d+\), as it was on .* under v2, `).MatchString(out) {
+		status, out, errOut = here(t, "why", "stuck", "-n", "team", "--kubeconfig", kubeconfig)
+		if status != statusLost || !regexp.MustCompile(`^Pod team/stuck is pending because (?s).* didn't match the pod's node name regex "\^tpu-".*on a copy of \S+ \(https://127.0.0.1:\d+\), as it was on .* under native \(default: a kubeconfig does not say what the scheduler has\), `).MatchString(out) {
 			t.Errorf("status %d: %s %s", status, out, errOut)
 		}
 		out = session(t, []string{"--plugin", "native", "--kubeconfig", kubeconfig}, same)

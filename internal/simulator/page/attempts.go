@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/why"
@@ -23,6 +24,7 @@ type attemptView struct {
 	Filled  bool // whether the fields below are set
 	Rows    pageOf[row]
 	Ranking pageOf[recorder.NodeScore]
+	Ties    int // how many nodes have as high a total as the chosen one
 }
 
 // row is a node in the table of verdicts.
@@ -39,6 +41,11 @@ func (v *attemptView) fill(query url.Values) {
 	scores := v.Scores()
 	v.Ranking.pager = v.pager(len(scores), query, "scores", scoresPerPage)
 	v.Ranking.Items = scores[v.Ranking.From:v.Ranking.To]
+	for _, one := range scores {
+		if one.Total == scores[0].Total {
+			v.Ties++
+		}
+	}
 }
 
 func (v *attemptView) pager(all int, query url.Values, parameter string, size int) pager {
@@ -60,6 +67,21 @@ func (v *attemptView) rows(from, to int) (rows []row) {
 		from, to = from-g.Len(), to-g.Len()
 	}
 	return rows
+}
+
+// SeveralCauses reports whether the rows have to say which of the causes theirs is.
+func (v attemptView) SeveralCauses() bool { return len(v.Causes()) > 1 }
+
+// Before are the verdicts of PreFilter, without reasons that are among the causes.
+func (v attemptView) Before() []recorder.Verdicts {
+	plugins := slices.Clone(v.PreFilter)
+	for i := range plugins {
+		said := func(g recorder.Group) bool { return strings.HasSuffix(plugins[i].Reason, g.Reason) }
+		if slices.ContainsFunc(v.Causes(), said) {
+			plugins[i].Reason = ""
+		}
+	}
+	return recorder.ByVerdict("", plugins)
 }
 
 // After are the verdicts once a node is chosen.

@@ -69,6 +69,8 @@ func (u usage) Percent() int64 {
 	return min(100, u.Used*100/u.Of)
 }
 
+func (u usage) plus(v usage) usage { return usage{u.Used + v.Used, u.Of + v.Of} }
+
 // Place is the node's zone and instance type, as far as its labels say.
 func (n *nodeView) Place() (place []string) {
 	for _, label := range []string{v1.LabelTopologyZone, v1.LabelInstanceTypeStable} {
@@ -169,6 +171,26 @@ func (c *contents) add(pod *podView) {
 	}
 }
 
+// total is a resource of all nodes.
+type total struct {
+	Name, Text string
+	usage
+}
+
+func (c *contents) totals() []total {
+	var cpu, memory, pods usage
+	for _, n := range c.nodes {
+		cpu = cpu.plus(n.CPU)
+		memory = memory.plus(n.Memory)
+		pods = pods.plus(usage{int64(len(n.Pods)), n.Status.Allocatable.Pods().Value()})
+	}
+	return []total{
+		{"CPU", fmt.Sprintf("%.1f of %.1f", float64(cpu.Used)/1000, float64(cpu.Of)/1000), cpu},
+		{"Memory", fmt.Sprintf("%.1f of %.1f GiB", float64(memory.Used)/(1<<30), float64(memory.Of)/(1<<30)), memory},
+		{"Pods", fmt.Sprintf("%d of %d", pods.Used, pods.Of), pods},
+	}
+}
+
 func newestFirst(a, b *podView) int {
 	newest := b.CreationTimestamp.Compare(a.CreationTimestamp.Time)
 	return cmp.Or(newest, natural(a.Name, b.Name), cmp.Compare(a.Namespace, b.Namespace))
@@ -231,4 +253,35 @@ func (p *page) events(w http.ResponseWriter, r *http.Request) error {
 			event = changed
 		}
 	}
+}
+
+// happening is an event of an object.
+type happening struct {
+	Time            time.Time // the last
+	Reason, Message string
+	Count           int32
+}
+
+// shownEvents are the newest ones.
+const shownEvents = 20
+
+// happened are the events of an object, the newest first.
+func (p *page) happened(kind, namespace, name string) (all []happening) {
+	events, _ := p.sim.Informers().Core().V1().Events().Lister().List(labels.Everything()) // a cache has no errors
+	for _, e := range events {
+		of := e.InvolvedObject
+		if of.Kind != kind || of.Namespace != namespace || of.Name != name {
+			continue
+		}
+		one := happening{e.LastTimestamp.Time, e.Reason, e.Message, max(1, e.Count)}
+		if one.Time.IsZero() {
+			one.Time = e.EventTime.Time
+		}
+		if e.Series != nil {
+			one.Time, one.Count = e.Series.LastObservedTime.Time, e.Series.Count
+		}
+		all = append(all, one)
+	}
+	slices.SortStableFunc(all, func(a, b happening) int { return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.Reason, b.Reason)) })
+	return all[:min(len(all), shownEvents)]
 }

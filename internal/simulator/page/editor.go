@@ -32,6 +32,7 @@ type editor struct {
 	Text        string
 	Original    string // the text before an edit: only the difference is sent
 	Many        bool   // whether it can create several
+	Events      []happening
 }
 
 func (p *page) newObject(w http.ResponseWriter, r *http.Request, k kind) error {
@@ -58,6 +59,7 @@ func (p *page) editObject(w http.ResponseWriter, r *http.Request, k kind) error 
 	return p.show(w, r, "editor", "Edit "+name, "", editor{
 		Title: "Edit " + k.Title + " " + name, Hint: "Only your changes are sent.",
 		Action: "/update", Submit: "Apply", After: k.home(found), Kind: k, Text: string(text), Original: string(text),
+		Events: p.happened(k.Title, found.GetNamespace(), name),
 	})
 }
 

@@ -25,8 +25,11 @@ func (p *page) node(w http.ResponseWriter, r *http.Request) error {
 	if n == nil {
 		return notFound("Node " + name + " does not exist.")
 	}
+	tools, pods := newToolbar(r, "", nil, nil), slices.Clone(n.Pods)
+	sortPods(pods, tools.Sort)
 	return p.show(w, r, "node", name, "cluster", map[string]any{
-		"Node": n, "Self": r.URL.String(), "Pods": cut(n.Pods, r, "page", podsPerPage), "Drain": p.drainOf(n),
+		"Node": n, "Self": r.URL.String(), "Tools": tools, "Pods": cut(pods, r, "page", podsPerPage), "Drain": p.drainOf(n),
+		"Events": p.happened("Node", "", name),
 	})
 }
 

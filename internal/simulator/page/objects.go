@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/client-go/discovery"
@@ -23,28 +25,69 @@ import (
 	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/lint"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
-// shelf is a kind and its objects.
+// shelf is a kind and a page of its objects.
 type shelf struct {
 	kind
-	Objects []unstructured.Unstructured
+	Objects pageOf[*listedObject]
+	Total   int // without a filter
 }
 
+// listedObject is an object. Its content is there once it is shown.
+type listedObject struct {
+	metav1.Object
+	Content map[string]any
+}
+
+func (l *listedObject) fields() []string { return []string{l.GetName(), l.GetNamespace()} }
+
+const objectsPerPage = 20
+
 func (p *page) objects(w http.ResponseWriter, r *http.Request) error {
+	tools := newToolbar(r, "text or regex: name, namespace", nil, p.namespaces())
 	var shelves []shelf
 	for _, k := range kinds {
 		if k.onOverview() {
 			continue
 		}
-		list, err := p.client.Resource(k.resource()).List(r.Context(), metav1.ListOptions{ResourceVersion: "0"})
+		one, err := p.shelf(r, tools, k)
 		if err != nil {
 			return err
 		}
-		shelves = append(shelves, shelf{k, list.Items})
+		shelves = append(shelves, one)
 	}
-	return p.show(w, r, "objects", "Other objects", "objects", shelves)
+	return p.show(w, r, "objects", "Other objects", "objects", map[string]any{"Tools": tools, "Self": r.URL.String(), "Shelves": shelves})
+}
+
+func (p *page) shelf(r *http.Request, tools toolbar, k kind) (shelf, error) {
+	cache, err := p.sim.Informers().ForResource(k.resource())
+	if err != nil {
+		return shelf{}, err
+	}
+	objects, err := cache.Lister().List(labels.Everything())
+	if err != nil {
+		return shelf{}, err
+	}
+	var all []*listedObject
+	for _, one := range objects {
+		all = append(all, &listedObject{Object: one.(metav1.Object)})
+	}
+	kept := keep(tools, all)
+	slices.SortFunc(kept, func(a, b *listedObject) int {
+		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), natural(a.GetName(), b.GetName()))
+	})
+	shown := cut(kept, r, k.Key(), objectsPerPage)
+	for _, one := range shown.Items {
+		one.Content, err = runtime.DefaultUnstructuredConverter.ToUnstructured(one.Object)
+		if err != nil {
+			return shelf{}, err
+		}
+		one.Content["kind"] = k.Title // which caches omit
+	}
+	return shelf{k, shown, len(all)}, nil
 }
 
 // BuiltIn reports whether every cluster has the object.
@@ -127,6 +170,12 @@ var kinds = []kind{
 	{"", "PersistentVolume", "storage, for all or for some nodes"},
 	{"", "PersistentVolumeClaim", "a pod's request for storage"},
 	{"storage.k8s.io", "StorageClass", "how and when claims get volumes"},
+}
+
+// HasPods reports whether an object of the kind is a pod, or has a template of some.
+func (k kind) HasPods() bool {
+	_, ok := lint.Templates[k.Title]
+	return ok
 }
 
 // Key names the kind in addresses and is the stem of its manifest's file name.

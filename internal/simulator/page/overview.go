@@ -1,11 +1,16 @@
 package page
 
 import (
+	"cmp"
+	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 )
 
@@ -18,34 +23,80 @@ const (
 // toolbar filters and sorts a list.
 type toolbar struct {
 	Path, Hint, Filter, Sort string
-	Sorts                    [][2]string
+	Sorts                    [][2]string // of a list without heads of columns
+	Namespace                string      // empty: all
+	Namespaces               []string    // empty where the list is not by namespace
+
+	query url.Values
 }
 
-var (
-	nodeSorts = [][2]string{
-		{"", "name"},
-		{"pods", "most pods"},
-		{"cpu", "CPU requested"},
-		{"memory", "memory requested"},
-		{"zone", "zone, instance type"},
-		{"newest", "newest"},
-	}
-	podSorts = [][2]string{{"", "pending first"}, {"newest", "newest"}, {"name", "name"}, {"node", "node"}}
-)
+var nodeSorts = [][2]string{
+	{"", "name"},
+	{"pods", "most pods"},
+	{"cpu", "CPU requested"},
+	{"memory", "memory requested"},
+	{"zone", "zone, instance type"},
+	{"newest", "newest"},
+}
 
-func newToolbar(r *http.Request, hint string, sorts [][2]string) toolbar {
+func newToolbar(r *http.Request, hint string, sorts [][2]string, namespaces []string) toolbar {
 	q := r.URL.Query()
-	return toolbar{r.URL.Path, hint, q.Get("filter"), q.Get("sort"), sorts}
+	return toolbar{r.URL.Path, hint, q.Get("filter"), q.Get("sort"), sorts, q.Get("namespace"), namespaces, q}
 }
 
-// keep returns the items with a field that contains the text of the filter.
-func keep[T interface{ fields() []string }](t toolbar, all []T) []T {
+// head is the head of a column, which sorts by it. A second click reverses the order, a third one restores
+// the usual one.
+type head struct {
+	ID, Title, Order, URL string
+	Main                  bool // whether the address bar follows
+}
+
+// Head is the head of the column with a key.
+func (t toolbar) Head(title, key string) head {
+	h, query := head{ID: "sort-" + key, Title: title, Main: t.Namespaces != nil}, maps.Clone(t.query)
+	next := map[string]string{key: "-" + key, "-" + key: ""}
+	by, sorted := next[t.Sort]
+	if !sorted {
+		by = key
+	} else if by == "" {
+		h.Order = "descending"
+	} else {
+		h.Order = "ascending"
+	}
+	query.Del("page")
+	query.Set("sort", by)
+	h.URL = t.Path + "?" + query.Encode()
+	return h
+}
+
+// keep returns the items of the namespace with a field that contains the text of the filter or, if there is none, a
+// field that it matches as a regex. Case does not count.
+func keep[T interface {
+	fields() []string
+	GetNamespace() string
+}](t toolbar, all []T) []T {
 	text := strings.ToLower(strings.TrimSpace(t.Filter))
-	return slices.DeleteFunc(slices.Clone(all), func(one T) bool {
-		return text != "" && !slices.ContainsFunc(one.fields(), func(field string) bool {
-			return strings.Contains(strings.ToLower(field), text)
+	with := func(matches func(field string) bool) []T {
+		return slices.DeleteFunc(slices.Clone(all), func(one T) bool {
+			return t.Namespace != "" && one.GetNamespace() != t.Namespace || text != "" && !slices.ContainsFunc(one.fields(), matches)
 		})
-	})
+	}
+	kept := with(func(field string) bool { return strings.Contains(strings.ToLower(field), text) })
+	pattern, err := regexp.Compile("(?i)" + strings.TrimSpace(t.Filter))
+	if len(kept) > 0 || err != nil {
+		return kept
+	}
+	return with(pattern.MatchString)
+}
+
+// namespaces are the names of all namespaces.
+func (p *page) namespaces() (names []string) {
+	all, _ := p.sim.Informers().Core().V1().Namespaces().Lister().List(labels.Everything()) // a cache has no errors
+	for _, one := range all {
+		names = append(names, one.Name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 func (n *nodeView) fields() []string {
@@ -68,11 +119,11 @@ func (p *podView) fields() []string {
 }
 
 func (p *page) overview(w http.ResponseWriter, r *http.Request) error {
-	c, tools := p.cluster.now(), newToolbar(r, "nodes, zones, pods, reasons", nodeSorts)
+	c, tools := p.cluster.now(), newToolbar(r, "text or regex: nodes, zones, pods, reasons", nodeSorts, nil)
 	nodes, pending := keep(tools, c.nodes), keep(tools, c.pending)
 	sortNodes(nodes, tools.Sort)
 	return p.show(w, r, "overview", "Cluster", "cluster", map[string]any{
-		"Tools": tools, "Self": r.URL.String(), "AllNodes": len(c.nodes), "AllPods": len(c.pods), "AllPending": len(pending),
+		"Tools": tools, "Self": r.URL.String(), "AllNodes": len(c.nodes), "AllPods": len(c.pods), "AllPending": len(pending), "Totals": c.totals(),
 		"Nodes":   cut(nodes, r, "page", nodesPerPage),
 		"Pending": cut(groupsOf(pending), r, "pending", pendingPerPage),
 	})
@@ -93,18 +144,43 @@ func sortNodes(nodes []*nodeView, by string) {
 }
 
 func (p *page) podList(w http.ResponseWriter, r *http.Request) error {
-	c, tools := p.cluster.now(), newToolbar(r, "name, namespace, node, regex, reason", podSorts)
+	c, tools := p.cluster.now(), newToolbar(r, "text or regex: name, node, regex, reason", nil, p.namespaces())
 	pods := keep(tools, c.pods)
-	switch tools.Sort {
-	case "": // the pending ones first, and then the newest
-		pods = slices.Concat(keep(tools, c.pending), slices.DeleteFunc(pods, func(pod *podView) bool { return isPending(pod.Pod) }))
-	case "name":
-		slices.SortStableFunc(pods, func(a, b *podView) int { return natural(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
-	case "node":
-		slices.SortStableFunc(pods, func(a, b *podView) int { return natural(a.Spec.NodeName, b.Spec.NodeName) })
-	}
+	slices.SortStableFunc(pods, func(a, b *podView) int { return cmp.Compare(rank(a), rank(b)) })
+	sortPods(pods, tools.Sort)
 	return p.show(w, r, "podlist", "Pods", "pods", map[string]any{
 		"Tools": tools, "Self": r.URL.String(), "AllPods": len(c.pods), "Pods": cut(pods, r, "page", podsPerPage),
+	})
+}
+
+// rank puts pending pods first, and then the newest.
+func rank(p *podView) int {
+	if isPending(p.Pod) {
+		return 0
+	}
+	return 1
+}
+
+// sortPods sorts by a column, backwards with a - before it.
+func sortPods(pods []*podView, by string) {
+	by, backwards := strings.CutPrefix(by, "-")
+	texts := map[string]func(*podView) string{
+		"name":      func(p *podView) string { return p.Name },
+		"namespace": func(p *podView) string { return p.Namespace },
+		"node":      func(p *podView) string { return p.Spec.NodeName },
+		"regex":     func(p *podView) string { return ptr.Deref(p.Regex(), "") },
+		"status":    func(p *podView) string { return p.State.Title + p.State.Reason },
+		"created":   func(p *podView) string { return p.CreationTimestamp.UTC().Format(time.RFC3339) },
+	}
+	text, ok := texts[by]
+	if !ok {
+		return
+	}
+	slices.SortStableFunc(pods, func(a, b *podView) int {
+		if backwards {
+			a, b = b, a
+		}
+		return cmp.Or(natural(text(a), text(b)), natural(a.Name, b.Name))
 	})
 }
 

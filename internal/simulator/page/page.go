@@ -88,6 +88,7 @@ func (p *page) routes() http.Handler {
 		"GET /export":                                p.export,
 		"GET /import":                                p.form("import", "Import"),
 		"POST /import":                               p.importFile,
+		"POST /example":                              p.loadExample,
 		"GET /reset":                                 p.form("reset", "Reset"),
 		"POST /reset":                                p.reset,
 		"GET /jobs/{id}":                             p.job,

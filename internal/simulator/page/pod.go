@@ -1,15 +1,19 @@
 package page
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
@@ -71,12 +75,19 @@ func whyIgnored(scheduler, key string, reads []string) string {
 func (p *page) pod(w http.ResponseWriter, r *http.Request) error {
 	namespace, name := r.PathValue("namespace"), r.PathValue("name")
 	attempts := p.sim.Recorder().Attempts(namespace, name)
-	data := map[string]any{"Namespace": namespace, "Name": name, "Attempts": attemptViews(attempts)}
+	data := map[string]any{"Namespace": namespace, "Name": name, "Attempts": attemptViews(attempts), "Events": p.happened("Pod", namespace, name)}
 	pod, err := p.sim.Informers().Core().V1().Pods().Lister().Pods(namespace).Get(name)
 	switch {
 	case err == nil:
 		data["Pod"] = &podView{pod, p.cluster.stateOf(pod, map[string][2][]string{})}
 		data["Matching"] = p.cluster.match(pod)
+		last := p.cluster.lastAttempt(pod)
+		if last != nil && isPending(pod) {
+			data["Short"] = last.Shortages
+		}
+		if len(attempts) == 0 {
+			data["NoAttempt"] = p.noAttempt(r.Context(), pod)
+		}
 		return p.show(w, r, "pod", name, "pods", data)
 	case !apierrors.IsNotFound(err):
 		return err
@@ -88,6 +99,20 @@ func (p *page) pod(w http.ResponseWriter, r *http.Request) error {
 		return notFound("Pod " + namespace + "/" + name + " does not exist.")
 	}
 	return p.show(w, r, "pod-deleted", name, "pods", data)
+}
+
+// noAttempt is why no attempt for a pod is recorded.
+func (p *page) noAttempt(ctx context.Context, pod *v1.Pod) string {
+	if pod.Spec.NodeName == "" {
+		return "No attempt is recorded. The pod’s scheduler has not tried it yet."
+	}
+	full, err := p.sim.Client().CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{}) // with its managed fields
+	if err == nil && slices.ContainsFunc(full.ManagedFields, func(by metav1.ManagedFieldsEntry) bool {
+		return by.FieldsV1 != nil && bytes.Contains(by.FieldsV1.Raw, []byte(`"f:nodeName"`)) // which a binding does not set
+	}) {
+		return "This simulator did not place the pod: it was created on its node, as imported running pods are."
+	}
+	return "No attempt is recorded. Something else bound the pod, or newer attempts have replaced its own."
 }
 
 func attemptViews(attempts []recorder.Attempt) []attemptView {

@@ -11,12 +11,12 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
@@ -37,9 +37,17 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"kinds":      func() []kind { return kinds },
 	"object":     objectOf,
 	"postFilter": postFilter,
-	"verdicts":   recorder.ByVerdict,
+	"has":        strings.Contains,
+	"words":      words,
 	"reached":    reached,
 }).ParseFS(templateFiles, "templates/*.html"))
+
+var capital = regexp.MustCompile(`([a-z])([A-Z])`)
+
+// words is a name that can break where a word of it begins.
+func words(name string) template.HTML {
+	return template.HTML(capital.ReplaceAllString(template.HTMLEscapeString(name), "$1<wbr>$2"))
+}
 
 func nodeURL(name string) string { return "/nodes/" + url.PathEscape(name) }
 
@@ -149,7 +157,7 @@ func newPager(all int, path string, query url.Values, parameter string, size int
 	number = min(max(1, number), last)
 	return pager{
 		All: all, Number: number, Last: last, From: (number - 1) * size, To: min(all, number*size),
-		ID: parameter, In: "live", Main: path == "/" || path == "/pods",
+		ID: parameter, In: "live", Main: path == "/" || path == "/pods" || path == "/objects",
 		path: path, query: query, parameter: parameter,
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/resource"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/utils/ptr"
 
@@ -26,7 +27,7 @@ type podView struct {
 // podState says in words where a pod is, or why it is pending.
 type podState struct {
 	Tone   string // pending, failing, fine or quiet: the stylesheet knows them
-	Title  string
+	Title  string // in text, its node stands after it
 	Reason string // why the pod is pending
 	Cause  string // Reason without what differs from one pod to the next
 }
@@ -44,9 +45,9 @@ func (c *cluster) stateOf(pod *v1.Pod, known map[string][2][]string) podState {
 	case pod.DeletionTimestamp != nil:
 		return podState{Tone: "quiet", Title: "Terminating"}
 	case pod.Spec.NodeName != "" && pod.Status.Phase == v1.PodPending:
-		return podState{Tone: "quiet", Title: "Starting on " + pod.Spec.NodeName}
+		return podState{Tone: "quiet", Title: "Starting"}
 	case pod.Spec.NodeName != "":
-		return podState{Tone: "fine", Title: fmt.Sprintf("%s on %s", pod.Status.Phase, pod.Spec.NodeName)}
+		return podState{Tone: "fine", Title: string(pod.Status.Phase)}
 	case !isPending(pod):
 		return podState{Tone: "quiet", Title: string(pod.Status.Phase)}
 	}
@@ -147,6 +148,15 @@ func annotation(pod *v1.Pod, keys ...string) *string {
 		}
 	}
 	return nil
+}
+
+// Requests are what the pod requests of a node, by resource.
+func (p *podView) Requests() map[string]string {
+	requests := map[string]string{}
+	for name, quantity := range resource.PodRequests(p.Pod, resource.PodResourcesOptions{}) {
+		requests[string(name)] = quantity.String()
+	}
+	return requests
 }
 
 // URL is the address of the pod's page.

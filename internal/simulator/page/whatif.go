@@ -30,7 +30,7 @@ func (p *page) copied(ctx context.Context) (*snapshot.Snapshot, error) {
 // try starts a job that tries something in a copy of the cluster, under the current configuration.
 // It returns the result in a line. The result itself stays with the job, which has a page for it
 // below a path.
-func (p *page) try(title, path string, cluster *snapshot.Snapshot, do func(context.Context, *job, engine.Options, string, engine.Progress) (string, error)) *job {
+func (p *page) try(title, path string, cluster *snapshot.Snapshot, do func(context.Context, *job, engine.Options, engine.Progress) (string, error)) *job {
 	config := p.sim.SchedulerConfig()
 	return p.whatIf(&job{Title: title}, func(ctx context.Context, job *job) (outcome, error) {
 		o, done, err := simulator.WhatIf(config, p.sim.Plugins())
@@ -39,7 +39,8 @@ func (p *page) try(title, path string, cluster *snapshot.Snapshot, do func(conte
 		}
 		defer done()
 		o.Cluster = cluster
-		verdict, err := do(ctx, job, o, "the current configuration ("+configTitle(config)+")", func(step string, done, of int) {
+		o.ConfigName = "the current configuration (" + configTitle(config) + ")"
+		verdict, err := do(ctx, job, o, func(step string, done, of int) {
 			job.report(progress{done, of, []string{step}})
 		})
 		if err != nil {
@@ -102,8 +103,8 @@ func (p *page) remove(w http.ResponseWriter, r *http.Request) error {
 			return problemsOf(err)
 		}
 	}
-	return p.await(w, r, p.try(title, "/removal", cluster, func(ctx context.Context, job *job, tried engine.Options, config string, progress engine.Progress) (string, error) {
-		o.Options, o.Name, o.Progress = tried, config, progress
+	return p.await(w, r, p.try(title, "/removal", cluster, func(ctx context.Context, job *job, tried engine.Options, progress engine.Progress) (string, error) {
+		o.Options, o.Progress = tried, progress
 		found, err := remove(ctx, o)
 		if err != nil {
 			return "", err
@@ -156,8 +157,8 @@ func (p *page) fit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	untilFull := r.FormValue("until-full") != ""
-	return p.await(w, r, p.try("Will it fit?", "/fit", cluster, func(ctx context.Context, job *job, tried engine.Options, config string, progress engine.Progress) (string, error) {
-		fitting, err := fit.Fit(ctx, fit.Options{Options: tried, Manifests: manifests, UntilFull: untilFull, IgnoreUnknown: true, Name: config, Progress: progress})
+	return p.await(w, r, p.try("Will it fit?", "/fit", cluster, func(ctx context.Context, job *job, tried engine.Options, progress engine.Progress) (string, error) {
+		fitting, err := fit.Fit(ctx, fit.Options{Options: tried, Manifests: manifests, UntilFull: untilFull, IgnoreUnknown: true, Progress: progress})
 		if err != nil {
 			return "", err
 		}

@@ -9,9 +9,9 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 )
@@ -23,8 +23,8 @@ func Page(w io.Writer, r *Result, home string, made time.Time) error {
 	shown := min(most, len(rows))
 	return page.Execute(w, map[string]any{
 		"Result": r, "Home": home, "Made": made.Format("2 January 2006, 15:04"), "Style": report.Style, "Script": template.JS(script),
-		"Rows": rows[:shown], "More": len(rows) - shown, "Summary": summary(r), "Workloads": r.workloads(), "Groups": r.groups(),
-		"Scheduled": r.scheduled(), "Terms": Terms + " " + r.basis(), "Shares": newShares(r), "Curves": curves(r.Load), "Heat": heat(r.Load),
+		"Rows": rows[:shown], "List": newListing(rows[:shown], r.Load.Nodes), "More": len(rows) - shown, "Summary": summary(r), "Unplaced": r.unplaced(), "Workloads": r.workloads(), "Groups": r.groups(),
+		"Scheduled": r.scheduled(), "Terms": Terms + " " + r.basis(r), "Shares": newShares(r), "Curves": curves(r.Load), "Heat": heat(r.Load),
 	})
 }
 
@@ -38,19 +38,67 @@ func direct(rows []Difference) []Difference {
 	return slices.DeleteFunc(slices.Clone(rows), folds)
 }
 
-// scored are the two nodes that a pod has, each with its scores on one side.
-type scored struct {
-	Plugins []recorder.ScoreColumn
-	Nodes   []recorder.NodeScore
+// listing is what the page's script makes rows of. Texts are given once, and referred to by index.
+type listing struct {
+	Texts []string
+	Pods  [][]any
+	Nodes [][]any // name, CPUs, GiB; then percent of the CPUs, GiB and pods of each of the three fields
+
+	index map[string]int
 }
 
-// scores are nil where no scores have decided.
-func scores(d Difference, on side.Outcome) *scored {
-	if d.Cause != Score || on.Attempt == nil {
-		return nil
+func (l *listing) text(text string) int {
+	i, ok := l.index[text]
+	if !ok {
+		i = len(l.Texts)
+		l.index[text] = i
+		l.Texts = append(l.Texts, text)
 	}
-	others := func(row recorder.NodeScore) bool { return row.Node != d.A.Node && row.Node != d.B.Node }
-	return &scored{on.Attempt.ScoreColumns, slices.DeleteFunc(on.Attempt.Scores(), others)}
+	return i
+}
+
+// newListing lists pods: namespace, name, kind and its word, plugin, reason, whether it is a knock-on effect, whether
+// it is hidden at first, and either side.
+func newListing(rows []Difference, nodes []NodeLoad) *listing {
+	l := &listing{index: map[string]int{}}
+	for _, d := range rows {
+		l.Pods = append(l.Pods, []any{
+			l.text(d.Namespace), l.text(d.Name), l.text(string(d.Kind)), l.text(d.Kind.word()), l.text(d.Plugin), l.text(d.Reason),
+			d.Follows, folds(d), l.outcome(d, d.A), l.outcome(d, d.B),
+		})
+	}
+	for _, node := range nodes {
+		row := []any{node.Node, cores(node.Has.CPU), gibibytes(node.Has.Memory)}
+		for i := range 3 {
+			used := onSide(node, i)
+			row = append(row, math.Round(Percent(used.CPU, node.Has.CPU)), gibibytes(used.Memory), used.Pods)
+		}
+		l.Nodes = append(l.Nodes, row)
+	}
+	return l
+}
+
+// outcome is a side: where the pod is, its state, node, preemptor, number of attempts, message, and its scores.
+func (l *listing) outcome(d Difference, on side.Outcome) []any {
+	all := []any{l.text(where(on)), l.text(on.State), l.text(on.Node), l.text(on.PreemptedBy), on.Attempts, l.text(on.Message)}
+	if d.Cause != Score || on.Attempt == nil {
+		return all // no scores have decided
+	}
+	var plugins []string
+	for _, column := range on.Attempt.ScoreColumns {
+		plugins = append(plugins, column.Name)
+	}
+	all = append(all, l.text(strings.Join(plugins, "\n")))
+	for _, row := range on.Attempt.Scores() {
+		if row.Node == d.A.Node || row.Node == d.B.Node {
+			scores := []int64{int64(l.text(row.Node)), row.Total}
+			for _, one := range row.Cells {
+				scores = append(scores, one.Weighted)
+			}
+			all = append(all, scores)
+		}
+	}
+	return all
 }
 
 //go:embed page.html
@@ -71,9 +119,7 @@ func digest(text string) string {
 
 var page = template.Must(template.Must(report.HTML.Clone()).New("page").Funcs(template.FuncMap{
 	"percent": func(p float64) string { return fmt.Sprintf("%.1f", p) },
-	"first":   func(all []Difference) []Difference { return all[:min(most, len(all))] },
-	"direct":  direct, "folds": folds, "scores": scores, "where": where, "word": Kind.word,
-	"plural": report.Plural, "brief": report.Brief, "cores": cores, "gib": gibibytes,
+	"direct":  direct, "plural": report.Plural, "brief": report.Brief, "cores": cores, "gib": gibibytes,
 }).Parse(layout))
 
 // shares are the bar of all pods. X and Width are in pods.
@@ -161,19 +207,13 @@ func onSide(node NodeLoad, i int) Amount {
 	return []Amount{node.Before, node.A, node.B}[i]
 }
 
-// field is the nodes as squares, each as dark as its CPU is requested.
+// field is the nodes as squares, each as dark as its CPU is requested. The squares of one shade are a path.
 type field struct {
-	Title         string
-	Width, Height int
-	Cells         []cell
-	CPU           Spread
-}
-
-type cell struct {
-	X, Y    int
-	Opacity string
-	Changed bool // other than under A
-	Title   string
+	Title                  string
+	Width, Height, Columns int
+	Room, Changed          string // all squares, and the ones with another load than under A
+	Shades                 map[string]string
+	CPU                    Spread
 }
 
 // pitch is the side of a square with the gap beside it.
@@ -187,18 +227,18 @@ func heat(l Loads) []field {
 	most := max(before.Max, a.Max, b.Max, 1)
 	fields := []field{{Title: "Before", CPU: before}, {Title: "A", CPU: a}, {Title: "B", CPU: b}}
 	for i := range fields {
-		fields[i].Width = columns * pitch
-		fields[i].Height = (len(l.Nodes) + columns - 1) / columns * pitch
+		f := &fields[i]
+		f.Shades = map[string]string{}
+		f.Columns = columns
+		f.Width = columns * pitch
+		f.Height = (len(l.Nodes) + columns - 1) / columns * pitch
 		for n, node := range l.Nodes {
-			used := onSide(node, i)
-			percent := Percent(used.CPU, node.Has.CPU)
-			fields[i].Cells = append(fields[i].Cells, cell{
-				X: n % columns * pitch, Y: n / columns * pitch,
-				Opacity: fmt.Sprintf("%.2f", percent/most),
-				Changed: i == 2 && !same(node),
-				Title: fmt.Sprintf("%s: %.0f %% of %s CPUs, %s of %s GiB, %d pods", node.Node, percent, cores(node.Has.CPU),
-					gibibytes(used.Memory), gibibytes(node.Has.Memory), used.Pods),
-			})
+			square := fmt.Sprintf("M%d %dh8v8h-8z", n%columns*pitch, n/columns*pitch)
+			f.Room += square
+			f.Shades[fmt.Sprintf("%.1f", Percent(onSide(node, i).CPU, node.Has.CPU)/most)] += square
+			if i == 2 && !same(node) {
+				f.Changed += square
+			}
 		}
 	}
 	return fields

@@ -88,6 +88,7 @@ type Workload struct {
 	wanted   int                    // pods of an Unknown kind
 	bare     []types.NamespacedName // the pods of a Pod
 	ran      []*v1.Pod              // its pods before
+	stayed   []*v1.Pod              // of these
 	rejected error                  // why an API server rejects it
 }
 
@@ -148,8 +149,11 @@ func (f *fitting) sumOf(w *Workload, zones map[string]string) {
 	w.Feasible = map[string]int{}
 	w.Pods = map[string]string{}
 	w.Replaced, w.Kept = 0, 0
+	w.stayed = nil
 	for _, pod := range w.ran {
-		if !f.WasPreempted(pod) && !f.Has(pod) {
+		if f.Has(pod) {
+			w.stayed = append(w.stayed, pod)
+		} else if !f.WasPreempted(pod) {
 			w.Replaced++
 		}
 	}
@@ -166,7 +170,7 @@ func (f *fitting) sumOf(w *Workload, zones map[string]string) {
 			continue
 		}
 		w.Pods[name.Name] = o.Node
-		if w.had(name) {
+		if w.keeps(name) {
 			w.Kept++
 		}
 		if o.Node == "" {
@@ -193,9 +197,9 @@ func (f *fitting) sumOf(w *Workload, zones map[string]string) {
 	}
 }
 
-// had says whether one of its pods was there before.
-func (w *Workload) had(name types.NamespacedName) bool {
-	return slices.ContainsFunc(w.ran, func(pod *v1.Pod) bool { return cluster.NameOf(pod) == name && w.Kind != "StatefulSet" })
+// keeps says whether one of its pods was there before.
+func (w *Workload) keeps(name types.NamespacedName) bool {
+	return slices.ContainsFunc(w.stayed, func(pod *v1.Pod) bool { return cluster.NameOf(pod) == name })
 }
 
 // asked is how many pods the manifest asks for, as far as it says so.
@@ -403,7 +407,7 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 	if nodes {
 		for _, name := range slices.Sorted(maps.Keys(w.Pods)) {
 			place := engine.Place(w.Pods[name], w.Feasible[name])
-			if named != "" || w.had(types.NamespacedName{Namespace: w.Namespace, Name: name}) {
+			if named != "" || w.keeps(types.NamespacedName{Namespace: w.Namespace, Name: name}) {
 				place = w.Pods[name]
 			}
 			item.Lines = append(item.Lines, name+": "+cmp.Or(place, "-"))

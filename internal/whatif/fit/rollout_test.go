@@ -23,7 +23,7 @@ nodes:
   status: {allocatable: *room, capacity: *room}
 `
 
-// rolledOut is what becomes of a workload that changes: what is there before is a cluster's file, and the rest a manifest.
+// rolledOut rolls a manifest out over the objects of a cluster.
 func rolledOut(t *testing.T, there, manifests string) *Fitting {
 	t.Helper()
 	o := optionsFor(t, manifests)

@@ -98,7 +98,7 @@ func TestUneditedFormsCreateAPodWithAVolume(t *testing.T) {
 	p.paste("#text", strings.Replace(p.value("#text"), "spec:\n", "spec:\n  "+use+"\n", 1))
 	p.submit()
 	p.do(chromedp.Navigate(server.URL() + "/pods"))
-	p.says("tbody", "Running on kubecon-1")
+	p.says("tbody tr", "Running")
 	p.do(chromedp.Navigate(server.URL() + "/objects"))
 	p.says("main", "1Gi, Bound")
 }

@@ -1,0 +1,48 @@
+package page
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+)
+
+// invalidRegex is an attempt that PreFilter of a plugin ends for all nodes.
+func invalidRegex() *recorder.Attempt {
+	const reason = "annotation regex: trailing backslash"
+	group := recorder.Group{Verdict: recorder.Excluded, Column: 0, Reason: reason}
+	return &recorder.Attempt{
+		Result: recorder.Unschedulable, Total: 1, Message: "0/1 nodes are available: " + reason, Groups: []recorder.Group{group},
+		Columns:   []recorder.Column{{Name: "WasmRegexScheduling", Failed: 1}, {Name: "NodePorts"}},
+		PreFilter: []recorder.PluginVerdict{{Plugin: "WasmRegexScheduling", Verdict: recorder.Rejected, Reason: "1 " + reason}},
+	}
+}
+
+func TestErrorIsSaidOnceInAnAttempt(t *testing.T) {
+	view := attemptView{Attempt: invalidRegex()}
+	view.fill(url.Values{})
+	view.Rows.Items = []row{{view.Groups[0], "kubecon-1"}}
+	text := textOf(t, "attempt-body", view)
+	if strings.Count(text, "trailing backslash") != 1 || !strings.Contains(text, "kubecon-1 excluded") {
+		t.Errorf("it says %s", text)
+	}
+	body, err := execute("attempt-body", view)
+	if err != nil || !strings.Contains(string(body), `<td class="cell is-Excluded"><svg viewBox="0 0 16 16" role="img" aria-label="excluded">`) {
+		t.Errorf("%v: the cell of the plugin that excludes the node is in %s", err, body)
+	}
+	if !strings.Contains(string(body), ">Wasm<wbr>Regex<wbr>Scheduling</span>") {
+		t.Errorf("the head does not break between words: %s", body)
+	}
+}
+
+func TestEqualScoresSayThatChanceChose(t *testing.T) {
+	for ties, want := range map[int]bool{1: false, 3: true} {
+		view := attemptView{Attempt: &recorder.Attempt{}, Ties: ties}
+		view.Ranking.All = 3
+		got := strings.Contains(textOf(t, "attempt-body", view), "3 nodes have the highest total: chance chose one of them.")
+		if got != want {
+			t.Errorf("with %d of the same total it is said: %v", ties, got)
+		}
+	}
+}

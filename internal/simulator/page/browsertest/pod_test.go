@@ -1,0 +1,54 @@
+package browsertest
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+)
+
+// createLarge creates a pod that requests memory, on a node or for the scheduler.
+func (p *tab) createLarge(name, memory, node string) {
+	p.Helper()
+	pod := &v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "shop"}},
+		Spec: v1.PodSpec{NodeName: node, NodeSelector: map[string]string{v1.LabelHostname: "kubecon-1"}, PriorityClassName: "system-node-critical", Containers: []v1.Container{{
+			Name: "web", Image: "web", Resources: v1.ResourceRequirements{Requests: v1.ResourceList{v1.ResourceMemory: resource.MustParse(memory)}},
+		}}},
+	}
+	if _, err := sim.Client().CoreV1().Pods("default").Create(p.Context(), pod, metav1.CreateOptions{}); err != nil {
+		p.Fatal(err)
+	}
+}
+
+func TestPodSaysWhatItRequestsAndWhatIsFree(t *testing.T) {
+	p := open(t, "/")
+	p.createNode("kubecon-1")
+	node, err := sim.Client().CoreV1().Nodes().Get(t.Context(), "kubecon-1", metav1.GetOptions{})
+	testkit.Must(t, err)
+	free := node.Status.Allocatable.Memory().DeepCopy()
+	free.Sub(resource.MustParse("3Gi"))
+	p.createLarge("created-there", "3Gi", "kubecon-1")
+	p.createLarge("too-large", "512Gi", "")
+	p.says(".pending", "Insufficient memory")
+	p.do(chromedp.Navigate(server.URL() + "/pods/default/too-large"))
+	p.says("#verdict", "Insufficient memory: the pod requests 512Gi; the node that lacks it has "+free.String()+" free.")
+	for _, fact := range []string{"memory=512Gi", "2000001000 of class system-node-critical", "kubernetes.io/hostname=kubecon-1", "app=shop"} {
+		p.says("main .facts", fact)
+	}
+	p.onEveryScreen("the pod", "#verdict p, .facts dt, .facts dd")
+
+	p.do(chromedp.Navigate(server.URL() + "/pods/default/created-there"))
+	p.says("main", "This simulator did not place the pod: it was created on its node, as imported running pods are.")
+	p.says("#verdict", "Running on kubecon-1")
+	p.click("#verdict a")
+	p.says("#panel", "Maximum of pods")
+	p.do(chromedp.Navigate(server.URL()))
+	p.createPod("placed", "")
+	p.do(chromedp.Navigate(server.URL() + "/pods/default/placed"))
+	p.says("main .attempt", "Scheduled on kubecon-1")
+}
