@@ -49,7 +49,7 @@ func TestScreenshots(t *testing.T) {
 	p.click("#cog")
 	p.paste("#text", head+plugins+guestV2)
 	p.click("#compare")
-	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/compare/')")
+	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/results/')")
 	p.shoot("comparison", 1100)
 	p.click("#each > summary")
 	p.click("#pods tr[tabindex]")

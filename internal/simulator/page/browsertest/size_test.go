@@ -92,7 +92,7 @@ func TestViewsOfAThousandNodesAreSmall(t *testing.T) {
 	p.do(chromedp.Navigate(server.URL() + "/scheduler"))
 	p.paste("#text", head+strings.Replace(plugins, "enabled:", "disabled: [{name: NodeResourcesBalancedAllocation}]\n      enabled:", 1)+guestV2)
 	p.click("#compare")
-	p.waitWithin(8*time.Minute, "the comparison is shown", "location.pathname.startsWith('/compare/')")
+	p.waitWithin(8*time.Minute, "the comparison is shown", "location.pathname.startsWith('/results/')")
 	var path string
 	p.do(chromedp.Evaluate("location.pathname", &path))
 	p.view(path)
