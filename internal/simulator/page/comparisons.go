@@ -29,6 +29,9 @@ type comparison struct {
 // URL is the address of a what-if's result.
 func (j *job) URL() string { return "/results/" + strconv.Itoa(j.ID) }
 
+// Compares reports whether the job is a comparison.
+func (j *job) Compares() bool { return j.comparison != nil }
+
 const resultsTab = "results"
 
 func (p *page) resultList(w http.ResponseWriter, r *http.Request) error {
