@@ -86,6 +86,7 @@ func (p *page) routes() http.Handler {
 		"GET /export":                                p.export,
 		"GET /import":                                p.form("import", "Import"),
 		"POST /import":                               p.importFile,
+		"GET /about":                                 p.about,
 		"GET /reset":                                 p.form("reset", "Reset"),
 		"POST /reset":                                p.reset,
 		"GET /jobs/{id}":                             p.job,
