@@ -86,6 +86,36 @@ func TestEveryProgramSaysWhatItIsAndWhatWasTypedWrongly(t *testing.T) {
 	}
 }
 
+// TestHelpFitsATerminal reads the help of all commands. kube-scheduler's has its own width.
+func TestHelpFitsATerminal(t *testing.T) {
+	for program := range programs {
+		if program == "scheduler" {
+			continue
+		}
+		t.Run(program, func(t *testing.T) {
+			t.Parallel()
+			_, help, _ := try(t, program, "--help")
+			_, list, _ := strings.Cut(help, "Available Commands:\n")
+			list, _, _ = strings.Cut(list, "\n\n")
+			for command := range strings.Lines("\n" + list) {
+				name, _, _ := strings.Cut(strings.TrimSpace(command), " ")
+				if name == "completion" {
+					continue // cobra's
+				}
+				_, help, _ := try(t, program, strings.Fields(name+" --help")...)
+				for line := range strings.Lines(help) {
+					if len(line) > 81 && strings.Contains(strings.TrimSpace(line), " ") {
+						t.Errorf("%s --help: %d columns: %s", name, len(line)-1, line)
+					}
+				}
+				if strings.Contains(help, "=vX.Y.Z") {
+					t.Errorf("%s --help has component-base's --version", name)
+				}
+			}
+		})
+	}
+}
+
 func TestEveryProgramIsTried(t *testing.T) {
 	folders, err := os.ReadDir(".")
 	if err != nil {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -135,8 +135,8 @@ func TestAlertsAndDashboardUseSeriesThatExist(t *testing.T) {
 func exposedSeries(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	addNode(t, "other", 10)
-	address := serveExtender(t, extenderConfig(t, configOf(t, mustRender(t, "extender/base"))))
-	runScheduler(t, "extender", nil, "http://extender:8000/", "http://"+address+"/")
+	server := serveExtender(t, extenderConfig(t, configOf(t, mustRender(t, "extender/base"))))
+	runScheduler(t, "extender", nil, "http://extender:8000/", "http://"+server.Address+"/")
 	addPod(t, podFor("rejected", "^absent$"))
 	waitForCondition(t, "rejected")
 	t.Run("with a guest", func(t *testing.T) {
@@ -148,7 +148,7 @@ func exposedSeries(t *testing.T) map[string]map[string]string {
 			pod.Spec.SchedulerName = "with-guest"
 			addPod(t, pod)
 			waitForCondition(t, pod.Name)
-			if gathered(t)["scheduler_wasm_call_duration_seconds"] == nil {
+			if gathered()["scheduler_wasm_call_duration_seconds"] == nil {
 				return fmt.Errorf("not after %d pods", pods)
 			}
 			return nil
@@ -161,26 +161,33 @@ func exposedSeries(t *testing.T) map[string]map[string]string {
 	})
 	testkit.Must(t, err)
 
-	exposed := gathered(t)
+	exposed := gathered()
 	exposed["kubelet_admission_rejections_total"] = rejectionsOfKubelet(t)
-	maps.Copy(exposed, extenderSeries(t, address))
+	page := httptest.NewRecorder()
+	server.Handler().ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	maps.Copy(exposed, seriesOf(page.Body.String()))
 	return exposed
 }
 
 // gathered are the metrics of this process, as the scheduler would expose them.
-func gathered(t *testing.T) map[string]map[string]string {
-	t.Helper()
-	families, err := legacyregistry.DefaultGatherer.Gather()
-	testkit.Must(t, err)
+func gathered() map[string]map[string]string {
+	w := httptest.NewRecorder()
+	legacyregistry.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	return seriesOf(w.Body.String())
+}
+
+// seriesOf reads what stands on /metrics.
+func seriesOf(page string) map[string]map[string]string {
 	exposed := map[string]map[string]string{}
-	for _, family := range families {
-		labels := map[string]string{}
-		for _, series := range family.GetMetric() {
-			for _, label := range series.GetLabel() {
-				labels[label.GetName()] += " " + label.GetValue() + " "
-			}
+	for _, series := range regexp.MustCompile(`(?m)^([a-z_]+?)(?:_bucket|_sum|_count)?(?:\{(.*)\})? `).FindAllStringSubmatch(page, -1) {
+		labels := exposed[series[1]]
+		if labels == nil {
+			labels = map[string]string{}
+			exposed[series[1]] = labels
 		}
-		exposed[family.GetName()] = labels
+		for _, label := range regexp.MustCompile(`(\w+)="([^"]*)"`).FindAllStringSubmatch(series[2], -1) {
+			labels[label[1]] += " " + label[2] + " "
+		}
 	}
 	return exposed
 }
@@ -203,29 +210,4 @@ func rejectionsOfKubelet(t *testing.T) map[string]string {
 	}
 	reasons := strings.Join(regexp.MustCompile(`OutOf\w+`).FindAllString(text, -1), "  ")
 	return map[string]string{label[1]: " " + reasons + " "}
-}
-
-func extenderSeries(t *testing.T, address string) map[string]map[string]string {
-	t.Helper()
-	var page []byte
-	eventually.Succeeds(t, "the metrics of the extender", func(ctx context.Context) error {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/metrics", nil)
-		testkit.Must(t, err)
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			return err
-		}
-		defer response.Body.Close()
-		page, err = io.ReadAll(response.Body)
-		return err
-	})
-	exposed := map[string]map[string]string{}
-	for _, series := range regexp.MustCompile(`(?m)^(extender_\w+?)(?:_bucket|_sum|_count)?(?:\{(.*)\})? `).FindAllStringSubmatch(string(page), -1) {
-		labels := map[string]string{}
-		for _, label := range regexp.MustCompile(`(\w+)="([^"]*)"`).FindAllStringSubmatch(series[2], -1) {
-			labels[label[1]] += " " + label[2] + " "
-		}
-		exposed[series[1]] = labels
-	}
-	return exposed
 }

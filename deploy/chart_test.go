@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
@@ -97,6 +98,10 @@ func TestChartIsTheKustomizations(t *testing.T) {
 	for _, tt := range []struct{ values, flag, kustomization string }{
 		{"plugin=v2", "", "resources: [../deploy/scheduler/wasm, ../deploy/static-webserver]"},
 		{"plugin=native", "", "resources: [../deploy/scheduler/native]"},
+		{
+			"plugin=native,scheduler.decisions=64Mi", "",
+			"resources: [../deploy/scheduler/native]\ncomponents: [../deploy/scheduler/components/decisions]",
+		},
 		{"plugin=extender", "", "resources: [../deploy/scheduler/extender, ../deploy/extender/base]"},
 		{
 			"plugin=extender,extender.tls=true", "",
@@ -217,15 +222,16 @@ extender: *pods
 
 func TestChartRefusesWhatItCannotDo(t *testing.T) {
 	for values, want := range map[string]string{
-		"plugin=":            "at '/plugin': value must be one of 'v2', 'native', 'extender'",
-		"plugin=null":        "missing property 'plugin'",
-		"plugin={v2,native}": "at '/plugin': value must be one of 'v2', 'native', 'extender'",
-		"native=true":        "additional properties 'native' not allowed",
-		"image.tags=v1":      "additional properties 'tags' not allowed",
-		"scheduler.tls=yes":  "at '/scheduler/tls': got string, want boolean",
-		"extender.tls=true":  "extender.tls: true needs plugin: extender",
-		"schedulerName=A_B":  "at '/schedulerName': 'A_B' does not match pattern",
-		"test.regex=[a":      "error parsing regexp: missing closing ]: `[a`",
+		"plugin=":                  "at '/plugin': value must be one of 'v2', 'native', 'extender'",
+		"plugin=null":              "missing property 'plugin'",
+		"plugin={v2,native}":       "at '/plugin': value must be one of 'v2', 'native', 'extender'",
+		"native=true":              "additional properties 'native' not allowed",
+		"image.tags=v1":            "additional properties 'tags' not allowed",
+		"scheduler.tls=yes":        "at '/scheduler/tls': got string, want boolean",
+		"scheduler.decisions=1 GB": "at '/scheduler/decisions': '1 GB' does not match pattern",
+		"extender.tls=true":        "extender.tls: true needs plugin: extender",
+		"schedulerName=A_B":        "at '/schedulerName': 'A_B' does not match pattern",
+		"test.regex=[a":            "error parsing regexp: missing closing ]: `[a`",
 	} {
 		out, err := helm(t, "", "template", "r", "chart", "--kube-version=1.36", "--set="+values)
 		if err == nil || out != "" || !strings.Contains(err.Error(), want) {
@@ -233,9 +239,7 @@ func TestChartRefusesWhatItCannotDo(t *testing.T) {
 		}
 	}
 	_, err := helm(t, "", "template", "r", "chart", "--kube-version=1.34")
-	if err == nil || !strings.Contains(err.Error(), "incompatible with Kubernetes v1.34") {
-		t.Errorf("on Kubernetes 1.34: %v", err)
-	}
+	testkit.ErrorHas(t, err, "incompatible with Kubernetes v1.34")
 }
 
 // TestChartHasAnImageForEachMinor compares it with the minors that the Makefile builds for. A
@@ -295,23 +299,27 @@ func TestChartIsInstalled(t *testing.T) {
 			corev1.ResourcePods: resource.MustParse("100"), corev1.ResourceCPU: resource.MustParse("10"), corev1.ResourceMemory: resource.MustParse("10Gi"),
 		})
 	}
-	runConfig(t, kubeconfigOf(t, user, groups...), chartConfig(t), names)
+	runConfig(t, kubeconfigOf(t, user, groups...), chartConfig(t, chartNamespace), names)
 
 	tested := make(chan error, 1)
 	go func() {
 		_, err := helm(t, kubeconfig, "test", "r", "--namespace="+chartNamespace)
 		tested <- err
 	}()
-	succeedOn(t, "regex-scheduling-test", "kubecon-1")
+	const pod = "regex-scheduling-test"
+	waitForPod(t, chartNamespace, pod, " is on kubecon-1", func(p *corev1.Pod) bool { return p.Spec.NodeName == "kubecon-1" })
+	ended := []byte(`{"status":{"phase":"Succeeded"}}`)
+	_, err = client.CoreV1().Pods(chartNamespace).Patch(t.Context(), pod, types.MergePatchType, ended, metav1.PatchOptions{}, "status")
+	testkit.Must(t, err)
 	testkit.Must(t, eventually.Receives(t, "helm test", tested))
 
 	helmHere("upgrade", "r", "chart", "--set=plugin=native")
-	text := chartConfig(t)
+	text := chartConfig(t, chartNamespace)
 	if !strings.Contains(text, "- name: RegexScheduling\n") {
 		t.Errorf("after the upgrade the configuration is\n%s", text)
 	}
 	helmHere("rollback", "r", "1")
-	text = chartConfig(t)
+	text = chartConfig(t, chartNamespace)
 	if !strings.Contains(text, "guestSHA256") {
 		t.Errorf("after the rollback the configuration is\n%s", text)
 	}
@@ -343,30 +351,22 @@ func TestChartTakesThePlaceOfTheClustersScheduler(t *testing.T) {
 	mustHelm(t, kubeconfig, "install", "r", "chart", "--namespace="+space, "--create-namespace", "--set=schedulerName=default-scheduler,plugin=native")
 	t.Cleanup(func() { removeClusterRole(t) })
 
-	for _, d := range listDeployments(t, space) {
+	deployments, err := client.AppsV1().Deployments(space).List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(deployments.Items) == 0 {
+		t.Fatal(deployments, err)
+	}
+	for _, d := range deployments.Items {
 		name := d.Spec.Template.Spec.SchedulerName
 		if name != "" && name != corev1.DefaultSchedulerName {
 			t.Errorf("the pods of %s have the scheduler %s", d.Name, name)
 		}
 	}
-	config, err := client.CoreV1().ConfigMaps(space).Get(t.Context(), "scheduler-config", metav1.GetOptions{})
-	testkit.Must(t, err)
 	ours := clientOf(t, "system:serviceaccount:"+space+":custom-scheduler", "system:serviceaccounts:"+space)
-	wantMayLead(t, ours, config.Data["config.yaml"], "kube-system", "kube-scheduler")
+	wantMayLead(t, ours, chartConfig(t, space), "kube-system", "kube-scheduler")
 	if _, err := ours.CoordinationV1().Leases("kube-system").Get(t.Context(), "kube-controller-manager", metav1.GetOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("it may take another lease: %v", err)
 	}
 	mustHelm(t, kubeconfig, "uninstall", "r", "--namespace="+space)
-}
-
-func listDeployments(t *testing.T, space string) []appsv1.Deployment {
-	t.Helper()
-	list, err := client.AppsV1().Deployments(space).List(t.Context(), metav1.ListOptions{})
-	testkit.Must(t, err)
-	if len(list.Items) == 0 {
-		t.Fatal("there is none")
-	}
-	return list.Items
 }
 
 func removeClusterRole(t *testing.T) {
@@ -377,27 +377,9 @@ func removeClusterRole(t *testing.T) {
 }
 
 // chartConfig is the configuration of the scheduler that is installed.
-func chartConfig(t *testing.T) string {
+func chartConfig(t *testing.T, space string) string {
 	t.Helper()
-	config, err := client.CoreV1().ConfigMaps(chartNamespace).Get(t.Context(), "scheduler-config", metav1.GetOptions{})
+	config, err := client.CoreV1().ConfigMaps(space).Get(t.Context(), "scheduler-config", metav1.GetOptions{})
 	testkit.Must(t, err)
 	return config.Data["config.yaml"]
-}
-
-// succeedOn waits until a pod has that node, and reports it as ended well.
-func succeedOn(t *testing.T, name, node string) {
-	t.Helper()
-	pods := client.CoreV1().Pods(chartNamespace)
-	eventually.Succeeds(t, "pod "+name+" on "+node, func(ctx context.Context) error {
-		pod, err := pods.Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		if pod.Spec.NodeName != node {
-			return fmt.Errorf("on node %q: %v", pod.Spec.NodeName, pod.Status.Conditions)
-		}
-		pod.Status.Phase = corev1.PodSucceeded
-		_, err = pods.UpdateStatus(ctx, pod, metav1.UpdateOptions{})
-		return err
-	})
 }

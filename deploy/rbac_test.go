@@ -16,6 +16,7 @@ import (
 	"k8s.io/component-helpers/auth/rbac/validation"
 	"sigs.k8s.io/yaml"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
@@ -161,5 +162,36 @@ func TestSchedulerMayLeadAndAskWhoReadsItsMetricsAndNothingElse(t *testing.T) {
 		if err := try(); !apierrors.IsForbidden(err) {
 			t.Errorf("it may %s: %v", what, err)
 		}
+	}
+}
+
+// What kubectl regex why asks for.
+func TestRolesOfDecisionsAreWhatKubectlNeeds(t *testing.T) {
+	text := "resources: [../deploy/scheduler/native]\ncomponents: [../deploy/scheduler/components/decisions]\n"
+	rendered, err := renderOn(inMemory(t, map[string]string{"/mine/kustomization.yaml": text}), "/mine")
+	testkit.Must(t, err)
+	for _, object := range rendered {
+		testkit.Must(t, apply(t.Context(), object, metav1.DryRunAll))
+	}
+	asked := []rbacv1.PolicyRule{
+		{NonResourceURLs: []string{decisions.Path + "shop/web-0"}, Verbs: []string{"get"}},
+		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, ResourceNames: []string{"custom-scheduler"}, Verbs: []string{"get"}},
+		{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}},
+		{APIGroups: []string{""}, Resources: []string{"pods/portforward"}, Verbs: []string{"create", "get"}},
+	}
+	var given []rbacv1.PolicyRule
+	for _, role := range ofKind[rbacv1.ClusterRole](t, rendered, "ClusterRole") {
+		if role.Name == "regex-scheduling-decisions" {
+			given = append(given, role.Rules...)
+		}
+	}
+	for _, role := range ofKind[rbacv1.Role](t, rendered, "Role") {
+		if role.Name == "custom-scheduler-decisions" {
+			given = append(given, role.Rules...)
+		}
+	}
+	covered, more := validation.Covers(given, asked)
+	if !covered {
+		t.Errorf("they lack %v", more)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
@@ -47,9 +48,7 @@ func runConfig(t *testing.T, kubeconfig, text string, names map[string]string, r
 		}
 	}
 	config, err := scheduler.Read([]byte(strings.NewReplacer(replace...).Replace(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ready := make(chan struct{})
 	ended := make(chan error, 1)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -58,6 +57,7 @@ func runConfig(t *testing.T, kubeconfig, text string, names map[string]string, r
 			Kubeconfig: kubeconfig,
 			Config:     config,
 			Transport:  guestserver.Names(names),
+			Decisions:  1 << 20,
 			Ready:      func() { close(ready) },
 		})
 	}()
@@ -89,25 +89,20 @@ func serve(t *testing.T, handler http.Handler) string {
 	return server.Listener.Addr().String()
 }
 
-// serveExtender serves an extender, over TLS where it is configured, until the test
-// ends, and returns host and port.
-func serveExtender(t *testing.T, c *extender.Config) string {
+// serveExtender serves an extender, over TLS where it is configured, until the test ends.
+func serveExtender(t *testing.T, c *extender.Config) *extender.Running {
 	t.Helper()
 	e, err := extender.Start(extender.Options{Config: c, Logger: logr.Discard()})
 	testkit.Must(t, err)
-	t.Cleanup(func() {
-		if err := e.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return e.Address
+	t.Cleanup(func() { testkit.Must(t, e.Stop()) })
+	return e
 }
 
 func TestSchedulerSchedulesWithJustItsRights(t *testing.T) {
 	variants := map[string]func(t *testing.T){
 		"native": func(t *testing.T) { runScheduler(t, "native", nil) },
 		"extender": func(t *testing.T) {
-			address := serveExtender(t, extenderConfig(t, configOf(t, mustRender(t, "extender/base"))))
+			address := serveExtender(t, extenderConfig(t, configOf(t, mustRender(t, "extender/base")))).Address
 			runScheduler(t, "extender", nil, "http://extender:8000/", "http://"+address+"/")
 		},
 		"extender-tls": func(t *testing.T) {
@@ -120,11 +115,11 @@ func TestSchedulerSchedulesWithJustItsRights(t *testing.T) {
 			for _, file := range []*string{&c.TLS.CertFile, &c.TLS.KeyFile, &c.TLS.ClientCAFile} {
 				*file = strings.Replace(*file, "/etc/extender-tls", files, 1)
 			}
-			address := serveExtender(t, c)
+			address := serveExtender(t, c).Address
 			runScheduler(t, "extender-tls", nil, "https://extender:8000/", "https://"+address+"/", "/etc/scheduler-tls", files)
 		},
 		"sidecar": func(t *testing.T) {
-			address := serveExtender(t, sidecarConfig(t, mustRender(t, "scheduler/sidecar")))
+			address := serveExtender(t, sidecarConfig(t, mustRender(t, "scheduler/sidecar"))).Address
 			runScheduler(t, "sidecar", nil, "http://localhost:8888/", "http://"+address+"/")
 		},
 		"wasm": func(t *testing.T) {
@@ -267,30 +262,28 @@ func addNodeWith(t *testing.T, name string, room corev1.ResourceList) {
 	t.Cleanup(func() { _ = client.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{}) })
 }
 
-func waitForNode(t *testing.T, pod, node string) {
+// waitForPod waits until a pod is as is says.
+func waitForPod(t *testing.T, space, name, what string, is func(*corev1.Pod) bool) {
 	t.Helper()
-	eventually.Succeeds(t, "pod "+pod+" on "+node, func(ctx context.Context) error {
-		p, err := client.CoreV1().Pods("default").Get(ctx, pod, metav1.GetOptions{})
-		if err == nil && p.Spec.NodeName != node {
+	eventually.Succeeds(t, "pod "+name+what, func(ctx context.Context) error {
+		p, err := client.CoreV1().Pods(space).Get(ctx, name, metav1.GetOptions{})
+		if err == nil && !is(p) {
 			return fmt.Errorf("on node %q: %v", p.Spec.NodeName, p.Status.Conditions)
 		}
 		return err
 	})
 }
 
+func waitForNode(t *testing.T, pod, node string) {
+	t.Helper()
+	waitForPod(t, "default", pod, " is on "+node, func(p *corev1.Pod) bool { return p.Spec.NodeName == node })
+}
+
 func waitForCondition(t *testing.T, pod string) {
 	t.Helper()
-	eventually.Succeeds(t, "condition of pod "+pod, func(ctx context.Context) error {
-		p, err := client.CoreV1().Pods("default").Get(ctx, pod, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		for _, c := range p.Status.Conditions {
-			if c.Type == corev1.PodScheduled && c.Reason == corev1.PodReasonUnschedulable {
-				return nil
-			}
-		}
-		return fmt.Errorf("%v", p.Status.Conditions)
+	waitForPod(t, "default", pod, " is unschedulable", func(p *corev1.Pod) bool {
+		_, c := podutil.GetPodCondition(&p.Status, corev1.PodScheduled)
+		return c != nil && c.Reason == corev1.PodReasonUnschedulable
 	})
 }
 

@@ -40,9 +40,7 @@ func TestBadFilesEarnTheirMessage(t *testing.T) {
 		}
 	}
 	_, err = extender.LoadConfig(files + "missing.yaml")
-	if err == nil || !strings.Contains(err.Error(), "missing.yaml") {
-		t.Errorf("a missing file: %v", err)
-	}
+	testkit.ErrorHas(t, err, "missing.yaml")
 }
 
 // A file that was emptied by accident must not become the defaults.

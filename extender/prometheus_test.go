@@ -1,10 +1,7 @@
 package extender_test
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,10 +12,7 @@ import (
 	"testing"
 	"time"
 
-	extenderv1 "k8s.io/kube-scheduler/extender/v1"
-
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
@@ -45,11 +39,12 @@ algorithms: {load: {config: {url: "http://%s", nodeLabel: node, threshold: 0.9, 
 		page = get(handler, "/readyz").Body.String()
 		return strings.Contains(page, "load: 1 nodes")
 	})
-	got := scores(t, handler)
-	if got != "idle=9 half=5 busy=5 unknown=5" {
+	request := []byte(`{"Pod":{"metadata":{"name":"web"}},"NodeNames":["idle","unknown"]}`)
+	got := post(handler, "/prioritize", request).Body.String()
+	if strings.TrimSpace(got) != `[{"Host":"idle","Score":9},{"Host":"unknown","Score":5}]` {
 		t.Errorf("scores %s, want 9 for a node in use by 10 %%; %s", got, page)
 	}
-	got = post(handler, "/filter", nodesRequest(t)).Body.String()
+	got = post(handler, "/filter", request).Body.String()
 	if !strings.Contains(got, `"FailedNodes":{}`) {
 		t.Errorf("filters it out: %s", got)
 	}
@@ -89,26 +84,4 @@ scrape_configs:
 		return found != nil
 	})
 	return address
-}
-
-func nodesRequest(t *testing.T) []byte {
-	body, err := json.Marshal(extenderv1.ExtenderArgs{Pod: corpus.Pod(""), NodeNames: &[]string{"idle", "half", "busy", "unknown"}})
-	testkit.Must(t, err)
-	return body
-}
-
-// scores are prioritize's, as one line.
-func scores(t *testing.T, handler http.Handler) string {
-	t.Helper()
-	w := post(handler, "/prioritize", nodesRequest(t))
-	body, err := io.ReadAll(w.Body)
-	var list extenderv1.HostPriorityList
-	if err = errors.Join(err, json.Unmarshal(body, &list)); err != nil {
-		t.Fatalf("%v: %s", err, body)
-	}
-	var words []string
-	for _, one := range list {
-		words = append(words, fmt.Sprint(one.Host, "=", one.Score))
-	}
-	return strings.Join(words, " ")
 }

@@ -68,6 +68,7 @@ func list[T any](ctx context.Context, o *options, what string, page func(kuberne
 // are only the nodes.
 type surroundings struct {
 	nodes     []*v1.Node
+	noNodes   bool      // the user may not list them
 	scheduler string    // the message of a scheduler about the pod
 	pods      []*v1.Pod // of the cluster, if no scheduler has reported on the pod
 	notRead   []string  // what could not be read, and why
@@ -77,18 +78,18 @@ type surroundings struct {
 // notes that.
 func (o *options) look(ctx context.Context, client kubernetes.Interface, pod *v1.Pod) (seen *surroundings, err error) {
 	seen = &surroundings{}
-	if seen.nodes, err = o.nodes(ctx, ""); err != nil {
-		return nil, err
-	}
-	if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil {
-		return seen, nil
-	}
 	allowed := func(err error) error {
 		if apierrors.IsForbidden(err) {
 			seen.notRead = append(seen.notRead, err.Error())
 			return nil
 		}
 		return err
+	}
+	seen.nodes, err = o.nodes(ctx, "")
+	seen.noNodes = err != nil
+	err = allowed(err)
+	if err != nil || pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil {
+		return seen, err
 	}
 	seen.scheduler, err = schedulerSays(ctx, client, pod)
 	err = allowed(err)

@@ -98,7 +98,7 @@ func newCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		name := strings.ReplaceAll(r.Field(), "Annotation", "-annotation")
 		cmd.PersistentFlags().StringVar(key, name, *key, "The key of the annotation with the pattern of "+r.Nodes())
 	}
-	cmd.AddCommand(newMatch(o), newLint(o), newExplain(o), newPatterns(o))
+	cmd.AddCommand(newMatch(o), newLint(o), newExplain(o), newWhy(o), newPatterns(o))
 	cli.Complete(cmd)
 	return cmd
 }

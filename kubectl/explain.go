@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
+	"wasmkwokwizardry.io/regex-scheduling/internal/lint"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -44,6 +44,7 @@ type explanation struct {
 
 	policy  regex.Policy
 	decides string // the annotation to change
+	noNodes bool   // so Matches are not known, but for the pod's own node
 }
 
 func newExplain(o *options) *cobra.Command {
@@ -90,8 +91,8 @@ func (o *options) explain(ctx context.Context, name string) error {
 func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation {
 	e := &explanation{
 		Namespace: pod.Namespace, Pod: pod.Name, Node: pod.Spec.NodeName, Nodes: len(seen.nodes), Matches: []string{},
-		Patterns: patternsOf(policy, pod.Annotations), Scheduler: seen.scheduler, NotRead: seen.notRead, Notes: misspelt(policy, pod),
-		policy: policy,
+		Patterns: patternsOf(policy, pod.Annotations), Scheduler: seen.scheduler, NotRead: seen.notRead, Notes: lint.Keys(policy, pod.Annotations, pod.Labels),
+		policy: policy, noNodes: seen.noNodes,
 	}
 	for _, r := range slices.Backward(rejecting) { // that of the first one that the pod has
 		if _, ok := e.Patterns[*policy.Key(r)]; ok {
@@ -107,7 +108,11 @@ func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation 
 		e.Verdict = "it has no annotation " + policy.Annotation + ", so any node's name qualifies"
 		return e
 	default:
-		e.Matches = matching(selector, namesOf(seen.nodes))
+		names := namesOf(seen.nodes)
+		if e.noNodes && e.Node != "" {
+			names = []string{e.Node}
+		}
+		e.Matches = matching(selector, names)
 		e.Notes = append(e.Notes, dialect.PodNotes(policy, pod.Annotations)...)
 	}
 	e.judge(pod, seen)
@@ -116,23 +121,6 @@ func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation 
 		e.help("change the pod template of %s %s, too", owner.Kind, owner.Name)
 	}
 	return e
-}
-
-// misspelt finds annotations and labels whose key is nearly one of the policy.
-func misspelt(policy regex.Policy, pod *v1.Pod) (notes []string) {
-	for _, key := range slices.Sorted(maps.Keys(pod.Annotations)) {
-		meant := meantKey(policy, key, true)
-		if meant != "" && meant != key {
-			notes = append(notes, fmt.Sprintf(annotationMisspelt, key, meant))
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(pod.Labels)) {
-		meant := meantKey(policy, key, false)
-		if meant != "" {
-			notes = append(notes, fmt.Sprintf(labelMisplaced, key, meant))
-		}
-	}
-	return notes
 }
 
 func (e *explanation) help(format string, args ...any) {
@@ -152,10 +140,10 @@ func (e *explanation) write(out io.Writer) {
 	fmt.Fprintf(out, "Pod:      %s/%s\n", e.Namespace, e.Pod)
 	for _, r := range rejecting {
 		if pattern, ok := e.Patterns[*e.policy.Key(r)]; ok {
-			fmt.Fprintf(out, "%-9s %s\n", strings.ToUpper(word(r)[:1])+word(r)[1:]+":", shown(pattern))
+			fmt.Fprintf(out, "%-9s %s\n", strings.ToUpper(word(r)[:1])+word(r)[1:]+":", lint.Shown(pattern))
 		}
 	}
-	if len(e.Patterns) > 0 {
+	if len(e.Patterns) > 0 && !e.noNodes {
 		fmt.Fprintf(out, "Matches:  %d of %s: %s\n", len(e.Matches), report.Plural(e.Nodes, "node"), some(e.Matches))
 	}
 	fmt.Fprintf(out, "Verdict:  %s\n", e.Verdict)

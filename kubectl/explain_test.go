@@ -70,7 +70,7 @@ func TestExplain(t *testing.T) {
 			p.Annotations["scheduler.wasmkwokwizardry.io/regx"] = "x"
 			p.Labels = map[string]string{key: "x"}
 		}), seen, []string{"annotation scheduler.wasmkwokwizardry.io/regx: it has no effect; did you mean " + key + "?", "label " + key + ": it has no effect"}},
-		"there, and bad since":        {podWith("(", on("other")), seen, []string{"it is on other; the pattern is invalid", "recreate the pod, so that it is scheduled again"}},
+		"there, and bad since":        {podWith("(", on("other")), seen, []string{"it is on other; the pattern is invalid", "if the annotation was changed after the pod was scheduled, recreate the pod"}},
 		"created for no node":         {podWith("other", on("gone"), created), seen, []string{"created with spec.nodeName gone, so no scheduler tried it; the name does not match"}},
 		"created for it":              {podWith("other", on("other"), created), seen, []string{"created with spec.nodeName other, so no scheduler tried it; the name matches\n"}},
 		"deleted before it has begun": {podWith("other", deleted), seen, []string{"no scheduler tries it any more\n"}},

@@ -32,6 +32,9 @@ func (e *explanation) judge(pod *v1.Pod, seen *surroundings) {
 		e.Verdict = "it is pending: the scheduler refuses the pattern"
 		e.help("fix the pattern: %s; the scheduler then tries the pod again", e.annotate(e.decides))
 		return
+	case e.noNodes:
+		e.Verdict = "it is pending; the scheduler's message has the reason"
+		return
 	case len(e.Matches) == 0:
 		e.judgeMismatch(seen.nodes)
 		return
@@ -43,7 +46,7 @@ func (e *explanation) judge(pod *v1.Pod, seen *surroundings) {
 	// The pattern has not been tried yet.
 	if e.Problem != "" {
 		e.help("fix the pattern, too: the scheduler will refuse it: %s", e.annotate(e.decides))
-	} else if len(e.Matches) == 0 {
+	} else if len(e.Matches) == 0 && !e.noNodes {
 		e.help("change the pattern, too: no node's name matches: %s", e.annotate(e.decides))
 	}
 }
@@ -80,7 +83,8 @@ func (e *explanation) judgeScheduled(pod *v1.Pod) {
 	case created && !matches:
 		e.help("recreate the pod without spec.nodeName")
 	case !matches:
-		e.help("recreate the pod, so that it is scheduled again: the annotation was changed later, or the scheduler %s does not read it", pod.Spec.SchedulerName)
+		e.help("if the scheduler %s does not read the annotation, set spec.schedulerName to that of one that does, such as custom-scheduler of regex-scheduling's manifests", pod.Spec.SchedulerName)
+		e.help("if the annotation was changed after the pod was scheduled, recreate the pod")
 	}
 }
 
@@ -101,7 +105,7 @@ func (e *explanation) judgeUnseen(pod *v1.Pod, seen *surroundings) {
 	if len(others) > 0 {
 		scheduled = "; other pods were scheduled by " + some(others)
 	}
-	e.help("start a scheduler with a profile %s, or recreate the pod with the schedulerName of one that runs%s", scheduler, scheduled)
+	e.help("set spec.schedulerName to that of a scheduler that runs (by kubectl replace --force), or start one with a profile %s%s", scheduler, scheduled)
 }
 
 // judgeMismatch is judge for a pod whose patterns leave no node. It looks for near misses.

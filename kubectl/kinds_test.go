@@ -40,7 +40,8 @@ var kinds = map[string]kind{
 		change: func(p *v1.Pod) { p.Annotations[key] = "^free-2$" },
 		advice: `Verdict:  it is on free-1; the name does not match
 To fix it:
-  - recreate the pod, so that it is scheduled again: the annotation was changed later, or the scheduler default-scheduler does not read it
+  - if the scheduler default-scheduler does not read the annotation, set spec.schedulerName to that of one that does, such as custom-scheduler of regex-scheduling's manifests
+  - if the annotation was changed after the pod was scheduled, recreate the pod
 `,
 	},
 	"no-match": {
@@ -86,7 +87,7 @@ To fix it:
 		pod: podWith("^free-", func(p *v1.Pod) { p.Spec.SchedulerName = "absent" }),
 		advice: `Verdict:  it is pending, and no scheduler has reported on it: is there one with the schedulerName absent?
 To fix it:
-  - start a scheduler with a profile absent, or recreate the pod with the schedulerName of one that runs; other pods were scheduled by default-scheduler
+  - set spec.schedulerName to that of a scheduler that runs (by kubectl replace --force), or start one with a profile absent; other pods were scheduled by default-scheduler
 `,
 	},
 	"no-resource-claim": {
@@ -145,22 +146,31 @@ func TestEveryKindOfPodGetsItsAdvice(t *testing.T) {
 	})
 	t.Run("every command", func(t *testing.T) { everyCommand(t, sim) })
 	t.Run("with few rights", func(t *testing.T) {
-		onCluster{t, sim.Client()}.allow("dev", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"list"}},
-			rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}})
+		onCluster{t, sim.Client()}.allow("dev", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}})
 		want := `Verdict:  it is pending, and no scheduler has reported on it: is there one with the schedulerName absent?
 Not checked:
+  - list nodes: nodes is forbidden: User "dev" cannot list resource "nodes" in API group "" at the cluster scope
   - events is forbidden: User "dev" cannot list resource "events" in API group "" in the namespace "default"
   - list pods: pods is forbidden: User "dev" cannot list resource "pods" in API group "" at the cluster scope
 To fix it:
-  - start a scheduler with a profile absent, or recreate the pod with the schedulerName of one that runs
+  - set spec.schedulerName to that of a scheduler that runs (by kubectl replace --force), or start one with a profile absent
 `
-		eventually.Succeeds(t, "explain with the rights to get a pod and nodes", func(context.Context) error {
+		eventually.Succeeds(t, "explain with the right to get a pod alone", func(context.Context) error {
 			_, out, stderr := run(t, "", "explain", "nobodys", "--kubeconfig", sim.Kubeconfig(), "--as", "dev")
 			if advice(out) != want {
 				return fmt.Errorf("\n%s%s\nwant\n%s", out, stderr, want)
 			}
 			return nil
 		})
+		for pod, want := range map[string]string{
+			"mismatches": "Verdict:  it is on free-1; the name does not match\n",
+			"taint":      "Verdict:  it is pending; the scheduler's message has the reason\n",
+		} {
+			status, out, stderr := run(t, "", "explain", pod, "--kubeconfig", sim.Kubeconfig(), "--as", "dev")
+			if status != 0 || !strings.HasPrefix(advice(out), want) || strings.Contains(out, "Matches:") || !strings.Contains(out, "list nodes: nodes is forbidden") {
+				t.Errorf("status %d, want %s: %s%s", status, want, out, stderr)
+			}
+		}
 	})
 }
 

@@ -1,66 +1,19 @@
 package kubectl
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
+	"wasmkwokwizardry.io/regex-scheduling/internal/lint"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
-	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
-	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
-
-// Rules of lint. With a pattern that the scheduler refuses, the pod stays pending. With an
-// annotation without effect, it runs anywhere, which is worse.
-const (
-	ruleInvalid   = "invalid-pattern"
-	ruleNotString = "not-a-string"
-	ruleMisplaced = "misplaced"
-	ruleMisspelt  = "misspelt"
-	ruleDialect   = "other-dialect"
-	ruleNoNode    = "no-node"
-	ruleHostlist  = "hostlist"
-	ruleUnread    = "unreadable"
-)
-
-var rules = map[string]string{
-	ruleInvalid:   "The scheduler refuses the pattern, and the pod stays pending.",
-	ruleNotString: "The value is not a string in YAML, so the API server refuses the object.",
-	ruleMisplaced: "The annotation is not on a pod or a pod template, so it has no effect.",
-	ruleMisspelt:  "The key is almost that of the annotation, so it has no effect.",
-	ruleDialect:   "The pattern means something else in Python's dialect.",
-	ruleHostlist:  "The pattern looks like a hostlist or a glob, and means something else as a regular expression.",
-	ruleUnread:    "The file cannot be read, so it was not checked.",
-	ruleNoNode:    "The pattern matches none of the nodes in --nodes or in the cluster.",
-}
-
-// finding is a mistake or a warning.
-type finding struct {
-	File string `json:"file"`
-	// Line and Column are 0 in JSON, where Object says which it is.
-	Line   int `json:"line,omitempty"`
-	Column int `json:"column,omitempty"`
-	// Object is the kind, namespace and name, as far as they are set.
-	Object  string `json:"object"`
-	Rule    string `json:"rule"`
-	Warning bool   `json:"warning"`
-	Message string `json:"message"`
-}
-
-// linter checks one object after the other.
-type linter struct {
-	policy   regex.Policy
-	nodes    []string // nil: not given
-	findings []finding
-	patterns int // that were checked
-}
 
 func newLint(o *options) *cobra.Command {
 	var nodes string
@@ -78,13 +31,13 @@ func newLint(o *options) *cobra.Command {
 			"  kubectl regex lint -o sarif deploy/ >regex.sarif",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error {
-			l := &linter{policy: o.policy}
+			l := &lint.Linter{Policy: o.policy}
 			if nodes != "" || live {
 				names, err := o.nodeNames(cmd.Context(), nodes, "")
 				if err != nil {
 					return err
 				}
-				l.nodes = append([]string{}, names...)
+				l.Nodes = append([]string{}, names...)
 			}
 			return o.lint(cmd.Context(), l, files, exclude, strict)
 		},
@@ -98,137 +51,96 @@ func newLint(o *options) *cobra.Command {
 	return cmd
 }
 
-func (o *options) lint(ctx context.Context, l *linter, paths, exclude []string, strict bool) error {
+func (o *options) lint(ctx context.Context, l *lint.Linter, paths, exclude []string, strict bool) error {
 	for _, pattern := range exclude {
 		if _, err := filepath.Match(pattern, ""); err != nil {
 			return fmt.Errorf("--exclude %s: %w", pattern, err)
 		}
 	}
 	for _, path := range paths {
-		all, err := files(ctx, path, exclude, l.unreadable)
+		bad := func(file string, err error) { l.Unreadable(shownAs(file), 1, err) }
+		all, err := files(ctx, path, exclude, bad)
 		if err != nil {
 			return err
 		}
 		for _, file := range all {
-			if err := o.eachManifest(file, l.look); err != nil {
-				l.unreadable(file, err)
+			text, err := o.readFile(file)
+			if err != nil {
+				bad(file, err)
+				continue
 			}
+			l.Read(shownAs(file), text)
 		}
 	}
-	slices.SortFunc(l.findings, func(a, b finding) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
-			cmp.Compare(a.Object, b.Object), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
-	})
+	l.Sort()
 	if err := o.printFindings(l); err != nil {
 		return err
 	}
 	switch {
-	case slices.ContainsFunc(l.findings, func(f finding) bool { return f.Rule == ruleUnread }):
+	case slices.ContainsFunc(l.Findings, func(f lint.Finding) bool { return f.Rule == lint.Unread }):
 		return errUnread
-	case slices.ContainsFunc(l.findings, func(f finding) bool { return strict || !f.Warning }):
+	case slices.ContainsFunc(l.Findings, func(f lint.Finding) bool { return strict || !f.Warning }):
 		return errMistakes
 	}
 	return nil
 }
 
-// unreadable reports a file that cannot be read, or not to its end.
-func (l *linter) unreadable(file string, err error) {
-	l.findings = append(l.findings, finding{File: shownAs(file), Line: lineOf(err), Column: 1, Rule: ruleUnread, Message: err.Error()})
-}
+// extensions are the file name extensions of manifests.
+var extensions = []string{".yaml", ".yml", ".json"}
 
-// lineOf returns the line that a YAML error names, or 1.
-func lineOf(err error) int {
-	line := 1
-	if _, text, ok := strings.Cut(err.Error(), "yaml: line "); ok {
-		_, _ = fmt.Sscanf(text, "%d", &line)
+// files returns the path itself, or the manifests in a folder. It skips paths and names that
+// a pattern of exclude matches, and calls bad for a file that cannot be read.
+func files(ctx context.Context, path string, exclude []string, bad func(file string, err error)) (all []string, err error) {
+	if path == "-" {
+		return []string{path}, nil
 	}
-	return line
-}
-
-const (
-	labelMisplaced     = "label %s: it has no effect; it must be an annotation with the key %s"
-	annotationMisspelt = "annotation %s: it has no effect; did you mean %s?"
-)
-
-// meantKey returns the policy's key that a key is, or is nearly, or "". A pod's annotation
-// may lack the prefix.
-func meantKey(policy regex.Policy, key string, onPod bool) string {
-	keys := policy.Keys()
-	meant := yamlcheck.Closest(key, keys)
-	if meant != "" || !onPod {
-		return meant
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return []string{path}, err
 	}
-	for _, known := range keys {
-		_, name, _ := strings.Cut(known, "/")
-		if strings.EqualFold(key, name) {
-			return known
+	return all, filepath.WalkDir(path+string(filepath.Separator), func(file string, entry fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
-	}
-	return ""
-}
-
-// look checks an annotation or a label of an object.
-func (l *linter) look(m *manifest, e entry) {
-	meant := meantKey(l.policy, e.key, e.ofPod && !e.isLabel)
-	switch {
-	case meant == "":
-	case e.isLabel && m.isCustom() && !e.ofPod:
-	case e.isLabel:
-		l.report(m, e, ruleMisplaced, labelMisplaced, e.key, meant)
-	case meant != e.key:
-		l.report(m, e, ruleMisspelt, annotationMisspelt, e.key, meant)
-	case !e.ofPod && m.isCustom():
-		l.report(m, e, ruleMisplaced, "annotation %s: it is read on pods only; does the controller of %s copy it to them?", e.key, m.kind).Warning = true
-	case !e.ofPod:
-		l.report(m, e, ruleMisplaced, "annotation %s: it is read on pods only; move it to %s", e.key, m.wanted())
-	case e.at.ShortTag() != "!!str":
-		l.report(m, e, ruleNotString, "annotation %s: %s is not a string in YAML; put it in quotes", e.key, e.at.Value)
-	default:
-		l.pattern(m, e)
-	}
-}
-
-func (l *linter) pattern(m *manifest, e entry) {
-	l.patterns++
-	pattern := e.at.Value
-	annotations := map[string]string{e.key: pattern}
-	selector, err := l.policy.Selector(annotations)
-	if selector == nil && err == nil { // the pattern rejects no nodes
-		selector, err = l.policy.Preference(annotations)
-	}
-	if err == nil && l.nodes != nil && len(matching(selector, l.nodes)) == 0 {
-		problem := "matches none of"
-		if e.key == l.policy.ExcludeAnnotation {
-			problem = "matches all of"
+		relative, _ := filepath.Rel(path, file)
+		if slices.ContainsFunc(exclude, func(pattern string) bool { return excludes(pattern, relative) }) {
+			if entry != nil && entry.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
 		}
-		l.report(m, e, ruleNoNode, "annotation %s: %s %s: %s", e.key, problem, report.Plural(len(l.nodes), "node"), shown(pattern))
-	}
-	var wrong *regex.PatternError
-	if errors.As(err, &wrong) {
-		l.report(m, e, ruleInvalid, "%s", wrong)
-		return
-	}
-	for _, difference := range dialect.Python(pattern) {
-		l.report(m, e, ruleDialect, "annotation %s: %s: %s", e.key, difference, shown(pattern))
-	}
-	for _, habit := range dialect.Hostlist(pattern) {
-		l.report(m, e, ruleHostlist, "annotation %s: %s: %s", e.key, habit, shown(pattern))
-	}
-}
-
-// warnings are the rules that find what may be intended.
-var warnings = []string{ruleDialect, ruleHostlist, ruleNoNode}
-
-// report adds a finding, and returns it.
-func (l *linter) report(m *manifest, e entry, rule, format string, args ...any) *finding {
-	l.findings = append(l.findings, finding{
-		File: m.file, Line: e.at.Line, Column: e.at.Column, Object: m.String(), Rule: rule,
-		Warning: slices.Contains(warnings, rule), Message: fmt.Sprintf(format, args...),
+		if err == nil && (entry.IsDir() || !slices.Contains(extensions, filepath.Ext(file))) {
+			return nil
+		}
+		if err == nil {
+			info, err = os.Stat(file) // behind a link
+		}
+		switch {
+		case err != nil:
+			bad(file, err)
+		case info.Mode().IsRegular():
+			all = append(all, file)
+		}
+		return nil
 	})
-	return &l.findings[len(l.findings)-1]
 }
 
-func (f finding) severity() string {
+// excludes reports whether a pattern of --exclude matches a path in a folder, or its base name.
+func excludes(pattern, path string) bool {
+	whole, _ := filepath.Match(pattern, path)
+	last, _ := filepath.Match(pattern, filepath.Base(path))
+	return path != "." && (whole || last)
+}
+
+// shownAs returns the name of a file in findings.
+func shownAs(file string) string {
+	if file == "-" {
+		return "stdin"
+	}
+	return file
+}
+
+func severity(f lint.Finding) string {
 	if f.Warning {
 		return "warning"
 	}
@@ -236,7 +148,7 @@ func (f finding) severity() string {
 }
 
 // place is the file, with the position where it is known.
-func (f finding) place() string {
+func place(f lint.Finding) string {
 	if f.Line == 0 {
 		return f.File
 	}
@@ -244,18 +156,18 @@ func (f finding) place() string {
 }
 
 // about is the message, with the object that it is about.
-func (f finding) about() string { return strings.TrimPrefix(f.Object+": "+f.Message, ": ") }
+func about(f lint.Finding) string { return strings.TrimPrefix(f.Object+": "+f.Message, ": ") }
 
-func (o *options) printFindings(l *linter) error {
+func (o *options) printFindings(l *lint.Linter) error {
 	switch o.output {
 	case "sarif":
-		return printJSON(o.Out, sarif(l.findings))
+		return printJSON(o.Out, sarif(l.Findings))
 	case "json", "yaml":
-		return o.print(append([]finding{}, l.findings...)) // [], not null
+		return o.print(append([]lint.Finding{}, l.Findings...)) // [], not null
 	}
-	for _, f := range l.findings {
-		fmt.Fprintf(o.Out, "%s: %s: %s (%s)\n", f.place(), f.severity(), f.about(), f.Rule)
+	for _, f := range l.Findings {
+		fmt.Fprintf(o.Out, "%s: %s: %s (%s)\n", place(f), severity(f), about(f), f.Rule)
 	}
-	fmt.Fprintf(o.ErrOut, "%s, %s\n", report.Plural(l.patterns, "pattern"), report.Plural(len(l.findings), "finding"))
+	fmt.Fprintf(o.ErrOut, "%s, %s\n", report.Plural(l.Patterns, "pattern"), report.Plural(len(l.Findings), "finding"))
 	return nil
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/lint"
 )
 
 // run runs the command with standard input.
@@ -34,7 +36,35 @@ func TestLintFinds(t *testing.T) {
 		"a good pattern":         {pod(key + ": 'kubecon-.*'"), ""},
 		"no annotation":          {pod(""), ""},
 		"an empty file":          {"", ""},
-		"Helm's values":          {"image: x\nkind: none\nannotations: {" + key + ": '('}\n", ""},
+		"Helm's values":          {"image: x\nweb: {podAnnotations: {" + key + ": '('}}\n", "stdin:2:61: error: annotation " + key + ": missing closing ): \"(\" (invalid-pattern)"},
+		"good Helm's values":     {"commonAnnotations: {" + key + ": 'a'}\npodLabels: {a/b: c}\nregex: {regex: x}\n", ""},
+		"values of a service":    {"service: {annotations: {" + key + ": 'a'}}\n", "is service.annotations for pods? (misplaced)"},
+		"values without prefix":  {"podAnnotations: {regex: x}\n", "did you mean " + key + "? (misspelt)"},
+		"a ConfigMap of values":  {"apiVersion: v1\nkind: ConfigMap\ndata: {" + key + ": 'a'}\n", "move it to the metadata.annotations of a pod or of a pod template (misplaced)"},
+		"podMetadata":            {"apiVersion: monitoring.coreos.com/v1\nkind: Prometheus\nspec: {podMetadata: {annotations: {" + key + ": '('}}}\n", "error: Prometheus: annotation " + key + ": missing closing )"},
+		"a driver of Spark":      {"apiVersion: sparkoperator.k8s.io/v1beta2\nkind: SparkApplication\nspec: {driver: {annotations: {" + key + ": 'a'}}, executor: {annotations: {" + key + ": '('}}}\n", "error: SparkApplication: annotation " + key + ": missing closing )"},
+		"inheritedMetadata":      {"apiVersion: postgresql.cnpg.io/v1\nkind: Cluster\nspec: {inheritedMetadata: {annotations: {" + key + ": '('}}}\n", "(invalid-pattern)"},
+		"Zalando's Postgres":     {"apiVersion: acid.zalan.do/v1\nkind: postgresql\nspec: {podAnnotations: {" + key + ": '('}}\n", "(invalid-pattern)"},
+		"Strimzi's pods":         {"apiVersion: kafka.strimzi.io/v1beta2\nkind: Kafka\nspec: {kafka: {template: {pod: {metadata: {annotations: {" + key + ": '('}}}}}}\n", "(invalid-pattern)"},
+		"Strimzi's services":     {"apiVersion: kafka.strimzi.io/v1beta2\nkind: Kafka\nspec: {kafka: {template: {bootstrapService: {metadata: {annotations: {" + key + ": 'a'}}}}}}\n", "warning: Kafka: annotation " + key + ": it is read on pods only; is spec.kafka.template.bootstrapService.metadata.annotations for pods? (misplaced)"},
+		"a TaskRun":              {"apiVersion: tekton.dev/v1\nkind: TaskRun\nmetadata: {name: t, annotations: {" + key + ": 'a'}}\n", "does the controller of TaskRun copy it to them? (misplaced)"},
+		"a kustomization":        {"apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\ncommonAnnotations: {" + key + ": '('}\n", "(invalid-pattern)"},
+		"an object in an object": {"apiVersion: work.example.com/v1\nkind: Work\nspec: {manifests: [{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, annotations: {" + key + ": 'a'}}}]}\n", "error: Deployment d: annotation " + key + ": it is read on pods only; move it to spec.template.metadata.annotations"},
+		"a namespace's default":  {"apiVersion: v1\nkind: Namespace\nmetadata: {name: n, annotations: {scheduler.wasmkwokwizardry.io/default-regex: '('}}\n", "error: Namespace n: annotation scheduler.wasmkwokwizardry.io/default-regex: missing closing ): \"(\" (invalid-pattern)"},
+		"a good default":         {"apiVersion: v1\nkind: Namespace\nmetadata: {name: n, annotations: {scheduler.wasmkwokwizardry.io/default-regex: '^a'}}\n", ""},
+		"yes":                    {pod(key + ": yes"), "yes is not a string in YAML; put it in quotes (not-a-string)"},
+		"on":                     {pod(key + ": on"), "on is not a string in YAML"},
+		"n":                      {pod(key + ": n"), "n is not a string in YAML"},
+		"octal":                  {pod(key + ": 0o17"), "0o17 is not a string in YAML"},
+		"yes in quotes":          {pod(key + ": 'yes'"), ""},
+		"a date":                 {pod(key + ": 2026-01-02"), ""},
+		"a mapping":              {pod(key + ": {a: b}"), "the value is not a string in YAML"},
+		"null":                   {pod(key + ": ~"), "~ is not a string in YAML"},
+		"pasted quotes":          {pod(key + `: "'kubecon-.*'"`), "warning: Pod p: annotation " + key + ": the quotes are part of it, and no node's name has quotes; remove them: 'kubecon-.*' (pasted)"},
+		"a line break":           {"apiVersion: v1\nkind: Pod\nmetadata:\n  annotations:\n    " + key + ": |\n      kubecon-.*\n", "it ends with a line break, which no node's name has; write |- in place of |"},
+		"a space":                {pod(key + ": 'kubecon '"), "it begins or ends with white space"},
+		"JSON of a custom kind":  {`{"apiVersion":"acid.zalan.do/v1","kind":"postgresql","spec":{"podAnnotations":{"` + key + `":"("}}}`, "stdin: error: postgresql: annotation"},
+		"JSON with a number":     {`{"apiVersion":"v1","kind":"Pod","metadata":{"annotations":{"` + key + `":1}}}`, "1 is not a string"},
 		"not RE2":                {pod(key + ": 'a(?!b)'"), `5:54: error: Pod p: annotation ` + key + `: invalid or unsupported Perl syntax "(?!": "a(?!b)" (invalid-pattern)`},
 		"a bad exclusion":        {pod(key + "-exclude: 'a(?!b)'"), "annotation " + key + `-exclude: invalid or unsupported Perl syntax "(?!"`},
 		"an exclusion misspelt":  {pod(key + "-exlude: a"), "did you mean " + key + "-exclude? (misspelt)"},
@@ -73,7 +103,7 @@ func TestLintFinds(t *testing.T) {
 }
 
 func TestEveryKindsPodTemplateIsLinted(t *testing.T) {
-	for kind, path := range templates {
+	for kind, path := range lint.Templates {
 		bad := key + ": '('"
 		before, after := "", ""
 		for field := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '.' }) {
@@ -81,7 +111,7 @@ func TestEveryKindsPodTemplateIsLinted(t *testing.T) {
 		}
 		manifest := "apiVersion: v1\nkind: " + kind + "\n" + strings.Replace(before+"metadata: {annotations: {"+bad+"}}"+after, "{", "{ ", 1) + "\n"
 		status, out, stderr := run(t, manifest, "lint", "-")
-		if status != exitMistakes || strings.Count(out, ruleInvalid) != 1 || strings.Count(out, "\n") != 1 {
+		if status != exitMistakes || strings.Count(out, lint.Invalid) != 1 || strings.Count(out, "\n") != 1 {
 			t.Errorf("%s: exit status %d: %s%s\n%s", kind, status, out, stderr, manifest)
 		}
 	}
@@ -142,7 +172,7 @@ func TestSARIF(t *testing.T) {
 	}
 	result := log.Runs[0].Results[0]
 	place := result.Locations[0].PhysicalLocation
-	if log.Version != "2.1.0" || len(log.Runs[0].Tool.Driver.Rules) != len(rules) || result.RuleID != ruleInvalid || result.Level != "error" ||
+	if log.Version != "2.1.0" || len(log.Runs[0].Tool.Driver.Rules) != len(lint.Rules) || result.RuleID != lint.Invalid || result.Level != "error" ||
 		place.ArtifactLocation.URI != "stdin" || place.Region.StartLine != 5 || place.Region.StartColumn != 54 {
 		t.Errorf("got %s", out)
 	}
@@ -212,6 +242,26 @@ func TestFilesThatCannotBeReadAreFindings(t *testing.T) {
 	status, _, stderr = run(t, "", "lint", "--exclude", "[", folder)
 	if status != exitFailed || !strings.Contains(stderr, "--exclude [: syntax error in pattern") {
 		t.Errorf("a bad glob: exit status %d: %s", status, stderr)
+	}
+}
+
+func TestDocumentsAfterABrokenOneAreLinted(t *testing.T) {
+	text := pod(key+": '('") + "---\na: 1\n{{- if x }}\n--- # the third\n" + pod(key+": ')'") + "---\nb: [\n"
+	status, out, stderr := run(t, text, "lint", "-")
+	for _, want := range []string{"stdin:5:54: error: Pod p: ", "stdin:8:1: error: yaml: line 8: ", "stdin:14:54: error: Pod p: ", "stdin:16:1: error: yaml: line 16: "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	if status != exitFailed || strings.Count(out, "\n") != 4 || stderr != "2 patterns, 4 findings\n" {
+		t.Errorf("exit status %d\n%s%s", status, out, stderr)
+	}
+}
+
+func TestMisplacedPatternIsCheckedToo(t *testing.T) {
+	status, out, _ := run(t, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {annotations: {"+key+": '('}}\n", "lint", "-")
+	if status != exitMistakes || !strings.Contains(out, "(invalid-pattern)") || !strings.Contains(out, "move it to spec.template.metadata.annotations (misplaced)") {
+		t.Errorf("exit status %d: %s", status, out)
 	}
 }
 

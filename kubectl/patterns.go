@@ -13,6 +13,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/cli-runtime/pkg/printers"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/lint"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -61,7 +62,7 @@ type inUse struct {
 func newPatterns(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "nodes",
-		Short:             "List the patterns of the pods, with the number of nodes and pods of each",
+		Short:             "List patterns with how many nodes and pods they have",
 		Example:           "  kubectl regex nodes -A",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -105,7 +106,7 @@ func (o *options) patterns(ctx context.Context) error {
 		for _, r := range rejecting {
 			cell := "-"
 			if pattern, ok := use.Patterns[*o.policy.Key(r)]; ok {
-				cell = shown(pattern)
+				cell = lint.Shown(pattern)
 			}
 			fmt.Fprint(w, cell, "\t")
 		}

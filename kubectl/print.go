@@ -6,10 +6,10 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/lint"
 )
 
 // print writes a value as --output says, in JSON or YAML.
@@ -32,24 +32,15 @@ func printJSON(out io.Writer, value any) error {
 	return encoder.Encode(value)
 }
 
-// shown returns a pattern as it is. It quotes one that would break a line or control a
-// terminal.
-func shown(pattern string) string {
-	if strings.ContainsRune(pattern, '\t') || !strconv.CanBackquote(strings.ReplaceAll(pattern, "`", "")) {
-		return strconv.Quote(pattern)
-	}
-	return pattern
-}
-
 // object is a JSON object.
 type object = map[string]any
 
 // sarif makes the part of SARIF 2.1.0 that code review tools read, see
 // https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html.
-func sarif(findings []finding) object {
+func sarif(findings []lint.Finding) object {
 	known, results := []object{}, []object{}
-	for _, id := range slices.Sorted(maps.Keys(rules)) {
-		known = append(known, object{"id": id, "shortDescription": object{"text": rules[id]}})
+	for _, id := range slices.Sorted(maps.Keys(lint.Rules)) {
+		known = append(known, object{"id": id, "shortDescription": object{"text": lint.Rules[id]}})
 	}
 	for _, f := range findings {
 		place := object{"artifactLocation": object{"uri": filepath.ToSlash(f.File)}}
@@ -57,7 +48,7 @@ func sarif(findings []finding) object {
 			place["region"] = object{"startLine": f.Line, "startColumn": f.Column}
 		}
 		results = append(results, object{
-			"ruleId": f.Rule, "level": f.severity(), "message": object{"text": f.about()},
+			"ruleId": f.Rule, "level": severity(f), "message": object{"text": about(f)},
 			"locations": []object{{"physicalLocation": place}},
 		})
 	}

@@ -84,23 +84,6 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-func TestArgs(t *testing.T) {
-	tests := []struct{ name, args, err string }{
-		{"no args", "", ""},
-		{"an empty object", "{}", ""},
-		{"an unknown field", `{"anotation":"example.com/nodes"}`, `unknown field "anotation"`},
-		{"not an object", `[]`, "plugin RegexScheduling: args: "},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			_, err := New(t.Context(), &runtime.Unknown{Raw: []byte(tt.args)}, nil)
-			if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
-				t.Errorf("got %v, want %q", err, tt.err)
-			}
-		})
-	}
-}
-
 func TestFilterInParallelGivesTheSameVerdicts(t *testing.T) {
 	pl, state, p := newPlugin(t, ""), schedframework.NewCycleState(), pod(regex.Annotation, "-[0-4][0-9]$")
 	_, status := pl.PreFilter(t.Context(), state, p, nil)

@@ -15,13 +15,14 @@ func ExamplePolicy_Selector() {
 		fmt.Println(err)
 		return
 	}
-	for _, name := range []string{"kubecon-1", "kubecon-9", "edge-1"} {
+	for _, name := range []string{"kubecon-1", "kubecon-9", "edge-1", "edge-9"} {
 		fmt.Printf("%s: %t %q\n", name, selector.Match(name), selector.Reason(selector.Judge(name)))
 	}
 	// Output:
 	// kubecon-1: true ""
 	// kubecon-9: false "node(s) matched the pod's node name regex-exclude \"-9$\""
 	// edge-1: false "node(s) didn't match the pod's node name regex \"kubecon-.*\""
+	// edge-9: false "node(s) didn't match the pod's node name regex \"kubecon-.*\""
 }
 
 // The error addresses the author of the annotation.

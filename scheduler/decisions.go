@@ -97,7 +97,7 @@ func (s *decisionServer) answer(ctx context.Context, pod types.NamespacedName, a
 	a := decisions.Answer{Pod: pod.String(), Time: time.Now(), Attempts: []decisions.Attempt{}}
 	var sections []report.Section
 	status = http.StatusOK
-	if s.elsewhere(ctx, &a) {
+	if s.notLeading(ctx, &a) {
 		status = http.StatusMisdirectedRequest
 	} else {
 		sections = s.fill(&a, pod)
@@ -120,8 +120,8 @@ func (s *decisionServer) answer(ctx context.Context, pod types.NamespacedName, a
 	return status, kind, text
 }
 
-// elsewhere says which replica to ask, if it is another one.
-func (s *decisionServer) elsewhere(ctx context.Context, a *decisions.Answer) bool {
+// notLeading says which replica to ask, if it is another one.
+func (s *decisionServer) notLeading(ctx context.Context, a *decisions.Answer) bool {
 	if s.lock != nil {
 		a.Replica = s.lock.Identity()
 	}
@@ -161,7 +161,7 @@ func (s *decisionServer) fill(a *decisions.Answer, pod types.NamespacedName) (se
 		return nil
 	}
 	if last.Result == recorder.Scheduled {
-		a.Verdict = fmt.Sprintf("Pod %s is on node %s.", pod, last.Node)
+		a.Verdict = fmt.Sprintf("Pod %s is not pending: it is on node %s.", pod, last.Node)
 		return last.Sections()
 	}
 	a.Verdict = fmt.Sprintf("Pod %s is pending%s.", pod, strings.TrimSuffix(last.Because(last.Message+last.PodGroup.Note()), "."))

@@ -20,7 +20,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
-	_ "k8s.io/kubernetes/cmd/kube-scheduler/app" // has newEndpointsHandler
 	schedulerconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
@@ -93,12 +92,13 @@ func record(cc *schedulerconfig.CompletedConfig, sched *scheduler.Scheduler, byt
 	r.OnEnd = func(result recorder.Result, plugin string) {
 		attempts.WithLabelValues(strings.ToLower(string(result)), causeOf(result, plugin)).Inc()
 	}
+	pending, others := droppedAttempts.WithLabelValues("pending"), droppedAttempts.WithLabelValues("others")
 	r.OnDrop = func(ofPending bool) {
-		of := "others"
 		if ofPending {
-			of = "pending"
+			pending.Inc()
+		} else {
+			others.Inc()
 		}
-		droppedAttempts.WithLabelValues(of).Inc()
 	}
 	r.Attach(sched, func(url string) string { return url })
 	_, _ = cc.InformerFactory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(object any) {

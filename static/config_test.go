@@ -1,9 +1,9 @@
 package static_test
 
 import (
-	"strings"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -30,8 +30,6 @@ func TestV2DoesNotStartWithABadConfig(t *testing.T) {
 		`annotation: a`:                                 `guestConfig: want a JSON object`,
 	} {
 		_, err := start(t, read(t, v2File), config, nil)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want %q", config, err, want)
-		}
+		testkit.ErrorHas(t, err, want)
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 // soakCycles is how many pods the soak schedules. make soak schedules a million, with which the guest's memory
 // is seen to keep its size.
-var soakCycles = flag.Int("soak.cycles", 20_000, "how many pods the soak schedules")
+var soakCycles = flag.Int("soak.cycles", 10_000, "how many pods the soak schedules")
 
 const (
 	// settled is after how many cycles the guest's memory must have its size. It
@@ -39,11 +39,7 @@ func TestSoakOfDifferingPatternsPodsAndNodes(t *testing.T) {
 		if t.Failed() {
 			break
 		}
-		if i%50_000 == 0 {
-			s.progress()
-		}
 	}
-	s.progress()
 	if s.costly > s.cycles/1000 {
 		t.Errorf("%d honest patterns were too costly", s.costly)
 	}
@@ -63,10 +59,7 @@ type soak struct {
 	clusters []*snapshot.Handle
 	guest    *guest
 	cycles   int
-	verdicts int
-	matches  int
-	refused  int // cycles that the budget or the syntax ended
-	costly   int // of these, with honest patterns
+	costly   int // cycles that the budget ended, with honest patterns
 }
 
 func newSoak(t *testing.T) *soak {
@@ -76,10 +69,6 @@ func newSoak(t *testing.T) *soak {
 	}
 	s.guest = load(t, v2File, "", s.clusters[0])
 	return s
-}
-
-func (s *soak) progress() {
-	s.t.Logf("%d cycles, %d verdicts, %d of them yes; %d cycles refused; memory %d bytes", s.cycles, s.verdicts, s.matches, s.refused, s.guest.Memory())
 }
 
 // cycle schedules one pod. Now and then a hostile one comes, or one that asks
@@ -111,7 +100,6 @@ func (s *soak) schedule(pattern string, hostile bool) {
 		s.t.Fatalf("cycle %d: %q: %v", s.cycles, pattern, status)
 	}
 	if !status.IsSuccess() {
-		s.refused++
 		costly := strings.Contains(status.Message(), "too costly to match")
 		if costly && !hostile {
 			s.costly++
@@ -126,13 +114,9 @@ func (s *soak) schedule(pattern string, hostile bool) {
 		return
 	}
 	for _, node := range s.clusters[s.random.IntN(len(s.clusters))].Nodes {
-		s.verdicts++
 		status := s.guest.Filter(pod, node)
 		if trapped(status) || status.IsSuccess() != want.MatchString(node.Node().Name) {
 			s.t.Errorf("cycle %d: %q on %s: %v", s.cycles, want, node.Node().Name, status)
-		}
-		if status.IsSuccess() {
-			s.matches++
 		}
 	}
 }

@@ -35,8 +35,8 @@ func TestV2AnswersPreFilter(t *testing.T) {
 		{"a pod without annotations is skipped", podWithout(), fwk.Skip, ""},
 		{"a pod with other annotations is skipped", annotated("example.com/other", "a"), fwk.Skip, ""},
 		{"an alternation of 100 names is accepted", podWith(patterns.HundredNames()), fwk.Success, ""},
-		{"a preference alone excludes no node", preferring(podWithout(), "gpu"), fwk.Skip, ""},
-		{"an exclusion alone is accepted", excluding(podWithout(), "gpu"), fwk.Success, ""},
+		{"a preference alone excludes no node", with(podWithout(), regex.PreferAnnotation, "gpu"), fwk.Skip, ""},
+		{"an exclusion alone is accepted", with(podWithout(), regex.ExcludeAnnotation, "gpu"), fwk.Success, ""},
 		{
 			"a costly pattern keeps the pod pending", podWith(`.{0,1000}a.{0,1000}b.{0,1000}c`), fwk.UnschedulableAndUnresolvable,
 			refusal + `the pattern is too costly: with its repeats written out it may hold at most 2000 characters and operators: ".{0,1000}a.{0,1000}b.{0,1000}c"`,
@@ -61,13 +61,14 @@ func TestGuestsAnswerFilter(t *testing.T) {
 		reason string // empty: it passes
 	}{
 		{"a node that matches", podWith("kubecon-.*"), 1, ""},
+		{"a pod with as many annotations as the API server takes", with(podWith("kubecon-.*"), "z.example.com/after", strings.Repeat("z", maxAnnotations)), 1, ""},
 		{"a pattern may match anywhere", podWith("con"), 2, ""},
 		{"the empty pattern admits any node", podWith(""), 0, ""},
 		{"case counts", podWith("KUBECON"), 1, mismatch("KUBECON")},
 		{"a node that does not match", podWith("kubecon-.*"), 0, mismatch("kubecon-.*")},
-		{"a node that is not excluded", excluding(podWith("kubecon-.*"), "-2$"), 1, ""},
-		{"a node that is excluded", excluding(podWith("kubecon-.*"), "-2$"), 2, `node(s) matched the pod's node name regex-exclude "-2$"`},
-		{"a node that does not match either", excluding(podWith("kubecon-.*"), "node"), 0, mismatch("kubecon-.*")},
+		{"a node that is not excluded", with(podWith("kubecon-.*"), regex.ExcludeAnnotation, "-2$"), 1, ""},
+		{"a node that is excluded", with(podWith("kubecon-.*"), regex.ExcludeAnnotation, "-2$"), 2, `node(s) matched the pod's node name regex-exclude "-2$"`},
+		{"a node that does not match either", with(podWith("kubecon-.*"), regex.ExcludeAnnotation, "node"), 0, mismatch("kubecon-.*")},
 		{"an invalid pattern", podWith(`kubecon-.*\`), 1, refusal + `trailing backslash at end of expression: "kubecon-.*\"`},
 		{"no annotation admits any node, also after a pod with one", podWithout(), 0, ""},
 	}
@@ -90,15 +91,9 @@ func TestGuestsAnswerFilter(t *testing.T) {
 	}
 }
 
-// excluding adds an exclusion to a pod.
-func excluding(pod *v1.Pod, pattern string) *v1.Pod {
-	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, regex.ExcludeAnnotation, pattern)
-	return pod
-}
-
-// preferring adds a preference to a pod.
-func preferring(pod *v1.Pod, pattern string) *v1.Pod {
-	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, regex.PreferAnnotation, pattern)
+// with adds an annotation to a pod.
+func with(pod *v1.Pod, key, pattern string) *v1.Pod {
+	metav1.SetMetaDataAnnotation(&pod.ObjectMeta, key, pattern)
 	return pod
 }
 
@@ -110,7 +105,7 @@ func TestV2ScoresWhatThePodPrefers(t *testing.T) {
 		fwk.PreScorePlugin
 		fwk.ScorePlugin
 	})
-	for _, pod := range []*v1.Pod{preferring(podWithout(), "-2$"), preferring(podWith("kubecon"), "-2$")} {
+	for _, pod := range []*v1.Pod{with(podWithout(), regex.PreferAnnotation, "-2$"), with(podWith("kubecon"), regex.PreferAnnotation, "-2$")} {
 		guest.PreFilter(pod)
 		status := scorer.PreScore(t.Context(), guest.state, pod, nodes.Nodes)
 		if !status.IsSuccess() {
@@ -156,33 +151,5 @@ func TestGuestsDeclareWhatTheyDecideBy(t *testing.T) {
 		if !status.IsSuccess() || !slices.Equal(fragments, want) {
 			t.Errorf("%s %s: got %v, %v", tt.file, tt.config, fragments, status)
 		}
-	}
-}
-
-func TestPodWithAMegabyteOfAnnotations(t *testing.T) {
-	nodes := cluster()
-	for _, file := range []string{v1File, v2File} {
-		t.Run(file, func(t *testing.T) {
-			guest := load(t, file, "", nodes)
-			pod := podWith("kubecon-.*")
-			pod.Annotations["example.com/before"] = strings.Repeat("a", 1<<19)
-			pod.Annotations["zexample.com/after"] = strings.Repeat("z", 1<<19)
-			guest.PreFilter(pod)
-			for i, want := range []bool{false, true, true} {
-				got := guest.Filter(pod, nodes.Nodes[i]).IsSuccess()
-				if got != want {
-					t.Errorf("node %d: got %v", i, got)
-				}
-			}
-			pod = podWith(strings.Repeat("a", 1<<20))
-			_, status := guest.PreFilter(pod)
-			if status.IsSuccess() {
-				status = guest.Filter(pod, nodes.Nodes[0])
-			}
-			message := status.Message()
-			if !strings.Contains(message, "too long: at most 2048 bytes, not 1048576") || len(message) > 500 {
-				t.Errorf("a megabyte of pattern: %.600s", message)
-			}
-		})
 	}
 }

@@ -80,7 +80,7 @@ func TestPodInBindingKeepsItsInstance(t *testing.T) {
 	}
 }
 
-func TestInstancesOfABurstOfPodsAreEnded(t *testing.T) {
+func TestInstancesOfPodsThatEndOrComeBackAreEnded(t *testing.T) {
 	guest := open(t, "remember_permit").(binder)
 	var pods []passing
 	for i := range 3 * maxSpare {
@@ -97,20 +97,12 @@ func TestInstancesOfABurstOfPodsAreEnded(t *testing.T) {
 			p.unreserve()
 		}
 	}
+	for range 3 * maxSpare {
+		begins(t, guest, "again.") // it comes back without an end
+	}
 	n := inside(guest).pool.watchdog.count()
 	if n > maxSpare+1 {
 		t.Errorf("%d instances are left", n)
-	}
-}
-
-func TestPodThatComesBackWithoutAnEndFreesItsInstance(t *testing.T) {
-	guest := open(t, "remember_permit").(binder)
-	for range 10 {
-		begins(t, guest, "first.")
-	}
-	pool := inside(guest).pool
-	if pool.taken()+len(pool.spare) > 2 {
-		t.Errorf("%d bound, %d spare", pool.taken(), len(pool.spare))
 	}
 }
 
@@ -143,14 +135,6 @@ func TestBindThatOnlyAnswersSuccessIsAnError(t *testing.T) {
 	if status.Code() != fwk.Error || !strings.Contains(status.Message(), "bind only answers Success") {
 		t.Errorf("got %v", status)
 	}
-}
-
-// taken is how many instances are a pod's own.
-func (p *pool) taken() (n int) {
-	for range p.owned.Range {
-		n++
-	}
-	return n
 }
 
 func TestReservationIsKnownToTheNextPod(t *testing.T) {

@@ -110,13 +110,9 @@ func TestEventIsOneLine(t *testing.T) {
 	h := aHandle()
 	event := `{"Reason":"Rea\nson","Action":"Ac\u001btion","Note":"first\nsecond` + strings.Repeat("a", 2000) + `"}`
 	preFilter(t.Context(), generous(t, h, "e", 1, len(event), event), framework.NewCycleState(), pod("web"))
-	if len(h.events) != 1 {
-		t.Fatalf("events %q", h.events)
-	}
 	note := "first; second" + strings.Repeat("a", 1024-len("first; second…")) + "…"
-	want := ", Rea; son, Action, " + note
-	if !strings.HasSuffix(h.events[0], want) {
-		t.Errorf("got %q, want …%q", h.events[0], want)
+	if len(h.events) != 1 || h.events[0] != "Rea; son, Action, "+note {
+		t.Errorf("got %q", h.events)
 	}
 }
 

@@ -43,9 +43,7 @@ func TestMetricsOfAGuest(t *testing.T) {
 			t.Errorf("%s is %q, want %s", series, got[series], value)
 		}
 	}
-	if err := inside(pl).Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, inside(pl).Close())
 	for _, series := range []string{"scheduler_wasm_guest_instances", "scheduler_wasm_guest_memory_bytes"} {
 		got := gathered(t)[series+labels]
 		if got != "0" {
@@ -109,9 +107,7 @@ func TestHostThatFetchesHoldsUpNoOtherGuest(t *testing.T) {
 	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless")}); err != nil {
 		t.Error(err)
 	}
-	if err := errors.Join(h.Close(), h.Close()); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, errors.Join(h.Close(), h.Close()))
 	cancel(nil)
 	if err := eventually.Receives(t, "the start ends", ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
@@ -156,9 +152,7 @@ func TestHostStartOutlivesTheFirstOne(t *testing.T) {
 	if err := eventually.Receives(t, "the second start ends", waits); err != nil {
 		t.Errorf("the second: %v", err)
 	}
-	if err := users(h, 1); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, users(h, 1))
 }
 
 // users returns an error unless the one guest of a host has so many.

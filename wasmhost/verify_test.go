@@ -8,8 +8,6 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,34 +69,4 @@ func TestGuestWithoutASignatureOfAKeyIsRefused(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The query stays where it is, with its secrets.
-func TestGuestOfAWebServerHasItsSignatureBesideIt(t *testing.T) {
-	ours, sign := newSigner(t, "ours.pub")
-	wasm := readGuest(t, "empty_filter")
-	h := New(Options{Transport: byPath{"/guest.wasm?token=1": string(wasm), "/guest.wasm.sigstore.json?token=1": sign(wasm)}})
-	defer h.Close()
-	args := Args{GuestURL: "http://guests/guest.wasm?token=1", Verify: &Verify{Keys: []string{ours}}}
-	if _, err := h.Start(t.Context(), "Wasm", args); err != nil {
-		t.Error(err)
-	}
-	args.GuestURL = "http://guests/guest.wasm?token=2"
-	_, err := h.Start(t.Context(), "Wasm", args)
-	if err == nil || strings.Contains(err.Error(), "token=2") {
-		t.Errorf("got %v, want an error without the query", err)
-	}
-}
-
-// byPath answers for a path and query.
-type byPath map[string]string
-
-func (texts byPath) RoundTrip(req *http.Request) (*http.Response, error) {
-	w := httptest.NewRecorder()
-	text, ok := texts[req.URL.RequestURI()]
-	if !ok {
-		w.WriteHeader(http.StatusNotFound)
-	}
-	_, _ = w.WriteString(text)
-	return w.Result(), nil
 }

@@ -13,6 +13,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -111,9 +112,7 @@ func TestGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {
 		all.Wait()
 		done <- nil
 	}()
-	if err := eventually.Receives(t, "all calls end", done); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, eventually.Receives(t, "all calls end", done))
 	got := schedule(t.Context(), pl, pod("next"), "quick")
 	if !got[0].IsSuccess() {
 		t.Errorf("the next pod: %v", got)
@@ -134,9 +133,7 @@ func TestHostThatIsClosedWaitsForNoGuest(t *testing.T) {
 		}
 		return nil
 	})
-	if err := p.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, p.Close())
 	status := eventually.Receives(t, "the call ends", answered)
 	if !strings.Contains(status.Message(), errClosed.Error()) {
 		t.Errorf("got %v", status)

@@ -133,13 +133,10 @@ func TestExtenderBoundsMemoryOfHostileRequests(t *testing.T) {
 		want  int // a status that there must be
 	}{
 		{"nodes without anything", list(pod+`"Nodes":{"items":[`, `{}`, 7_000_000, `]}}`), 1, http.StatusRequestEntityTooLarge},
-		{"names of nothing", list(pod+`"NodeNames":[`, `""`, 44_000_000, `]}`), 1, http.StatusRequestEntityTooLarge},
-		{"many nodes without anything", list(pod+`"Nodes":{"items":[`, `{}`, 3_000_000, `]}}`), 15, http.StatusTooManyRequests},
 		{"names of nothing, in many small requests", list(pod+`"NodeNames":[`, `""`, 100_000, `]}`), 150, http.StatusOK},
 		{"annotations", []byte(`{"Pod":{"metadata":{"annotations":{` + annotations.String() + `"x":""}}},"NodeNames":[]}`), 20, http.StatusTooManyRequests},
 		{"depth", []byte(pod + `"x":` + strings.Repeat("[", 9990) + strings.Repeat("]", 9990) + `,"NodeNames":[]}`), 300, http.StatusBadRequest},
 		{"a name before a mistake", []byte(pod + `"` + strings.Repeat("x", 120_000_000) + `"!`), 2, http.StatusBadRequest},
-		{"a name before a mistake in a part that is not read", []byte(pod + `"x":{"` + strings.Repeat("x", 120_000_000) + `":!`), 2, http.StatusBadRequest},
 	} {
 		statuses := p.send(of.body, of.times)
 		peak := p.memory(t, "VmHWM")

@@ -23,6 +23,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/corpus"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 )
 
 // start serves an extender until the test ends and returns its address.
@@ -62,12 +64,7 @@ func outcome(t *testing.T, e framework.Extender, pod *corev1.Pod, nodes []framew
 // invalid regex; with full nodes and with names.
 func TestKubeSchedulersOwnClient(t *testing.T) {
 	address := start(t)
-	var nodes []framework.NodeInfo
-	for _, name := range []string{"node-abcde", "kubecon-1", "kubecon-2"} {
-		info := schedframework.NewNodeInfo()
-		info.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"a": "b"}}})
-		nodes = append(nodes, info)
-	}
+	nodes := threeNodes().Nodes
 	reason := func(pattern string) string { return "node(s) didn't match the pod's node name regex " + pattern }
 	for _, cacheCapable := range []bool{false, true} {
 		e := asScheduler(t, "http://"+address+"/", func(c *schedulerapi.Extender) { c.NodeCacheCapable = cacheCapable })
@@ -89,30 +86,19 @@ func TestKubeSchedulersOwnClient(t *testing.T) {
 	}
 }
 
-// lister has the nodes of TestPreemptionIsLimitedToNodesThatTheRegexMatches. What it does
-// not implement panics: the embedded interface is nil, and has a method more in 1.37.
-type lister struct {
-	framework.NodeInfoLister
-	nodes []framework.NodeInfo
-}
-
-func (l lister) Get(name string) (framework.NodeInfo, error) {
-	for _, node := range l.nodes {
-		if node.Node().Name == name {
-			return node, nil
-		}
+func threeNodes() *snapshot.Handle {
+	var nodes []*corev1.Node
+	for i, name := range []string{"node-abcde", "kubecon-1", "kubecon-2"} {
+		nodes = append(nodes, objects.Node(name, i))
 	}
-	return nil, fmt.Errorf("there is no node %s", name)
+	return snapshot.Of(nodes...)
 }
 
 // The scheduler's client must find each victim again. It takes an empty answer for no node.
 func TestPreemptionIsLimitedToNodesThatTheRegexMatches(t *testing.T) {
 	address := start(t)
-	var nodes lister
-	candidates := map[string]*extenderv1.Victims{}
-	for i, name := range []string{"node-abcde", "kubecon-1", "kubecon-2"} {
-		info := schedframework.NewNodeInfo()
-		info.SetNode(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	nodes, candidates := threeNodes(), map[string]*extenderv1.Victims{}
+	for i, info := range nodes.Nodes {
 		victims := &extenderv1.Victims{NumPDBViolations: int64(i)}
 		for j := range i + 1 {
 			pod := corpus.Pod("")
@@ -123,8 +109,7 @@ func TestPreemptionIsLimitedToNodesThatTheRegexMatches(t *testing.T) {
 			info.AddPodInfo(added)
 			victims.Pods = append(victims.Pods, pod)
 		}
-		nodes.nodes = append(nodes.nodes, info)
-		candidates[name] = victims
+		candidates[info.Node().Name] = victims
 	}
 	for _, cacheCapable := range []bool{false, true} {
 		e := asScheduler(t, "http://"+address, func(c *schedulerapi.Extender) { c.PreemptVerb, c.NodeCacheCapable = "preempt", cacheCapable })
@@ -138,7 +123,7 @@ func TestPreemptionIsLimitedToNodesThatTheRegexMatches(t *testing.T) {
 			for _, name := range matching {
 				want[name] = candidates[name]
 			}
-			got, err := e.ProcessPreemption(corpus.Pod(pattern), candidates, nodes)
+			got, err := e.ProcessPreemption(corpus.Pod(pattern), candidates, nodes.SnapshotSharedLister().NodeInfos())
 			if err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("nodeCacheCapable %v, %q: got %+v, %v; want the victims of %q", cacheCapable, pattern, got, err, matching)
 			}

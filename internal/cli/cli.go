@@ -1,12 +1,20 @@
 // Package cli is what the command lines of all programs have in common, beside what cobra
-// does: which build a program is, and how usage errors are reported.
+// does: which build a program is, how wide help is, and how usage errors are reported.
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"strconv"
 	"strings"
+	"text/template"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 )
@@ -36,7 +44,19 @@ func Complete(root *cobra.Command) {
 		root.Version = version.String()
 		root.SetVersionTemplate("{{.Version}}\n")
 		root.Flags().Bool("version", false, "print which build this is")
+		inherited := pflag.CommandLine.Lookup("version")
+		if inherited != nil { // component-base's, in the help of each command
+			inherited.Hidden = true
+		}
 	}
+	width := Width(os.Stdout)
+	cobra.AddTemplateFuncs(template.FuncMap{
+		"fold":   func(text string) string { return foldParagraphs(text, width) },
+		"indent": func(line string) string { return strings.Join(Fold(line, width-4), "\n    ") },
+	})
+	root.SetHelpTemplate(strings.Replace(root.HelpTemplate(), "{{. |", "{{. | fold |", 1))
+	root.SetUsageTemplate(strings.NewReplacer(
+		".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", width), "{{.UseLine}}", "{{.UseLine | indent}}").Replace(root.UsageTemplate()))
 	root.AddCommand(&cobra.Command{
 		Use: "version", Short: "Print which build this is", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -47,14 +67,15 @@ func Complete(root *cobra.Command) {
 	if !root.Runnable() {
 		root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
-	root.Args, root.SuggestionsMinimumDistance = knownCommand, 2
+	root.Args = knownCommand
+	root.SuggestionsMinimumDistance = suggestedDistance
 	markUsage(root)
 }
 
 // markUsage has a command and those below it say which of their errors are about what was
 // typed.
 func markUsage(cmd *cobra.Command) {
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return UsageError{err} })
+	cmd.SetFlagErrorFunc(flagError)
 	validate := cmd.Args
 	if validate != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -69,15 +90,80 @@ func markUsage(cmd *cobra.Command) {
 	}
 }
 
+// flagError says of an unknown flag which one may be meant, and of a value what is wrong with it,
+// without the name of the function that parses it.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var invalid *strconv.NumError
+	switch {
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
+		flags := &cobra.Command{SuggestionsMinimumDistance: suggestedDistance}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			flags.AddCommand(&cobra.Command{Use: f.Name, Hidden: f.Hidden, Run: func(*cobra.Command, []string) {}})
+		})
+		err = fmt.Errorf("%w%s", err, didYouMean("--", flags.SuggestionsFor(unknown.GetSpecifiedName())))
+	case errors.As(err, &invalid):
+		reason := invalid.Err.Error()
+		if errors.Is(invalid, strconv.ErrSyntax) {
+			reason = valid[invalid.Func]
+		}
+		err = errors.New(strings.Replace(err.Error(), invalid.Error(), reason, 1))
+	}
+	return UsageError{err}
+}
+
+// valid says what a function of strconv takes.
+var valid = map[string]string{
+	"ParseBool": "use true or false", "ParseInt": "use a whole number", "ParseUint": "use a whole number from 0 on", "ParseFloat": "use a number",
+}
+
+// suggestedDistance is how many letters may be wrong in what is meant.
+const suggestedDistance = 2
+
+func didYouMean(prefix string, similar []string) string {
+	if len(similar) == 0 {
+		return ""
+	}
+	return "; did you mean " + prefix + strings.Join(similar, " or "+prefix) + "?"
+}
+
 // knownCommand refuses what is no command, and says which one may be meant.
 func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	meant := ""
-	similar := cmd.SuggestionsFor(args[0])
-	if len(similar) > 0 {
-		meant = "; did you mean " + strings.Join(similar, " or ") + "?"
+	return fmt.Errorf("unknown command %q%s; try %s --help", args[0], didYouMean("", cmd.SuggestionsFor(args[0])), cmd.DisplayName())
+}
+
+// Width is how many columns a terminal has, and 80 for what is none.
+func Width(out io.Writer) int {
+	file, ok := out.(*os.File)
+	if ok {
+		width, _, err := term.GetSize(int(file.Fd()))
+		if err == nil {
+			return width
+		}
 	}
-	return fmt.Errorf("unknown command %q%s; try %s --help", args[0], meant, cmd.DisplayName())
+	return 80
+}
+
+func foldParagraphs(text string, width int) string {
+	paragraphs := strings.Split(text, "\n\n")
+	for i, paragraph := range paragraphs {
+		paragraphs[i] = strings.Join(Fold(paragraph, width), "\n")
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
+
+// Fold breaks a text between words into lines of a width. A longer word is on a line of its own.
+func Fold(text string, width int) (lines []string) {
+	for _, word := range strings.Fields(text) {
+		last := len(lines) - 1
+		if last < 0 || utf8.RuneCountInString(lines[last]+" "+word) > width {
+			lines = append(lines, word)
+		} else {
+			lines[last] += " " + word
+		}
+	}
+	return lines
 }

@@ -22,7 +22,7 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var address string
 	cmd := &cobra.Command{
 		Use:     "static-webserver",
-		Short:   "Serves the built guests over HTTP, such as /regex_v2.wasm, for guestURL",
+		Short:   "Serve the built guests over HTTP, such as /regex_v2.wasm, for guestURL",
 		Example: "  static-webserver --listen :8080",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), address, stderr) },
 	}

@@ -30,7 +30,8 @@ func (f *recordedFramework) RunPreFilterPlugins(ctx context.Context, state frame
 	}
 	result, status, limiting := f.Framework.RunPreFilterPlugins(ctx, state, pod)
 	if c != nil {
-		c.exclude = func() { f.exclude(c, state, result, status, sets.List(limiting)) }
+		plugins := sets.List(limiting) // the scheduler adds to it later
+		c.exclude = func() { f.exclude(c, state, result, status, plugins) }
 		if !sparse {
 			c.exclude()
 		}

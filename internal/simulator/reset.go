@@ -3,6 +3,7 @@ package simulator
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"os"
@@ -195,6 +196,18 @@ func (s *Simulator) Import(ctx context.Context, in *snapshot.Snapshot, progress 
 		return err
 	}
 	return s.paused(func() error { return snapshot.Import(ctx, s.client, in, progress) })
+}
+
+//go:embed example.yaml
+var example []byte
+
+// Example is a cluster to begin with: three nodes, and pods whose regex matches some, none, and is invalid.
+func Example() *snapshot.Snapshot {
+	objects, _, err := snapshot.Read(bytes.NewReader(example))
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return objects
 }
 
 func (s *Simulator) importConfig(ctx context.Context, in *snapshot.Snapshot) error {

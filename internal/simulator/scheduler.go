@@ -9,13 +9,19 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
+	"time"
 
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
@@ -32,12 +38,14 @@ type schedulers struct {
 	mu       sync.Mutex // guards the rest
 	config   []byte
 	current  *instance
+	silent   []snapshot.Notice
 }
 
 type instance struct {
 	cancel      context.CancelFunc
 	ready, done chan struct{}
-	err         error // why it ended; read it after done
+	err         error          // why it ended; read it after done
+	extenders   []fwk.Extender // read them after ready
 }
 
 // Plugins were added to what every scheduler here has.
@@ -87,7 +95,48 @@ func (s *Simulator) apply(ctx context.Context, config []byte) error {
 	s.current, s.config = next, bytes.Clone(config)
 	s.mu.Unlock()
 	s.changes.send()
+	s.tryExtenders(next.extenders, typed)
 	return nil
+}
+
+// extenderPatience is how long an extender may take to answer a try.
+const extenderPatience = 5 * time.Second
+
+// tryExtenders asks each extender about a pod and no nodes, and warns of the ones that do not answer: else only the first
+// pod shows it.
+func (s *Simulator) tryExtenders(extenders []fwk.Extender, typed func(string) string) {
+	var silent []snapshot.Notice
+	for _, extender := range extenders {
+		answered := make(chan error, 1)
+		go func() {
+			pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "try", Namespace: metav1.NamespaceDefault, UID: "try"}}
+			_, _, _, err := extender.Filter(pod, nil)
+			if err == nil {
+				_, _, err = extender.Prioritize(pod, nil)
+			}
+			answered <- err
+		}()
+		var err error
+		select {
+		case err = <-answered:
+		case <-time.After(extenderPatience):
+			err = fmt.Errorf("no answer within %s", extenderPatience)
+		}
+		if err != nil {
+			silent = append(silent, snapshot.Notice{About: "extender " + typed(extender.Name()), Reason: err.Error()})
+			s.warnings.say("extender %s does not answer: %v", typed(extender.Name()), err)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.silent = silent
+}
+
+// Unanswered are the extenders that did not answer when the configuration was applied, and why.
+func (s *schedulers) Unanswered() []snapshot.Notice {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.silent
 }
 
 // startScheduler starts a scheduler that takes over from the one that runs. Until
@@ -103,6 +152,7 @@ func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Co
 		}
 		s.stopScheduler()
 		tookOver = true
+		next.extenders = slices.Clone(sched.Extenders)
 		detach = s.recorder.Attach(sched, typed)
 		warnOfPatterns(sched, config)
 		s.warnOfBinders(sched, typed)

@@ -22,14 +22,16 @@ import (
 type comparison struct {
 	compare.Options
 	clusterFlags
-	scenario, a    string
-	b              []string
-	programA       string   // that runs the side, instead of this one
-	programsB      []string // in the order of b
-	format         string
-	details        bool
-	failOn         []string
-	acceptUnplaced bool
+	scenario, a string
+	b           []string
+	programA    string   // that runs the side, instead of this one
+	programsB   []string // in the order of b
+	format      string
+	details     bool
+
+	ignoreAnnotations bool
+	failOn            []string
+	acceptUnplaced    bool
 }
 
 // gcPercent takes a fifth of the memory of a comparison away, and adds a third to its CPU time:
@@ -52,10 +54,12 @@ have no node under A, unless --accept-unplaced is given.`,
   simulator compare --cluster cluster.yaml --a before.yaml --b after.yaml
 
   # Reschedule all pods from scratch, and show pods and nodes that differ
-  simulator compare --kubeconfig ~/.kube/config --a none --b v2 --pods all --details
+  simulator compare --kubeconfig ~/.kube/config --a none --b v2 \
+    --pods all --details
 
   # Write a comment for a pull request, and fail if a pod moves
-  simulator compare --cluster cluster.yaml --a before.yaml --b after.yaml -o markdown --fail-on lost,moved`,
+  simulator compare --cluster cluster.yaml --a before.yaml --b after.yaml \
+    -o markdown --fail-on lost,moved`,
 		Args: cobra.MaximumNArgs(2),
 	}, func(cmd *cobra.Command, results []string) error {
 		if os.Getenv("GOGC") == "" {
@@ -73,6 +77,7 @@ have no node under A, unless --accept-unplaced is given.`,
 	flags.StringVar(&c.scenario, "scenario", "", scenarioHelp)
 	flags.BoolVar(&c.acceptUnplaced, "accept-unplaced", false,
 		"compare the other pods if some that run in the cluster have no node under A, and list those")
+	ignoreFlag(flags, &c.ignoreAnnotations)
 	outputFlag(flags, &c.format)
 	flags.BoolVar(&c.details, "details", false, "also show which pods and nodes differ, and why; the page and JSON always do")
 	flags.StringSliceVar(&c.failOn, "fail-on", []string{"lost"}, "when the exit status is 1: "+strings.Join(failures, ", "))
@@ -85,6 +90,10 @@ func (c *comparison) run(cmd *cobra.Command, results []string) error {
 	}
 	all, err := c.results(cmd, results)
 	if err != nil {
+		return err
+	}
+	err = checkIgnored("A and B", compare.Ignored(all))
+	if err != nil && !c.ignoreAnnotations {
 		return err
 	}
 	out := cmd.OutOrStdout()
@@ -139,7 +148,7 @@ func (c *comparison) judgeFiles(cmd *cobra.Command, files []string) (*compare.Re
 	}
 	var wrong error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if !slices.Contains([]string{"output", "details", "accept-unplaced", "fail-on"}, f.Name) {
+		if !slices.Contains([]string{"output", "details", "accept-unplaced", "ignore-annotations", "fail-on"}, f.Name) {
 			wrong = fmt.Errorf("--%s cannot be used with results: %s and %s are complete", f.Name, files[0], files[1])
 		}
 	})

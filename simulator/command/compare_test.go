@@ -169,7 +169,7 @@ func TestCompareOfSeveralConfigurationsIsOneTable(t *testing.T) {
 	for _, want := range []string{
 		`(?m)^ +TODAY +A: none +B1: v2 +B2: none$`, `(?m)^B1 +1 .*\nB2 +0 .*$`, `(?m)^nodes used, empty +0, 1 +1, 0 +1, 0 +1, 0$`,
 		`^2 configurations compared with none \(A\)\.\n\nIf the scheduler had the configuration v2 \(B1\) in place of none \(A\), 1 pod would lose its node\.\nIf .* none \(B2\) in place of none \(A\), every pod would have the same node, or stay pending\.\n\n`,
-		`Tried in memory on a copy of cluster.yaml, with seed 1`,
+		`Tried in memory on a copy of cluster.yaml, under none .A. and v2 .B1. and none .B2., with seed 1`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("the table lacks %s:\n%s", want, out)

@@ -90,7 +90,6 @@ func (r *removal) run(cmd *cobra.Command, names []string, remove func(context.Co
 	return r.try(cmd, func(with tried) (result found, err error) {
 		o := &r.options
 		o.Options = with.Options
-		o.Name = with.name
 		o.Runs = r.runs
 		o.Progress = with.progress
 		if err := cmp.Or(r.choose(names), r.readPrices()); err != nil {
@@ -109,6 +108,7 @@ func (r *removal) run(cmd *cobra.Command, names []string, remove func(context.Co
 			again = drainCommand(cmd, removed)
 		}
 		result.data = removed
+		result.basis = &removed.Basis
 		result.report = removed.Report(again)
 		switch {
 		case removed.Upgrade && len(removed.Stay) > 0:

@@ -30,7 +30,7 @@ pods:
 func TestDrainExitStatusReportsUnschedulablePods(t *testing.T) {
 	cluster := writeFile(t, t.TempDir(), "cluster.yaml", drainable)
 	status, out, errOut := here(t, "drain", "--selector", "pool=old", "--cluster", cluster)
-	const tried = "\nTried in memory on a copy of cluster.yaml, under none, with seed 1. Webhooks and autoscalers are not modelled.\n"
+	const tried = "\nTried in memory on a copy of cluster.yaml, under native (default: --cluster has no configuration), with seed 1. Webhooks and autoscalers are not modelled.\n"
 	const sum = "Draining node-1 would move 1 pod, and there is a node for it.\n\n1 pod: 1 to another node, 0 unschedulable.\n\n"
 	want := sum + "WORKLOAD                 PODS   UNSCHEDULABLE   REASON\nReplicaSet default/web   1      0               \n\n" +
 		"POD             FROM     TO       REASON\ndefault/web-1   node-1   node-2   \n" + tried
@@ -64,7 +64,7 @@ func TestShrinkShowsWhichNodesCanGoAndWhatThatSaves(t *testing.T) {
 	prices := writeFile(t, dir, "prices.yaml", "label: type\ncurrency: EUR\nperHour: {small: 0.5, large: 2}\n")
 	status, out, errOut := here(t, "shrink", "--cluster", cluster, "--prices", prices)
 	want := "^You can remove 1 of 2 nodes, and every running pod still has a node.\n\nThis took 3 trials, the emptiest node first; another order may find more.\nThey cost 0.50 EUR an hour.\n" +
-		"(simulator drain --cluster=.*cluster.yaml node-1)\n1 pod: .*\n\nWORK.*\n.*\n\nPOD .*\ndefault/web-1   node-1   node-2 .*\n\n1 node cannot go: .*node.s. were unschedulable.*\n  node-2 .default/(?:web|big)-1.\n\nTried in memory on a copy of cluster.yaml, under none, with seed 1.*\n$"
+		"(simulator drain --cluster=.*cluster.yaml node-1)\n1 pod: .*\n\nWORK.*\n.*\n\nPOD .*\ndefault/web-1   node-1   node-2 .*\n\n1 node cannot go: .*node.s. were unschedulable.*\n  node-2 .default/(?:web|big)-1.\n\nTried in memory on a copy of cluster.yaml, under native .default: --cluster has no configuration., with seed 1.*\n$"
 	found := regexp.MustCompile(want).FindStringSubmatch(out)
 	if status != 0 || found == nil {
 		t.Fatalf("status %d: %s %s", status, out, errOut)

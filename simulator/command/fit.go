@@ -83,7 +83,6 @@ func (f *fitCommand) answer(cmd *cobra.Command, ask func(context.Context, fit.Op
 	}
 	return f.try(cmd, func(with tried) (result found, err error) {
 		o.Options = with.Options
-		o.Name = with.name
 		o.Progress = with.progress
 		fitting, err := ask(cmd.Context(), o)
 		if err != nil {
@@ -93,6 +92,7 @@ func (f *fitCommand) answer(cmd *cobra.Command, ask func(context.Context, fit.Op
 			result.lost = fitting.Verdict()
 		}
 		result.data = fitting
+		result.basis = &fitting.Basis
 		result.report = fitting.Report(f.nodes)
 		return result, nil
 	})

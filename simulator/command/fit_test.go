@@ -112,6 +112,53 @@ func TestFitUsesTheConfigurationOfTheFile(t *testing.T) {
 	}
 }
 
+const regexPod = `
+apiVersion: v1
+kind: Pod
+metadata: {name: choosy, annotations: {scheduler.wasmkwokwizardry.io/regex: ^gpu-}}
+spec: {containers: [{name: c, image: c}]}
+`
+
+func TestWhatIfsHonourTheAnnotation(t *testing.T) {
+	dir := t.TempDir()
+	const fromFile = "schedulerConfig: {apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration}\n"
+	plain := writeFile(t, dir, "plain.yaml", healthyCluster)
+	known := writeFile(t, dir, "known.yaml", healthyCluster+"\n"+fromFile)
+	drained := writeFile(t, dir, "drained.yaml", strings.ReplaceAll(drainable, "metadata: {name: web-1, namespace: default",
+		"metadata: {annotations: {scheduler.wasmkwokwizardry.io/regex: ^gpu-}, name: web-1, namespace: default"))
+	pods := writeFile(t, dir, "picky.yaml", regexPod)
+	const pending = `didn't match the pod's node name regex "^gpu-"`
+	const ignored = "simulator: nothing in none reads the regex of 1 pod: default/"
+	for _, tt := range []struct {
+		args        string
+		status      int
+		out, errOut string
+	}{
+		{"fit -f " + pods + " --cluster " + plain, statusLost, pending, "1 pod would stay pending"},
+		{"fit -f " + pods + " --cluster " + plain, statusLost, " under native (default: --cluster has no configuration), with seed 1.", ""},
+		{"fit -f " + pods + " --cluster " + plain + " --config none", statusNone, "", ignored + "choosy; use native or"},
+		{"fit -f " + pods + " --cluster " + plain + " --config none --ignore-annotations", 0, " under none (--config), with seed 1. IGNORED: the regex of 1 pod, which nothing in the configuration reads: default/choosy. ", ""},
+		{"fit -f " + pods + " --cluster " + known, statusNone, "", "simulator: nothing in the configuration in the cluster's file reads the regex of 1 pod: default/choosy"},
+		{"fit -f " + pods + " --cluster " + known + " --ignore-annotations", 0, " under the configuration in the cluster's file (default), with seed 1. IGNORED: ", ""},
+		{"fit -f " + pods + " --cluster " + known + " --config v2", statusLost, " under v2 (--config), with seed 1.", ""},
+		{"rollout -f " + pods + " --cluster " + plain, statusLost, pending, ""},
+		{"rollout -f " + pods + " --cluster " + plain + " --config none", statusNone, "", ignored + "choosy"},
+		{"drain node-1 --cluster " + drained, statusLost, pending, ""},
+		{"drain node-1 --config none --cluster " + drained, statusNone, "", ignored + "web-1"},
+		{"upgrade node-1 --config none --cluster " + drained, statusNone, "", ignored + "web-1"},
+		{"fail node-1 --config none --cluster " + drained, statusNone, "", ignored + "web-2"},
+		{"shrink --config none --cluster " + drained, statusNone, "", "reads the regex of 2 pods: default/web-1, default/web-2; "},
+		{"compare --pods all --a none --b eks --cluster " + drained, statusNone, "", "simulator: nothing in A and B reads the regex of 1 pod: default/web-1"},
+		{"compare --pods all --a none --b eks --ignore-annotations --cluster " + drained, 0, " under none (A) and eks (B), with seed 1. IGNORED: the regex of 1 pod", ""},
+		{"compare --pods all --a none --b native --cluster " + drained, statusLost, " under none (A) and native (B), with seed 1. Web", ""},
+	} {
+		status, out, errOut := here(t, strings.Fields(tt.args)...)
+		if status != tt.status || !strings.Contains(out, tt.out) || !strings.Contains(errOut, tt.errOut) || (status == statusNone) != (out == "") {
+			t.Errorf("%s: want status %d, %q, %q; got %d:\n%s%s", tt.args, tt.status, tt.out, tt.errOut, status, out, errOut)
+		}
+	}
+}
+
 func TestFitReportsMistakesBeforeItStartsAnything(t *testing.T) {
 	dir := t.TempDir()
 	cluster, pods := writeFile(t, dir, "cluster.yaml", healthyCluster), writeFile(t, dir, "pods.yaml", fittedPods)

@@ -81,6 +81,7 @@ type options struct {
 	maxSize        maxSize   // of the file of from
 	cluster        capture.Options
 	objectsOnly    bool
+	example        bool
 	notices        []snapshot.Notice // of the file of from
 	headless       bool
 }
@@ -94,6 +95,9 @@ func newSimulator(plugins frameworkruntime.Registry) *cobra.Command {
 with regex scheduling. The web page shows why each pod is where it is. Nothing runs in the pods.`,
 		Example: `  # Start an empty cluster; its page is http://localhost:3000
   simulator
+
+  # Start with a few nodes and pods to look at
+  simulator --example
 
   # Start with a copy of a cluster
   simulator --from cluster.yaml.gz
@@ -118,10 +122,11 @@ with regex scheduling. The web page shows why each pod is where it is. Nothing r
 	flags.StringVar(&o.from, "from", "",
 		`file with a cluster to copy at the start: from "simulator snapshot", an export of this or of kube-scheduler-simulator, or from kubectl get -o yaml or json; or a folder of such files, or - for standard input`)
 	o.maxSize.add(flags)
+	flags.BoolVar(&o.example, "example", false, "start with three nodes, and pods whose regex matches some, none, and is invalid; reset removes them")
 	flags.BoolVar(&o.objectsOnly, "objects-only", false, "ignore the scheduler's configuration in the file of --from")
 	cmd.AddCommand(newSnapshot(), newCompare(plugins), newSide(plugins), newFit(plugins),
 		newDrain(plugins), newShrink(plugins), newWhy(plugins), newRollout(plugins), newUpgrade(plugins), newFail(plugins),
-		newAsk("reset", "Reset a running simulator to the objects and the configuration that it started with",
+		newAsk("reset", "Reset a running simulator to the state at its start",
 			func(ctx context.Context, port int) error { return ask(ctx, http.MethodPut, port, "reset") }),
 		newAsk("stop", "Stop a running simulator, and wait until it has stopped", stopRunning))
 	cli.Complete(cmd)

@@ -113,18 +113,19 @@ func TestSimulatorFromStartToStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := filepath.Join(dir, "config.yaml")
-	if err := os.WriteFile(config, []byte("# mine\nprofiles: [{schedulerName: mine}]\n"), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte("# mine\nprofiles: [{schedulerName: mine}]\nextenders: [{urlPrefix: http://127.0.0.1:1, filterVerb: filter}]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := runSimulator(t, "--from", file, "--config", config)
+	r := runSimulator(t, "--from", file, "--config", config, "--example")
 	r.await(t, `API +(http://localhost:\d+)/api/v1/\n[^$]*Ctrl-C`)
 	page := r.await(t, `page +(http://localhost:\d+)`)
+	r.await(t, `(simulator: warning: extender http://127.0.0.1:1 does not answer: .*connection refused)`)
 	code, body := get(t, page+"/")
 	if code != 200 || !strings.Contains(body, "<html") {
 		t.Errorf("the page is %d %s", code, body)
 	}
 	code, body = get(t, page+"/api/v1/export")
-	if code != 200 || !strings.Contains(body, "kubecon-1") || !strings.Contains(body, `"mine"`) {
+	if code != 200 || !strings.Contains(body, "kubecon-1") || !strings.Contains(body, `"mine"`) || !strings.Contains(body, "node-8xkzr") || !strings.Contains(body, "cncf-.*") {
 		t.Errorf("it exports %d %s", code, body)
 	}
 	port := page[strings.LastIndex(page, ":")+1:]
@@ -134,7 +135,7 @@ func TestSimulatorFromStartToStop(t *testing.T) {
 		t.Errorf("reset ended with %d", code)
 	}
 	_, body = get(t, page+"/api/v1/export")
-	if !strings.Contains(body, `"kubecon-1"`) || strings.Contains(body, "made-later") {
+	if !strings.Contains(body, `"kubecon-1"`) || strings.Contains(body, "made-later") || strings.Contains(body, "node-8xkzr") || strings.Contains(body, "cncf-.*") {
 		t.Errorf("a reset does not go back to the start: %s", body)
 	}
 	code = run(t.Context(), []string{"stop", "--port", port}, io.Discard, t.Output())
@@ -321,7 +322,11 @@ func TestUsageErrorsStartNothing(t *testing.T) {
 		"version":         {0, ", go1."},
 		"--version=raw":   {2, `invalid argument "raw" for "--version"`},
 		"compar":          {2, `unknown command "compar"; did you mean compare?`},
-		"--prot 1":        {2, "unknown flag: --prot"},
+		"--prot 1":        {2, "unknown flag: --prot; did you mean --from or --port?\n"},
+		"--port abc":      {2, `invalid argument "abc" for "--port" flag: use a whole number` + "\n"},
+		"--port 1e9":      {2, "use a whole number\n"},
+		"--headless=x":    {2, "use true or false\n"},
+		"--max-size x":    {2, "use a number of bytes, such as 2Gi\n"},
 		"--stages x":      {2, "unknown flag: --stages"},
 		"reset now":       {2, `unknown command "now"`},
 		"completion bash": {0, "bash completion"},

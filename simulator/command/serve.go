@@ -86,6 +86,11 @@ func open(ctx context.Context, o *options, s *simulator.Simulator, servers *serv
 			return err
 		}
 	}
+	if o.example {
+		if err := s.Import(ctx, simulator.Example(), nil); err != nil {
+			return err
+		}
+	}
 	handler := api.Handler(s, servers.end)
 	if o.headless {
 		servers.page.Handle(handler)

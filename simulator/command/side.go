@@ -24,7 +24,7 @@ func newSide(plugins frameworkruntime.Registry) *cobra.Command {
 	c := &oneSide{trial: trial{plugins: plugins}}
 	cmd := whatIfCommand(&cobra.Command{
 		Use:   side.CommandName + " --cluster FILE --config FILE --to FILE",
-		Short: "Schedule pods under one configuration, and save the result for compare",
+		Short: "Schedule pods under one configuration, for compare",
 		Long: `Schedule the pods of a cluster's copy under one configuration, and save the result. "simulator compare"
 compares two such files, also of simulators of different minors of Kubernetes.`,
 		Example: `  # Run one side each, and compare them

@@ -106,6 +106,13 @@ func (m *maxSize) add(flags *pflag.FlagSet) {
 	flags.Var(m, "max-size", "maximum size of the cluster's file, uncompressed")
 }
 
+func (m *maxSize) Set(value string) error {
+	if m.QuantityValue.Set(value) != nil {
+		return errors.New("use a number of bytes, such as 2Gi")
+	}
+	return nil
+}
+
 // readSnapshot reads the file of a cluster, a folder of files, or stdin for -. The notices say
 // what is skipped. The digest is of all that was read.
 func readSnapshot(ctx context.Context, stdin io.Reader, path string, limit maxSize) (s *snapshot.Snapshot, notices []snapshot.Notice, digest string, err error) {

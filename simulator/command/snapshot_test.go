@@ -31,7 +31,7 @@ func listed(t *testing.T) string {
 		pod(fmt.Sprint("p-", i), "", fmt.Sprintf(`"nodeName":%q,"schedulerName":"absent"`, node))
 	}
 	pod("picky", `"scheduler.wasmkwokwizardry.io/regex":"^gpu-"`, `"nodeName":"kubecon-1"`)
-	pod("stuck", "", `"nodeSelector":{"no":"such"}`)
+	pod("stuck", `"scheduler.wasmkwokwizardry.io/regex":"^tpu-"`, `"nodeName":""`)
 	file := filepath.Join(t.TempDir(), "list.json")
 	text := `{"apiVersion":"v1","kind":"List","items":[` + strings.Join(items, ",") + `]}`
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -85,8 +85,8 @@ func TestSimulatorStartsAsACopyOfAnother(t *testing.T) {
 		if status != statusLost || !regexp.MustCompile(`team/picky +only under A +(kubecon|cncf)-1`).MatchString(out) || !strings.Contains(errOut, "reads pods, 6\n") {
 			t.Errorf("status %d: %s %s", status, out, errOut)
 		}
-		status, out, errOut = here(t, "why", "stuck", "-n", "team", "--kubeconfig", kubeconfig, "--config", "v2")
-		if status != statusLost || !regexp.MustCompile(`^Pod team/stuck is pending because (?s).* didn't match Pod's node affinity/selector.*on a copy of \S+ \(https://127.0.0.1:\d+\), as it was on .* under v2, `).MatchString(out) {
+		status, out, errOut = here(t, "why", "stuck", "-n", "team", "--kubeconfig", kubeconfig)
+		if status != statusLost || !regexp.MustCompile(`^Pod team/stuck is pending because (?s).* didn't match the pod's node name regex "\^tpu-".*on a copy of \S+ \(https://127.0.0.1:\d+\), as it was on .* under native \(default: a kubeconfig does not say what the scheduler has\), `).MatchString(out) {
 			t.Errorf("status %d: %s %s", status, out, errOut)
 		}
 		out = session(t, []string{"--plugin", "native", "--kubeconfig", kubeconfig}, same)

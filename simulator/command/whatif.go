@@ -177,13 +177,29 @@ type trial struct {
 	seed    uint64
 	runs    int
 	format  string
+
+	ignoreAnnotations bool
 }
 
 func (t *trial) add(flags *pflag.FlagSet) {
 	t.clusterFlags.add(flags)
-	flags.StringVar(&t.config, "config", "", configHelp+" (default: that in the file of --cluster, or else none)")
+	flags.StringVar(&t.config, "config", "", configHelp+" (default: the one in the file of --cluster, or else native)")
+	ignoreFlag(flags, &t.ignoreAnnotations)
 	seedFlag(flags, &t.seed)
 	outputFlag(flags, &t.format)
+}
+
+func ignoreFlag(flags *pflag.FlagSet, ignore *bool) {
+	flags.BoolVar(ignore, "ignore-annotations", false, "give a result even if the configuration has nothing that reads the regex of a pod")
+}
+
+// checkIgnored fails if pods were tried without their regex.
+func checkIgnored(config string, pods []string) error {
+	if len(pods) == 0 {
+		return nil
+	}
+	return noResultError{fmt.Errorf("nothing in %s reads the regex of %s: %s; use native or another configuration that does, or accept it with --ignore-annotations",
+		config, report.Plural(len(pods), "pod"), report.Few(pods))}
 }
 
 func (t *trial) addRuns(flags *pflag.FlagSet) {
@@ -191,10 +207,9 @@ func (t *trial) addRuns(flags *pflag.FlagSet) {
 	flags.IntVar(&t.runs, "runs", 1, "number of runs, each with another seed, to see what chance does")
 }
 
-// tried is what a trial does its work with. The configuration has a name, for reports.
+// tried is what a trial does its work with.
 type tried struct {
 	engine.Options
-	name     string
 	progress engine.Progress
 }
 
@@ -202,6 +217,7 @@ type tried struct {
 type found struct {
 	data   any // for JSON
 	report report.Report
+	basis  *report.Basis
 	page   func(io.Writer) error // writes HTML; nil: that is of the report
 	lost   string                // what lacks a node; may be empty
 }
@@ -211,6 +227,11 @@ func (t *trial) try(cmd *cobra.Command, do func(with tried) (found, error)) erro
 	result, err := t.result(cmd, do)
 	if err != nil {
 		return err
+	}
+	if result.basis != nil && !t.ignoreAnnotations {
+		if err := checkIgnored(result.basis.Config, result.basis.Ignored); err != nil {
+			return err
+		}
 	}
 	out := cmd.OutOrStdout()
 	if t.format == "html" && result.page != nil {
@@ -232,29 +253,44 @@ func (t *trial) result(cmd *cobra.Command, do func(with tried) (found, error)) (
 	if err != nil {
 		return none, err
 	}
-	const fromFile = "the configuration in the cluster's file"
-	scheduler := compare.Scheduler{Name: fromFile, Label: fromFile, Config: cluster.SchedulerConfig}
-	if t.config != "" || len(scheduler.Config) == 0 || string(scheduler.Config) == "null" {
-		scheduler, err = readScheduler("--config", cmp.Or(t.config, "none"))
-		if err != nil {
-			return none, err
-		}
+	scheduler, reason, err := t.scheduler(cluster)
+	if err != nil {
+		return none, err
 	}
 	options, done, err := simulator.WhatIf(scheduler.Config, t.plugins)
 	if err != nil {
 		return none, fmt.Errorf("%s: %w", scheduler.Label, kubescheduler.WithLines(err))
 	}
 	defer func() { _ = done() }()
+	options.ConfigName = scheduler.Name
+	options.ConfigReason = reason
 	options.Cluster = cluster
 	options.Seed = t.seed
 	progress := progressOf(cmd)
 	defer progress.end()
-	result, err := doUntil(cmd.Context(), func() (found, error) { return do(tried{options, scheduler.Name, progress.step}) })
+	result, err := doUntil(cmd.Context(), func() (found, error) { return do(tried{options, progress.step}) })
 	mistakes := kubescheduler.Mistakes(nil)
 	if errors.As(err, &mistakes) {
 		err = fmt.Errorf("%s: %w", scheduler.Label, kubescheduler.WithLines(err))
 	}
 	return result, err
+}
+
+// scheduler is the configuration to try, and why it is this one.
+func (t *trial) scheduler(cluster *snapshot.Snapshot) (s compare.Scheduler, reason string, err error) {
+	const fromFile = "the configuration in the cluster's file"
+	switch {
+	case t.config != "":
+		reason = "--config"
+	case len(cluster.SchedulerConfig) > 0 && string(cluster.SchedulerConfig) != "null":
+		return compare.Scheduler{Name: fromFile, Label: fromFile, Config: cluster.SchedulerConfig}, "default", nil
+	case t.file == "":
+		reason = "default: a kubeconfig does not say what the scheduler has"
+	default:
+		reason = "default: --cluster has no configuration"
+	}
+	s, err = readScheduler("--config", cmp.Or(t.config, "native"))
+	return s, reason, err
 }
 
 // patience is how long an interrupted trial may take to end. Then it is left behind.

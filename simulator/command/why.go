@@ -19,7 +19,7 @@ func newWhy(plugins frameworkruntime.Registry) *cobra.Command {
 	var namespace string
 	cmd := whatIfCommand(&cobra.Command{
 		Use:   "why POD {--kubeconfig FILE | --cluster FILE}",
-		Short: "Show why a pod is pending: what every plugin says of every node",
+		Short: "Show why a pod is pending, by plugin and node",
 		Long: `Show why a pod of a cluster is pending. The pod is tried in a copy of the cluster in memory, under the
 configuration of --config: every plugin's verdict on every node is shown. The cluster is only read.
 
@@ -29,7 +29,8 @@ no result.`,
   simulator why web-0 -n shop --kubeconfig ~/.kube/config
 
   # Use the configuration that the cluster's scheduler has, and write a page
-  simulator why web-0 --cluster cluster.yaml --config scheduler.yaml -o html > why.html`,
+  simulator why web-0 --cluster cluster.yaml --config scheduler.yaml \
+    -o html > why.html`,
 		Args: cobra.ExactArgs(1),
 	}, func(cmd *cobra.Command, args []string) error {
 		return t.why(cmd, types.NamespacedName{Namespace: namespace, Name: strings.TrimPrefix(args[0], "pod/")})
@@ -42,7 +43,7 @@ no result.`,
 func (t *trial) why(cmd *cobra.Command, pod types.NamespacedName) error {
 	return t.try(cmd, func(with tried) (result found, err error) {
 		pod.Namespace = cmp.Or(pod.Namespace, t.live.Namespace(), v1.NamespaceDefault)
-		is, err := why.Why(cmd.Context(), why.Options{Options: with.Options, Pod: pod, Name: with.name, Progress: with.progress})
+		is, err := why.Why(cmd.Context(), why.Options{Options: with.Options, Pod: pod, Progress: with.progress})
 		if err != nil {
 			return result, err
 		}
@@ -50,6 +51,7 @@ func (t *trial) why(cmd *cobra.Command, pod types.NamespacedName) error {
 			result.lost = "pod " + is.Pod + " stays pending"
 		}
 		result.data = is
+		result.basis = is.Basis
 		result.report = is.Report()
 		result.page = func(w io.Writer) error { return page.WriteWhy(w, is) }
 		return result, nil

@@ -84,7 +84,7 @@ func TestWhySaysWhyAPodIsPending(t *testing.T) {
 			if !regexp.MustCompile(tt.table).MatchString(rest) {
 				t.Errorf("it lacks %s: %s", tt.table, out)
 			}
-			if !strings.HasSuffix(rest, "\nTried in memory on a copy of cluster.yaml, under native, with seed 1. Webhooks and autoscalers are not modelled.\n") {
+			if !strings.HasSuffix(rest, "\nTried in memory on a copy of cluster.yaml, under native (--config), with seed 1. Webhooks and autoscalers are not modelled.\n") {
 				t.Error(rest)
 			}
 		})
@@ -126,7 +126,7 @@ func TestWhyReportsMistakes(t *testing.T) {
 func TestWhyHasEveryFormat(t *testing.T) {
 	file := writeFile(t, t.TempDir(), "cluster.yaml", pendingPod("nodeSelector: {disk: ssd}, ", ""))
 	for format, wants := range map[string][]string{
-		"json":     {`"pending": true`, `"config": "none"`, `"cluster": "a copy of cluster.yaml"`, `"node": "node-2"`},
+		"json":     {`"pending": true`, `"config": "native"`, `"configReason": "default: --cluster has no configuration"`, `"cluster": "a copy of cluster.yaml"`, `"node": "node-2"`},
 		"markdown": {"\n| NODE | TaintToleration | NodeAffinity |", "\n| node-2 | rejected | not run |"},
 		"html":     {"<!doctype html>", "Pod shop/it is pending because", "Rejected nodes", `aria-label="Verdicts on the nodes"`, `<th scope="row">node-1</th>`, "with seed 1."},
 	} {

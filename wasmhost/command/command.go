@@ -36,8 +36,8 @@ func Run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	logTo(errOut)
 	root := &cobra.Command{
 		Use:   "guest",
-		Short: "Makes, looks into and runs guests of the scheduler",
-		Example: `  guest new disk                                       # a folder with a guest in Go
+		Short: "Create, inspect and run Wasm guests",
+		Example: `  guest new disk              # a folder with a guest in Go
   guest run disk.wasm --pod pod.yaml --nodes nodes.yaml`,
 	}
 	root.AddCommand(newNew(), newInspect(), newRun())

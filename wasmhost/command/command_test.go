@@ -101,6 +101,9 @@ func TestRunSaysWithItsStatusWhetherThePodFindsItsNodes(t *testing.T) {
 		{"--nodes none.yaml", 2, "none.yaml"},
 		{"--nodes nodes.yaml --pod typo.yaml", 2, `typo.yaml: Pod web: strict decoding error: unknown field "metadata.anotations"`},
 		{"--nodes nodes.yaml --pod secret.yaml", 2, "secret.yaml: Secret a: neither a pod nor a node"},
+		{"--nodes gpu-1,web-1 --expect web-1", 0, "web-1           Success\n"},
+		{"--nodes none/nodes", 2, "none/nodes"},
+		{"--nodes a --annotation b", 2, "--annotation b: use KEY=VALUE"},
 		{"", 2, `required flag(s) "nodes" not set`},
 	} {
 		status, out, errOut := try(t, append([]string{"run", wasm}, strings.Fields(tt.args)...)...)
@@ -157,6 +160,19 @@ func TestRunSaysWhichDeclaredFieldsMadeNoDifference(t *testing.T) {
 		_, out, errOut := try(t, "run", filepath.Join(static, "regex_v2.wasm"), "--nodes", "nodes.yaml", "--pod", pod)
 		if !strings.HasSuffix(out, want) {
 			t.Errorf("%s: %s%s", pod, out, errOut)
+		}
+	}
+}
+
+func TestRunNeedsNoFiles(t *testing.T) {
+	const key = "--annotation=scheduler.wasmkwokwizardry.io/regex"
+	for want, more := range map[string][]string{
+		"a,aa": {key + "=^a{1,2}=?$"},
+		"aa":   {key + "=a", key + "-exclude=^a$", "--pod", "../../examples/go-pod/pod.yaml"},
+	} {
+		status, out, errOut := try(t, append(more, "run", "../../static/regex_v2.wasm", "--nodes", "a,b,aa", "--expect", want)...)
+		if status != 0 {
+			t.Errorf("%q: status %d: %s%s", more, status, out, errOut)
 		}
 	}
 }

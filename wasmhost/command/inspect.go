@@ -23,7 +23,7 @@ func newInspect() *cobra.Command {
 	var args wasmhost.Args
 	cmd := &cobra.Command{
 		Use:   "inspect FILE|URL",
-		Short: "Says what a guest exports, imports and declares, and what the scheduler makes of that",
+		Short: "Show what a guest exports, imports and declares",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			args.GuestURL = urlOf(given[0])

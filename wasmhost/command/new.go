@@ -26,7 +26,7 @@ var names = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 func newNew() *cobra.Command {
 	return &cobra.Command{
 		Use:   "new NAME",
-		Short: "Makes a folder with a guest in plain Go, its test, and the kit that it stands on: nothing is downloaded",
+		Short: "Create a folder with a guest in plain Go, its test, and the kit",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			name := given[0]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/cli-runtime/pkg/resource"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -44,18 +46,20 @@ type question struct {
 	exports []string // of the guest
 
 	podFile, nodesFile string
+	annotations        []string
 }
 
 func (q *question) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&q.podFile, "pod", "", "file with the pod (default: one without labels and annotations)")
-	cmd.Flags().StringVar(&q.nodesFile, "nodes", "", "file with the nodes, as kubectl get nodes -o yaml writes it, and with pods on them, if the guest looks at those")
+	cmd.Flags().StringVar(&q.podFile, "pod", "", "file with the pod (default: one without labels)")
+	cmd.Flags().StringArrayVar(&q.annotations, "annotation", nil, "KEY=VALUE of an annotation that the pod has, too; can be repeated")
+	cmd.Flags().StringVar(&q.nodesFile, "nodes", "", "names of nodes, with commas between them; or a file with nodes, as kubectl get nodes -o yaml writes it, and with the pods on them")
 	if err := cmd.MarkFlagRequired("nodes"); err != nil {
 		panic(err)
 	}
 	argsFlags(cmd, &q.args)
 }
 
-// read reads the files. There is a pod without one.
+// read reads the files. Without one, there is a pod, and nodes that have a name only.
 func (q *question) read(guest string) (err error) {
 	q.args.GuestURL = urlOf(guest)
 	q.pod = &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod", Namespace: metav1.NamespaceDefault, UID: "pod"}}
@@ -69,11 +73,37 @@ func (q *question) read(guest string) (err error) {
 		}
 		q.pod = pods[0]
 	}
+	for _, annotation := range q.annotations {
+		key, value, ok := strings.Cut(annotation, "=")
+		if !ok {
+			return fmt.Errorf("--annotation %s: use KEY=VALUE", annotation)
+		}
+		metav1.SetMetaDataAnnotation(&q.pod.ObjectMeta, key, value)
+	}
+	q.nodes = named(q.nodesFile)
+	if q.nodes != nil {
+		return nil
+	}
 	q.placed, q.nodes, err = readFile(q.nodesFile)
 	if err == nil && len(q.nodes) == 0 {
 		err = fmt.Errorf("--nodes %s: has no node", q.nodesFile)
 	}
 	return err
+}
+
+// named makes nodes with names, if the list is not the name of a file.
+func named(list string) (nodes []*v1.Node) {
+	_, err := os.Stat(list)
+	if err == nil || slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(list)) {
+		return nil
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		if len(validation.IsDNS1123Subdomain(name)) > 0 {
+			return nil
+		}
+		nodes = append(nodes, &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelHostname: name}}})
+	}
+	return nodes
 }
 
 // readFile reads the pods and nodes of a file. A field that does not exist is an error: the guest

@@ -26,12 +26,14 @@ func newRun() *cobra.Command {
 	var q question
 	var expected []string
 	cmd := &cobra.Command{
-		Use:   "run FILE|URL --nodes nodes.yaml [--pod pod.yaml]",
-		Short: "Asks a guest where a pod may run: its verdict, reason and score for each node",
-		Long: "Asks a guest where a pod may run, as the scheduler would: its verdict, reason and score for each node, " +
+		Use:   "run FILE|URL --nodes NAMES|FILE [--pod FILE] [--annotation KEY=VALUE]",
+		Short: "Ask a guest where a pod may run",
+		Long: "Ask a guest where a pod may run, as the scheduler would: its verdict, reason and score for each node, " +
 			"what it answers to Reserve and Permit about the node with the highest score, " +
-			"the events that it sends, what it logs, and which of the fields that it declares made no difference. " +
+			"the events that it sends, what it logs, and which of the fields that it declares made no difference.\n\n" +
 			"The exit status is 1 if no node is left or the chosen one is rejected, or, with --expect, if others are left than those.",
+		Example: "  guest run my.wasm --annotation example.com/disk=nvme --nodes a,b\n" +
+			"  guest run my.wasm --pod pod.yaml --nodes nodes.yaml --expect a",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			if err := q.read(given[0]); err != nil {

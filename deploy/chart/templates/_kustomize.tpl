@@ -26,6 +26,7 @@ kustomize does, as far as they use it. */}}
   | replace "amespace: regex-scheduling" (printf "amespace: %s" .root.Release.Namespace)
   | replace "schedulerName: custom-scheduler" (printf "schedulerName: %s" .root.Values.schedulerName)
   | replace "metadata.name: monitoring" (printf "metadata.name: %s" .root.Values.prometheus.namespace)
+  | replace "--decisions=64Mi" (printf "--decisions=%s" .root.Values.scheduler.decisions)
   | replace (printf "%s/scheduler:dev" $image) (include "schedulerImage" .root)
   | replace (printf "%s/" $image) (printf "%s/" .root.Values.image.registry)
   | replace ":dev" (printf ":%s" (.root.Values.image.tag | default .root.Chart.AppVersion)) -}}

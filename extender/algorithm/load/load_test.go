@@ -179,9 +179,7 @@ func TestAnswerThatIsOfNoUseIsAnError(t *testing.T) {
 		config := defaults()
 		config.URL = serve(t, answer).URL
 		_, err := build(t, config, time.Now).ask(t)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.60s: got %v, want %s", answer, err, want)
-		}
+		testkit.ErrorHas(t, err, want)
 	}
 }
 
@@ -257,9 +255,7 @@ func TestTokenIsReadForEveryQuery(t *testing.T) {
 	config.URL, config.BearerTokenFile = prometheus.URL+"/prefix/", filepath.Join(t.TempDir(), "token")
 	l := build(t, config, time.Now)
 	_, err := l.ask(t)
-	if err == nil || !strings.Contains(err.Error(), "bearerTokenFile") {
-		t.Errorf("without the file: %v", err)
-	}
+	testkit.ErrorHas(t, err, "bearerTokenFile")
 	for _, token := range []string{"one", "two"} {
 		testkit.Must(t, os.WriteFile(config.BearerTokenFile, []byte(token+"\n"), 0o600))
 		_, err := l.ask(t)
@@ -283,7 +279,5 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	config := defaults()
 	config.URL = redirecting.URL
 	_, err := build(t, config, time.Now).ask(t)
-	if err == nil || !strings.Contains(err.Error(), "redirects are not followed") {
-		t.Errorf("got %v", err)
-	}
+	testkit.ErrorHas(t, err, "redirects are not followed")
 }

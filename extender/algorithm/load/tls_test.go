@@ -26,47 +26,25 @@ func TestTLSToPrometheus(t *testing.T) {
 	good := TLS{CAFile: ours.File, CertFile: filepath.Join(dir, "cert.pem"), KeyFile: filepath.Join(dir, "key.pem")}
 	ours.Issue(t, good.CertFile, good.KeyFile, time.Hour)
 
-	query := func(settings TLS) error {
+	settings := good
+	for _, step := range []struct {
+		name   string
+		change func()
+		want   string // in the error; empty is none
+	}{
+		{"good", func() {}, ""},
+		{"another authority", func() { settings.CAFile = others.File }, "unknown authority"},
+		{"another authority, not verified", func() { settings.InsecureSkipVerify = true }, ""},
+		{"no certificate", func() { settings = TLS{CAFile: ours.File} }, "certificate required"},
+		{"another name", func() { settings = good; settings.ServerName = "other.example" }, "other.example"},
+		{"expired", func() { settings = good; ours.Issue(t, good.CertFile, good.KeyFile, -time.Minute) }, "expired"},
+	} {
+		step.change()
 		config := defaults()
 		config.URL, config.TLS = server.URL, settings
 		_, err := build(t, config, time.Now).ask(t)
-		return err
-	}
-	if err := query(good); err != nil {
-		t.Errorf("good: %v", err)
-	}
-	wrong := good
-	wrong.CAFile = others.File
-	err := query(wrong)
-	if err == nil || !strings.Contains(err.Error(), "unknown authority") {
-		t.Errorf("another authority: %v", err)
-	}
-	wrong.InsecureSkipVerify = true
-	if err := query(wrong); err != nil {
-		t.Errorf("another authority, not verified: %v", err)
-	}
-	err = query(TLS{CAFile: ours.File})
-	if err == nil || !strings.Contains(err.Error(), "certificate required") {
-		t.Errorf("no certificate: %v", err)
-	}
-	wrong = good
-	wrong.ServerName = "other.example"
-	err = query(wrong)
-	if err == nil || !strings.Contains(err.Error(), "other.example") {
-		t.Errorf("another name: %v", err)
-	}
-	ours.Issue(t, good.CertFile, good.KeyFile, -time.Minute)
-	err = query(good)
-	if err == nil || !strings.Contains(err.Error(), "expired") {
-		t.Errorf("expired: %v", err)
-	}
-}
-
-func TestTLSWithoutItsFilesIsRefused(t *testing.T) {
-	config := defaults()
-	config.URL, config.TLS.CAFile = "https://127.0.0.1", filepath.Join(t.TempDir(), "missing")
-	_, err := config.newClient()
-	if err == nil || !strings.Contains(err.Error(), "tls.caFile") {
-		t.Errorf("got %v", err)
+		if (err == nil) != (step.want == "") || err != nil && !strings.Contains(err.Error(), step.want) {
+			t.Errorf("%s: %v", step.name, err)
+		}
 	}
 }

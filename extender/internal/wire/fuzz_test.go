@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/extender/internal/wire"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
@@ -132,4 +133,14 @@ func compareWith(t *testing.T, body []byte, r *wire.Request) {
 			t.Errorf("an answer is not JSON: %q %q", &text, &more)
 		}
 	}
+}
+
+// failuresOf fails some of n nodes, in a way that depends on which.
+func failuresOf(n, which int) []*algorithm.Failure {
+	kinds := []*algorithm.Failure{nil, {Reason: "full \"<up>\""}, {Reason: "wrong", Unresolvable: true}}
+	failures := make([]*algorithm.Failure, n)
+	for i := range failures {
+		failures[i] = kinds[(i*i+i*which+which)%(2+which%2)]
+	}
+	return failures
 }

@@ -18,8 +18,10 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -32,12 +34,8 @@ type contract struct {
 func newContract(t *testing.T) *contract {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(description)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := doc.Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	testkit.Must(t, doc.Validate(t.Context()))
 	c := &contract{open: map[string]bool{}}
 	for path, item := range doc.Paths.Map() {
 		for method, operation := range item.Operations() {
@@ -107,9 +105,7 @@ func (c *contract) check(t *testing.T, call call, w *httptest.ResponseRecorder, 
 // The calls below meet no preempted pod, and few verdicts.
 func TestDescriptionHasAllOfAnAttempt(t *testing.T) {
 	doc, err := openapi3.NewLoader().LoadFromData(description)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	none := []recorder.PluginVerdict{}
 	for _, v := range []recorder.Verdict{recorder.Passed, recorder.Rejected, recorder.Errored, recorder.Skipped, recorder.Waits, recorder.NotRun, recorder.Excluded} {
 		text, err := json.Marshal(recorder.Attempt{
@@ -117,14 +113,11 @@ func TestDescriptionHasAllOfAnAttempt(t *testing.T) {
 			PreFilter: none, PreScore: none, Reserve: none, Permit: none, PreBind: none,
 			Columns: []recorder.Column{}, ScoreColumns: []recorder.ScoreColumn{},
 			Preempted: &recorder.Preempted{By: "default/high", Node: "kubecon-1", Time: time.Now()},
+			Shortages: []decisions.Shortage{{Resource: "cpu", Nodes: 1, Asked: "2", MostFree: "1"}},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		var attempt any
-		if err := json.Unmarshal(text, &attempt); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, json.Unmarshal(text, &attempt))
 		if err := doc.Components.Schemas["Attempt"].Value.VisitJSON(attempt); err != nil {
 			t.Errorf("%s: %v", v, err)
 		}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestWhichRequestsAreAllowed(t *testing.T) {
@@ -97,24 +99,16 @@ func TestPublicServerAnswersToItsOwnName(t *testing.T) {
 		}
 	}
 	name, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	server, err := Listen("0.0.0.0", 0, "--port", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer server.Stop()
 	for host, want := range map[string]int{name: 200, "evil.example": 403} {
 		request, err := http.NewRequest(http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/", server.Port()), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		request.Host = fmt.Sprint(host, ":", server.Port())
 		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		response.Body.Close()
 		if response.StatusCode != want {
 			t.Errorf("%s: %d, want %d", request.Host, response.StatusCode, want)
@@ -127,9 +121,7 @@ func TestPublicServerAnswersToItsOwnName(t *testing.T) {
 
 func TestPortThatIsTakenIsNamed(t *testing.T) {
 	first, err := Listen("127.0.0.1", 0, "--port", http.NotFoundHandler())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer first.Stop()
 	_, err = Listen("127.0.0.1", first.Port(), "--port", http.NotFoundHandler())
 	if err == nil || !strings.Contains(err.Error(), "--port") || !strings.Contains(err.Error(), "taken") {

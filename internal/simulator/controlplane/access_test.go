@@ -12,6 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestKubeconfigsWorkAndArePrivate(t *testing.T) {
@@ -19,18 +21,14 @@ func TestKubeconfigsWorkAndArePrivate(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil { // open for others
 		t.Fatal(err)
 	}
-	if err := sharedCluster.WriteKubeconfig(file, "system:kube-scheduler"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, sharedCluster.WriteKubeconfig(file, "system:kube-scheduler"))
 	for _, kubeconfig := range []string{sharedCluster.Kubeconfig(), file} {
 		info, err := os.Stat(kubeconfig)
 		if err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("mode %v, want 0600: %v", info.Mode(), err)
 		}
 		config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if _, err := clientOf(t, config).CoreV1().Nodes().List(t.Context(), metav1.ListOptions{}); err != nil {
 			t.Error(err)
 		}
@@ -65,9 +63,7 @@ func TestWithoutACertificateEveryRequestIsUnauthorized(t *testing.T) {
 	client := http.Client{Transport: transport}
 	for _, path := range []string{"/api/v1/nodes", "/version", "/readyz", "/metrics"} {
 		response, err := client.Get(sharedCluster.Host() + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		response.Body.Close()
 		if response.StatusCode != http.StatusUnauthorized {
 			t.Errorf("%s: status %d, want 401", path, response.StatusCode)
@@ -77,9 +73,7 @@ func TestWithoutACertificateEveryRequestIsUnauthorized(t *testing.T) {
 
 func TestIdentityHasItsOwnRightsOnly(t *testing.T) {
 	scheduler, err := sharedCluster.ClientConfig("system:kube-scheduler")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	client := clientOf(t, scheduler)
 	if _, err := client.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{}); err != nil {
 		t.Errorf("the scheduler may not list pods: %v", err)
@@ -88,9 +82,7 @@ func TestIdentityHasItsOwnRightsOnly(t *testing.T) {
 		t.Errorf("the scheduler lists secrets: %v, want forbidden", err)
 	}
 	stranger, err := sharedCluster.ClientConfig("stranger")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if _, err := clientOf(t, stranger).CoreV1().Pods("").List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("a user without rights lists pods: %v, want forbidden", err)
 	}

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -31,9 +32,7 @@ func TestWhatDependsOnADeletedObjectGoesWithIt(t *testing.T) {
 		"/api/v1/nodes/short-lived":                              "/api/v1/namespaces/default/pods/orphan",
 		"/api/v1/namespaces/default/persistentvolumeclaims/data": "/api/v1/namespaces/default/persistentvolumeclaims/data",
 	} {
-		if err := api.Delete().AbsPath(deleted).Do(t.Context()).Error(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, api.Delete().AbsPath(deleted).Do(t.Context()).Error())
 		eventually.Succeeds(t, goes+" goes", func(ctx context.Context) error {
 			err := api.Get().AbsPath(goes).Do(ctx).Error()
 			if !apierrors.IsNotFound(err) {
@@ -57,9 +56,7 @@ func TestTerminatingPodsOfANodeThatIsOutOfServiceGo(t *testing.T) {
 		post(t, api, "/api/v1/namespaces/default/pods", fmt.Sprintf("metadata: {name: %s}\nspec: {nodeName: shut-down, containers: [{name: main, image: example.com/none}]}", name))
 	}
 	pods := client.CoreV1().Pods("default")
-	if err := pods.Delete(t.Context(), "terminating", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, pods.Delete(t.Context(), "terminating", metav1.DeleteOptions{}))
 	patchNode(t, client, "shut-down", `{"spec":{"taints":[{"key":"node.kubernetes.io/out-of-service","effect":"NoSchedule"}]}}`)
 	eventually.Succeeds(t, "the pod that was deleted goes", func(ctx context.Context) error {
 		_, err := pods.Get(ctx, "terminating", metav1.GetOptions{})

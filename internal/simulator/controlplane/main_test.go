@@ -11,6 +11,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // shared is the cluster of the tests that don't stop theirs.
@@ -38,17 +40,6 @@ func runShared(m *testing.M) int {
 	return code
 }
 
-// startCluster starts a cluster of the test's own.
-func startCluster(t *testing.T, cfg Config) *Cluster {
-	t.Helper()
-	c, err := Start(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { stopCluster(t, c) })
-	return c
-}
-
 func stopCluster(t *testing.T, c *Cluster) {
 	t.Helper()
 	if err := c.Stop(); err != nil {
@@ -59,9 +50,7 @@ func stopCluster(t *testing.T, c *Cluster) {
 func clientOf(t *testing.T, config *rest.Config) kubernetes.Interface {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return client
 }
 
@@ -69,16 +58,12 @@ func clientOf(t *testing.T, config *rest.Config) kubernetes.Interface {
 func post(t *testing.T, api rest.Interface, path, manifest string) (made metav1.PartialObjectMetadata) {
 	t.Helper()
 	raw, err := yaml.YAMLToJSON([]byte(manifest))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	request := api.Post().AbsPath(path).SetHeader("Content-Type", "application/json").SetHeader("Accept", "application/json")
 	answer, err := request.Body(raw).Do(t.Context()).Raw()
 	if err != nil {
 		t.Fatalf("%s: %v", manifest, err)
 	}
-	if err := json.Unmarshal(answer, &made); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal(answer, &made))
 	return made
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -56,9 +57,7 @@ func TestNodesAreTaintedWhileTheyAreCordonedOrNotReady(t *testing.T) {
 }
 
 func removeNode(t *testing.T, client kubernetes.Interface, name string) {
-	if err := client.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, client.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{}))
 }
 
 func patchNode(t *testing.T, client kubernetes.Interface, name, patch string, subresource ...string) {
@@ -72,9 +71,7 @@ func TestQuotaLimitsThePodsOfADeployment(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, sharedCluster.AdminConfig())
 	namespace, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "with-quota-"}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	ns := namespace.Name
 	used := func(ctx context.Context, want int64) error {
 		quota, err := client.CoreV1().ResourceQuotas(ns).Get(ctx, "two", metav1.GetOptions{})
@@ -97,8 +94,6 @@ spec: {replicas: 5, selector: {matchLabels: {app: web}}, template: {metadata: {l
 		}
 		return err
 	})
-	if err := client.CoreV1().Pods(ns).DeleteCollection(t.Context(), atOnce, metav1.ListOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, client.CoreV1().Pods(ns).DeleteCollection(t.Context(), atOnce, metav1.ListOptions{}))
 	eventually.Succeeds(t, "pods that are gone leave room", func(ctx context.Context) error { return used(ctx, 2) })
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -32,9 +33,7 @@ func TestClusterIsQuiet(t *testing.T) {
 		t.Errorf("written to the console:\n%s", out)
 	}
 	log, err := os.ReadFile(filepath.Join(dir, LogFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	found := fast.FindAll(log, -1)
 	if len(found) > 0 {
 		t.Errorf("%d requests are in the log, such as %s", len(found), found[0])

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // cacheOf finds what kube-apiserver's metrics say of each watch cache.
@@ -12,9 +14,7 @@ var cacheOf = regexp.MustCompile(`(?m)^apiserver_watch_cache_resource_version\{.
 // The other two are of the servers of CRDs and of APIServices.
 func TestOnlyNodesAndPodsHaveAWatchCache(t *testing.T) {
 	metrics, err := clientOf(t, sharedCluster.AdminConfig()).Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var has []string
 	for _, found := range cacheOf.FindAllSubmatch(metrics, -1) {
 		has = append(has, string(found[1]))

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
@@ -43,22 +44,16 @@ func allowed(t *testing.T, client kubernetes.Interface, verb, resource string) b
 		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: "default", Verb: verb, Group: groups[resource], Resource: resource},
 	}}
 	review, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(t.Context(), review, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return review.Status.Allowed
 }
 
 func TestPausedControllersLeaveNothing(t *testing.T) {
 	pause := func() {
-		if err := sharedCluster.Pause(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, sharedCluster.Pause())
 	}
 	resume := func() {
-		if err := sharedCluster.Resume(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, sharedCluster.Resume())
 	}
 	pause()
 	for i := range 3 {

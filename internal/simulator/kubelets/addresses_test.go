@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/tools/cache"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 var four = netip.MustParsePrefix("10.9.0.0/30")
@@ -33,9 +34,7 @@ func TestEveryAddressIsGivenOnceUntilItsPodIsGone(t *testing.T) {
 	}
 	fifth := put(t, pods, "4", "")
 	ip, err := a.take(four, fifth)
-	if err == nil || !strings.Contains(err.Error(), "10.9.0.0/30") {
-		t.Errorf("a fifth of four: %q, %v", ip, err)
-	}
+	testkit.ErrorHas(t, err, "10.9.0.0/30")
 	drop(t, pods, "2")
 	again := taken(t, a, put(t, pods, "2", "")) // before it has said what it has
 	if again != given[2] {
@@ -68,9 +67,7 @@ func noPods() (cache.Indexer, *addresses) {
 func taken(t *testing.T, a *addresses, pod *v1.Pod) string {
 	t.Helper()
 	ip, err := a.take(four, pod)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return ip
 }
 
@@ -82,15 +79,11 @@ func put(t *testing.T, pods cache.Indexer, name, ip string) *v1.Pod {
 	if exists {
 		pod.UID = old.(*v1.Pod).UID
 	}
-	if err := pods.Update(pod); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, pods.Update(pod))
 	return pod
 }
 
 func drop(t *testing.T, pods cache.Indexer, name string) {
 	t.Helper()
-	if err := pods.Delete(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, pods.Delete(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}))
 }

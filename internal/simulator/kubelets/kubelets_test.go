@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,8 +19,10 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/connrotation"
 	"k8s.io/client-go/util/retry"
+	"k8s.io/client-go/util/workqueue"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
@@ -91,9 +92,7 @@ func restart(t testing.TB, config *rest.Config, between func()) {
 	t.Helper()
 	stop()
 	between()
-	if err := startAll(config); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, startAll(config))
 }
 
 func TestNodeOfWhichOnlyTheNameIsKnownBecomesReady(t *testing.T) {
@@ -148,9 +147,7 @@ func newNode(t testing.TB, name string) {
 
 // removeNode leaves nothing to the next run of a test.
 func removeNode(t testing.TB, name string) {
-	if err := client.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, client.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{}))
 }
 
 func makeNode(t testing.TB, name string) {
@@ -192,15 +189,4 @@ func retried(t testing.TB, carriedOut func(error) bool, request func() error) {
 	}
 }
 
-func inParallel(n int, do func(i int)) {
-	const workers = 32
-	var group sync.WaitGroup
-	for w := range workers {
-		group.Go(func() {
-			for i := w; i < n; i += workers {
-				do(i)
-			}
-		})
-	}
-	group.Wait()
-}
+func inParallel(n int, do func(i int)) { workqueue.ParallelizeUntil(context.Background(), 32, n, do) }

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -61,9 +62,7 @@ func TestRoomThatIsTakenAwayComesBack(t *testing.T) {
 	} {
 		usableNode(t, "emptied")
 		_, err := client.CoreV1().Nodes().Patch(t.Context(), "emptied", types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 	}
 	usableNode(t, "emptied")
 }

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -117,9 +118,7 @@ func TestPodEndsAsItSays(t *testing.T) {
 		`"soon" is not a valid duration`: {runsFor: "soon"}, `"-1s" is not a valid duration`: {runsFor: "-1s"}, `"256" is not a valid exit code`: {runsFor: "1s", exitCode: "256"},
 	} {
 		_, err := endingOf(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: annotations}})
-		if err == nil || !strings.Contains(err.Error(), wrong) {
-			t.Errorf("got %v, want %s", err, wrong)
-		}
+		testkit.ErrorHas(t, err, wrong)
 	}
 }
 
@@ -132,14 +131,8 @@ func newJob(t *testing.T, name string) types.UID {
 		RestartPolicy: v1.RestartPolicyNever, Containers: []v1.Container{{Name: "main", Image: "example.com/none"}},
 	}}}}
 	job, err := jobs.Create(t.Context(), job, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := jobs.Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
-			t.Error(err)
-		}
-	})
+	testkit.Must(t, err)
+	t.Cleanup(func() { testkit.Must(t, jobs.Delete(context.Background(), name, metav1.DeleteOptions{})) })
 	return job.UID
 }
 
@@ -350,9 +343,7 @@ func condition(pod *v1.Pod, kind v1.PodConditionType) v1.ConditionStatus {
 func patchPodStatus(t *testing.T, name, patch string) {
 	t.Helper()
 	_, err := client.CoreV1().Pods("default").Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 }
 
 func makePod(t testing.TB, node, name string) {
@@ -381,7 +372,8 @@ func removePod(t testing.TB, name string) {
 
 func deletePod(t testing.TB, name string, grace *int64) {
 	t.Helper()
-	if err := client.CoreV1().Pods("default").Delete(context.Background(), name, metav1.DeleteOptions{GracePeriodSeconds: grace}); err != nil {
+	err := client.CoreV1().Pods("default").Delete(context.Background(), name, metav1.DeleteOptions{GracePeriodSeconds: grace})
+	if err != nil { // in any goroutine
 		t.Error(err)
 	}
 }

@@ -4,14 +4,18 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 
 	"sigs.k8s.io/yaml/goyaml.v3"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/lint"
 )
 
-// annotated is a text whose first pod has annotations to read and to set.
+// annotated is a text whose first pod, or pod template, has annotations to read and to set.
 type annotated struct {
 	documents []*yaml.Node
-	pod       *yaml.Node // the mapping
+	object    *yaml.Node // the mapping of the first object with a pod
+	pod       *yaml.Node // that of the pod in it
 }
 
 var errNoPod = errors.New("the text has no pod")
@@ -31,8 +35,9 @@ func readAnnotated(text string) (*annotated, error) {
 		}
 		root := document.Content[0]
 		kind := find(root, "kind")
-		if a.pod == nil && kind != nil && kind.Value == "Pod" {
-			a.pod = root
+		if a.pod == nil && kind != nil {
+			a.object = root
+			a.pod = podOf(root, kind.Value)
 		}
 		if root.ShortTag() != "!!null" {
 			a.documents = append(a.documents, document)
@@ -42,6 +47,15 @@ func readAnnotated(text string) (*annotated, error) {
 		return nil, errNoPod
 	}
 	return a, nil
+}
+
+// podOf is the pod or the pod template of an object, or nil.
+func podOf(object *yaml.Node, kind string) *yaml.Node {
+	template, ok := lint.Templates[kind]
+	if !ok {
+		return nil
+	}
+	return find(object, strings.FieldsFunc(template, func(r rune) bool { return r == '.' })...)
 }
 
 // Scheduler is the pod's schedulerName, which may be empty.
@@ -64,7 +78,7 @@ func (a *annotated) Get(key string) *string {
 
 // Misplaced reports whether a key is in another place than the annotations, where no scheduler reads it.
 func (a *annotated) Misplaced(key string) bool {
-	return a.Get(key) == nil && count(a.pod, key) > 0
+	return a.Get(key) == nil && count(a.object, key) > 0
 }
 
 func count(n *yaml.Node, key string) (found int) {
@@ -77,10 +91,10 @@ func count(n *yaml.Node, key string) (found int) {
 	return found
 }
 
-// Set sets an annotation of the pod, or removes it with an empty value. A misplaced one moves.
+// Set sets an annotation of the pod, or removes it from the object with an empty value. A misplaced one moves.
 func (a *annotated) Set(key, value string) {
 	if value == "" || a.Misplaced(key) {
-		remove(a.pod, key)
+		remove(a.object, key)
 	}
 	annotations := find(a.pod, "metadata", "annotations")
 	if value == "" {

@@ -53,6 +53,7 @@ type outcome struct {
 	Notice   string // what was done, in a line
 	Problems problems
 	Remarks  []snapshot.Notice // on what was done
+	But      string            // what the remarks are
 	Link     string            // the page of the result, if there is one
 }
 

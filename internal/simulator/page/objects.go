@@ -25,6 +25,7 @@ import (
 	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/lint"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
@@ -169,6 +170,12 @@ var kinds = []kind{
 	{"", "PersistentVolume", "storage, for all or for some nodes"},
 	{"", "PersistentVolumeClaim", "a pod's request for storage"},
 	{"storage.k8s.io", "StorageClass", "how and when claims get volumes"},
+}
+
+// HasPods reports whether an object of the kind is a pod, or has a template of some.
+func (k kind) HasPods() bool {
+	_, ok := lint.Templates[k.Title]
+	return ok
 }
 
 // Key names the kind in addresses and is the stem of its manifest's file name.

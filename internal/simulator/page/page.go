@@ -87,6 +87,7 @@ func (p *page) routes() http.Handler {
 		"GET /import":                                p.form("import", "Import"),
 		"POST /import":                               p.importFile,
 		"GET /about":                                 p.about,
+		"POST /example":                              p.loadExample,
 		"GET /reset":                                 p.form("reset", "Reset"),
 		"POST /reset":                                p.reset,
 		"GET /jobs/{id}":                             p.job,

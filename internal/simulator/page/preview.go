@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 
 	v1 "k8s.io/api/core/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/lint"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -63,7 +65,7 @@ func keyOf(a *annotated, keys []string, usual string) string {
 func (p *page) preview(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxPreview)
 	if err := r.ParseForm(); err != nil {
-		http.Error(w, "No preview: "+err.Error(), http.StatusBadRequest)
+		http.Error(w, "No preview of more than 1 MB: "+err.Error()+". A regex may have 2,048 bytes.", http.StatusBadRequest)
 		return nil
 	}
 	out := previewed{Text: r.FormValue("text")}
@@ -80,10 +82,14 @@ func (p *page) preview(w http.ResponseWriter, r *http.Request) error {
 		if value != nil {
 			out.Regex = *value
 		}
-		view, err = p.viewOf(a, scheduler, out.Key, keyOf(a, excluding, regex.ExcludeAnnotation), len(keys) > 0)
+		policy := regex.Default
+		policy.Annotation = out.Key
+		policy.ExcludeAnnotation = keyOf(a, excluding, regex.ExcludeAnnotation)
+		view, err = p.viewOf(a, scheduler, policy, len(keys) > 0)
 		if err != nil {
 			return err
 		}
+		view.warn(a, policy, out.Text)
 	}
 	html, err := execute("preview", view)
 	if err != nil {
@@ -106,13 +112,10 @@ type previewView struct {
 }
 
 // viewOf previews a pod whose scheduler reads a regex in an annotation, and one of the nodes to exclude in another.
-func (p *page) viewOf(a *annotated, scheduler, key, excludeKey string, reads bool) (previewView, error) {
-	value, exclude := a.Get(key), a.Get(excludeKey)
+func (p *page) viewOf(a *annotated, scheduler string, policy regex.Policy, reads bool) (previewView, error) {
+	key := policy.Annotation
+	value, exclude := a.Get(key), a.Get(policy.ExcludeAnnotation)
 	switch {
-	case a.Misplaced(key):
-		return previewView{Tone: "failing", Says: "The annotation is not in “annotations:” under “metadata:”, so no scheduler reads it. Type the regex here to move it."}, nil
-	case a.Misplaced(excludeKey):
-		return previewView{Tone: "failing", Says: excludeKey + " is not in “annotations:” under “metadata:”, so no scheduler reads it."}, nil
 	case !reads:
 		return previewView{Tone: "pending", Says: "No plugin of the scheduler “" + scheduler + "” reads a regex: any node may run the pod."}, nil
 	case value == nil && a.Get(regex.Annotation) != nil:
@@ -120,17 +123,38 @@ func (p *page) viewOf(a *annotated, scheduler, key, excludeKey string, reads boo
 	case value == nil && exclude == nil:
 		return previewView{Tone: "quiet", Says: "No regex: any node may run the pod."}, nil
 	}
-	names, total, notes, err := p.sim.Preview(value, exclude)
+	names, total, _, err := p.sim.Preview(value, exclude)
 	var wrong *regex.PatternError
 	if errors.As(err, &wrong) {
 		return previewView{Tone: "failing", Says: wrong.Error()}, nil
 	}
 	shown := min(maxNames, len(names))
 	view := previewView{
-		Tone: "pending", Notes: notes, Names: names[:shown], Matches: len(names), More: len(names) - shown, Total: total, Excluding: exclude != nil,
+		Tone: "pending", Names: names[:shown], Matches: len(names), More: len(names) - shown, Total: total, Excluding: exclude != nil,
 	}
-	if len(names) > 0 && len(view.Notes) == 0 {
+	if len(names) > 0 {
 		view.Tone = "fine"
 	}
 	return view, err
+}
+
+// warn adds what kubectl regex lint finds in the text.
+func (v *previewView) warn(a *annotated, policy regex.Policy, text string) {
+	l := lint.Linter{Policy: policy}
+	l.Read("", []byte(text))
+	l.Sort()
+	for _, f := range l.Findings {
+		switch {
+		case f.Message == v.Says:
+			continue
+		case !f.Warning:
+			v.Tone = "failing"
+		case v.Tone != "failing":
+			v.Tone = "pending"
+		}
+		v.Notes = append(v.Notes, fmt.Sprintf("Line %d: %s", f.Line, f.Message))
+	}
+	if a.Misplaced(policy.Annotation) {
+		v.Notes = append(v.Notes, "Type the regex here to move it")
+	}
 }

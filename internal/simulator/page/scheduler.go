@@ -13,6 +13,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
+	"wasmkwokwizardry.io/regex-scheduling/plugin"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
@@ -25,7 +26,7 @@ var readyMade = func() []simulator.Configuration {
 	return all
 }()
 
-// about says which simulator this is, and how to reach it from elsewhere.
+// about says which simulator this is, and how kubectl reaches it.
 func (p *page) about(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, "about", "About", "", map[string]string{
 		"Version": version.String(), "Kubeconfig": p.sim.Kubeconfig(), "Host": p.sim.Host(), "Docs": "https://wasmkwokwizardry.io/regex-scheduling",
@@ -60,7 +61,10 @@ func (p *page) applyScheduler(w http.ResponseWriter, r *http.Request) error {
 		if err := p.sim.ApplySchedulerConfig(ctx, []byte(text)); err != nil {
 			return outcome{}, notApplied(text, err)
 		}
-		return outcome{Notice: "The scheduler runs with the new configuration, after " + report.Brief(time.Since(began))}, nil
+		return outcome{
+			Notice:  "The scheduler runs with the new configuration, after " + report.Brief(time.Since(began)),
+			Remarks: p.sim.Unanswered(), But: "An extender does not answer, and pods stay pending unless it is ignorable",
+		}, nil
 	}))
 }
 
@@ -69,8 +73,8 @@ func notApplied(text string, err error) problems {
 	return append(configProblems(text, err), problem{Line: -1, Message: "The scheduler keeps the current configuration."})
 }
 
-// configTitle names a configuration: as the ready-made one that it is, or else by its guests
-// and extenders.
+// configTitle names a configuration: as the ready-made one that it is, or else by its plugins besides
+// kube-scheduler's own, and its extenders.
 func configTitle(config []byte) string {
 	for _, c := range readyMade {
 		if strings.TrimSpace(string(c.YAML())) == strings.TrimSpace(string(config)) {
@@ -81,18 +85,40 @@ func configTitle(config []byte) string {
 	read, err := scheduler.Read(config)
 	if err == nil {
 		for _, profile := range read.Profiles {
-			for _, plugin := range profile.PluginConfig {
-				guest, _, ok := plugin.Guest()
-				if ok {
-					parts = append(parts, path.Base(guest))
-				}
-			}
+			parts = append(parts, pluginsOf(profile)...)
 		}
 		for _, e := range read.Extenders {
 			parts = append(parts, e.URLPrefix)
 		}
 	}
 	return cmp.Or(strings.Join(parts, ", "), "own configuration")
+}
+
+// pluginsOf names the plugins of a profile that read a regex or are guests, the ones that are only configured, too.
+func pluginsOf(profile scheduler.Profile) (names []string) {
+	enabled := map[string]bool{}
+	for _, set := range profile.Plugins {
+		for _, one := range set.Enabled {
+			enabled[one.Name] = true
+		}
+	}
+	if enabled[plugin.Name] {
+		names = []string{plugin.Name}
+	}
+	for _, one := range profile.PluginConfig {
+		guest, _, isGuest := one.Guest()
+		name := one.Name
+		if isGuest {
+			name = path.Base(guest)
+		}
+		switch {
+		case isGuest && enabled[one.Name]:
+			names = append(names, name)
+		case (isGuest || name == plugin.Name) && !enabled[one.Name]:
+			names = append(names, name+" (not enabled)")
+		}
+	}
+	return names
 }
 
 // configProblems are the problems in an error of [scheduler.Read], or of a scheduler, about a

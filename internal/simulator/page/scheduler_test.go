@@ -8,8 +8,12 @@ import (
 
 func TestConfigurationIsNamedByItsGuestsAndExtenders(t *testing.T) {
 	for config, want := range map[string]string{
-		"profiles:\n- pluginConfig:\n  - name: X\n    args:\n      guestURL: http://a/b.wasm\n": "b.wasm",
-		"extenders:\n- urlPrefix: http://extender:8000/\n":                                      "http://extender:8000/",
+		"profiles:\n- pluginConfig:\n  - name: X\n    args:\n      guestURL: http://a/b.wasm\n":                                                  "b.wasm (not enabled)",
+		"profiles:\n- plugins: {multiPoint: {enabled: [{name: X}]}}\n  pluginConfig:\n  - name: X\n    args:\n      guestURL: http://a/b.wasm\n": "b.wasm",
+		"profiles:\n- plugins: {filter: {enabled: [{name: RegexScheduling}]}}\n  pluginConfig: [{name: RegexScheduling, args: {}}]\n":            "RegexScheduling",
+		"profiles:\n- pluginConfig: [{name: RegexScheduling, args: {}}]\n":                                                                       "RegexScheduling (not enabled)",
+		"profiles:\n- pluginConfig: [{name: NodeAffinity, args: {}}]\n":                                                                          "own configuration",
+		"extenders:\n- urlPrefix: http://extender:8000/\n":                                                                                       "http://extender:8000/",
 		"kind: x\n": "own configuration",
 	} {
 		got := configTitle([]byte(config))

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
@@ -37,9 +38,13 @@ func (p *page) importFile(w http.ResponseWriter, r *http.Request) error {
 		}
 		return outcome{
 			Notice:  fmt.Sprintf("Imported %s and %s", report.Plural(len(objects.Nodes), "node"), report.Plural(len(objects.Pods), "pod")),
-			Remarks: slices.Concat(refused, notices),
+			Remarks: slices.Concat(refused, notices), But: "It differs from the file",
 		}, nil
 	}))
+}
+
+func (p *page) loadExample(w http.ResponseWriter, r *http.Request) error {
+	return answer(w, "Loaded the example. Click a pod to see why it is where it is.", false, p.sim.Import(r.Context(), simulator.Example(), nil))
 }
 
 func snapshotOf(r *http.Request) (*snapshot.Snapshot, []snapshot.Notice, error) {

@@ -40,7 +40,7 @@ type found struct {
 
 // try starts a job that tries something in a copy of the cluster, under the current configuration. Again is the
 // address of its form.
-func (p *page) try(title, again string, cluster *snapshot.Snapshot, do func(context.Context, engine.Options, string, engine.Progress) (found, error)) *job {
+func (p *page) try(title, again string, cluster *snapshot.Snapshot, do func(context.Context, engine.Options, engine.Progress) (found, error)) *job {
 	config := p.sim.SchedulerConfig()
 	return p.whatIf(&job{Title: title, Again: again}, func(ctx context.Context, job *job) (outcome, error) {
 		o, done, err := simulator.WhatIf(config, p.sim.Plugins())
@@ -49,7 +49,8 @@ func (p *page) try(title, again string, cluster *snapshot.Snapshot, do func(cont
 		}
 		defer done()
 		o.Cluster = cluster
-		result, err := do(ctx, o, "the current configuration ("+configTitle(config)+")", func(step string, done, of int) {
+		o.ConfigName = "the current configuration (" + configTitle(config) + ")"
+		result, err := do(ctx, o, func(step string, done, of int) {
 			job.report(progress{done, of, []string{step}})
 		})
 		if err != nil {
@@ -102,8 +103,8 @@ func (p *page) remove(w http.ResponseWriter, r *http.Request) error {
 			return problemsOf(err)
 		}
 	}
-	return p.await(w, r, p.try(title, again, cluster, func(ctx context.Context, tried engine.Options, config string, progress engine.Progress) (found, error) {
-		o.Options, o.Name, o.Progress = tried, config, progress
+	return p.await(w, r, p.try(title, again, cluster, func(ctx context.Context, tried engine.Options, progress engine.Progress) (found, error) {
+		o.Options, o.Progress = tried, progress
 		result, err := remove(ctx, o)
 		if err != nil {
 			return found{}, err
@@ -180,8 +181,8 @@ func (p *page) fit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	untilFull := r.FormValue("until-full") != ""
-	return p.await(w, r, p.try("Will it fit?", "/fit", cluster, func(ctx context.Context, tried engine.Options, config string, progress engine.Progress) (found, error) {
-		fitting, err := fit.Fit(ctx, fit.Options{Options: tried, Manifests: manifests, UntilFull: untilFull, IgnoreUnknown: true, Name: config, Progress: progress})
+	return p.await(w, r, p.try("Will it fit?", "/fit", cluster, func(ctx context.Context, tried engine.Options, progress engine.Progress) (found, error) {
+		fitting, err := fit.Fit(ctx, fit.Options{Options: tried, Manifests: manifests, UntilFull: untilFull, IgnoreUnknown: true, Progress: progress})
 		if err != nil {
 			return found{}, err
 		}

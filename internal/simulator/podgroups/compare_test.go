@@ -13,6 +13,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/fit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
@@ -25,19 +26,13 @@ const anyNode = `{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedule
 func sideOf(t *testing.T, objects *snapshot.Snapshot, scenario side.Scenario) *side.Result {
 	t.Helper()
 	o, done, err := simulator.WhatIf([]byte(anyNode), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	o.Cluster = objects
 	one, err := side.New(t.Context(), side.Options{Options: o, Text: []byte(anyNode), Pods: side.Pending, Scenario: scenario})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer one.Close()
 	result, err := one.Run(t.Context())
-	if err := errors.Join(err, done()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(err, done()))
 	return result
 }
 
@@ -75,9 +70,7 @@ func TestSideComesToRestThoughAGangWaits(t *testing.T) {
 steps:
 - create: [{apiVersion: v1, kind: Node, metadata: {name: node-2}, status: {capacity: &room {cpu: "1", memory: 8Gi, pods: "10"}, allocatable: *room}}]
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, steps := range []int{0, 1} {
 		group, pods, fewer := *group.DeepCopy(), append([]v1.Pod{}, pods...), append([]v1.Pod{}, fewer...)
 		result := sideOf(t, &snapshot.Snapshot{
@@ -114,17 +107,11 @@ spec:
     metadata: {labels: {app: train}}
     spec: {schedulingGroup: {podGroupName: train}, containers: [{name: c, image: c, resources: {requests: {cpu: "1"}}}]}
 `))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		config, err := scheduler.Read([]byte(anyNode))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		f, err := fit.Fit(t.Context(), fit.Options{Options: engine.Options{Config: config, Cluster: &snapshot.Snapshot{Nodes: nodes}, Seed: 1}, Manifests: manifests})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if f.Pending != want || want > 0 && f.Workloads[0].Why["0/1 nodes are available: 1 Insufficient cpu.; PodGroup default/train waits: 2 of 3 pods fit"] != 1 {
 			t.Errorf("on %d nodes: %s: %v", len(nodes), f.Verdict(), f.Workloads[0].Why)
 		}

@@ -27,6 +27,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/anonymize"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/capture"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testsim"
@@ -75,23 +76,15 @@ func crowded() (objects *snapshot.Snapshot, group schedulingv1beta1.PodGroup, me
 // fill puts objects into the simulator, and empties it after the test.
 func fill(t *testing.T, objects *snapshot.Snapshot) {
 	t.Helper()
-	t.Cleanup(func() {
-		if err := sim.Reset(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := sim.Import(t.Context(), objects, nil); err != nil {
-		t.Fatal(err)
-	}
+	t.Cleanup(func() { testkit.Must(t, sim.Reset(context.Background())) })
+	testkit.Must(t, sim.Import(t.Context(), objects, nil))
 }
 
 // places are the nodes of the pods that have one.
 func places(ctx context.Context, t *testing.T) map[string]string {
 	t.Helper()
 	pods, err := sim.Client().CoreV1().Pods("").List(ctx, metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	nodes := map[string]string{}
 	for _, pod := range pods.Items {
 		if pod.Spec.NodeName != "" {
@@ -136,9 +129,7 @@ func attemptsOf(t *testing.T, pods int) (first []recorder.Attempt) {
 func shown(t *testing.T, path string) string {
 	t.Helper()
 	pages, err := page.New(t.Context(), sim)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	answer := httptest.NewRecorder()
 	pages.ServeHTTP(answer, httptest.NewRequest("GET", path, nil))
 	return answer.Body.String()
@@ -301,20 +292,14 @@ func TestCopyHasThePodGroups(t *testing.T) {
 	fill(t, &snapshot.Snapshot{PodGroups: []schedulingv1beta1.PodGroup{waiting}, Pods: more})
 	wait()
 	captured, err := capture.Read(t.Context(), capture.Options{Kubeconfig: sim.Kubeconfig()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var file bytes.Buffer
-	if err := captured.WriteYAML(&file); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, captured.WriteYAML(&file))
 	again, notices, err := snapshot.Read(&file)
 	if err != nil || len(notices) > 0 || len(again.PodGroups) != 2 || len(again.OneByOne()) > 0 {
 		t.Fatalf("read with %v, %v: %v", notices, err, again.PodGroups)
 	}
-	if err := sim.Reset(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, sim.Reset(t.Context()))
 	groups, err := sim.Client().SchedulingV1beta1().PodGroups("").List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(groups.Items) > 0 {
 		t.Fatalf("after the reset: %v, %v", groups.Items, err)

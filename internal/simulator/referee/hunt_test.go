@@ -16,6 +16,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/hunt"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/scenarios"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
@@ -73,9 +74,7 @@ func report(t *testing.T, name string, c *hunt.Case, f found) {
 	if folder == "" {
 		return
 	}
-	if err := errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, name+".yaml"), []byte(text), 0o644)); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, name+".yaml"), []byte(text), 0o644)))
 }
 
 type hunter struct{ *referee }

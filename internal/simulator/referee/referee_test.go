@@ -28,6 +28,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/scenarios"
 )
@@ -66,11 +67,7 @@ func start(t *testing.T) *referee {
 	if r.Simulator, err = simulator.Start(t.Context(), simulator.Config{Variant: "none", Prepare: func(s *scheduler.Scheduler) { r.scheduler = s }}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := r.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { testkit.Must(t, r.Stop()) })
 	return r
 }
 
@@ -83,9 +80,7 @@ type referee struct {
 
 // reset makes the cluster that of a scenario.
 func (r *referee) reset(t scenarios.T, s *scenarios.Scenario) {
-	if err := r.Reset(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, r.Reset(t.Context()))
 	r.enter(t, s)
 }
 
@@ -207,17 +202,11 @@ func (r *referee) nodesAtRest(pods []*v1.Pod) error {
 func (r *referee) enter(t scenarios.T, s *scenarios.Scenario) {
 	t.Helper()
 	config, err := simulator.SchedulerConfig(s.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if string(config) != string(r.SchedulerConfig()) {
-		if err := r.ApplySchedulerConfig(t.Context(), config); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, r.ApplySchedulerConfig(t.Context(), config))
 	}
-	if err := r.Import(t.Context(), s.Cluster(t), nil); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, r.Import(t.Context(), s.Cluster(t), nil))
 	in := s.Cluster(t)
 	for i := range in.Pods {
 		status := in.Pods[i].Status

@@ -15,6 +15,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testsim"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -62,12 +63,8 @@ func decode(annotations map[string]string) (r results, err error) {
 func add(t *testing.T, text string) {
 	t.Helper()
 	in, _, err := snapshot.Read(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := sim.Import(t.Context(), in, nil); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	testkit.Must(t, sim.Import(t.Context(), in, nil))
 }
 
 func addNodes(t *testing.T, names ...string) {
@@ -105,14 +102,8 @@ func resultsOf(t *testing.T, name string) (r results) {
 func begin(t *testing.T, nodes ...string) {
 	t.Helper()
 	addNodes(t, nodes...)
-	if err := sim.ApplySchedulerConfig(t.Context(), sim.SchedulerConfig()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := sim.Reset(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	testkit.Must(t, sim.ApplySchedulerConfig(t.Context(), sim.SchedulerConfig()))
+	t.Cleanup(func() { testkit.Must(t, sim.Reset(context.Background())) })
 }
 
 func TestScheduledPodHasItsResults(t *testing.T) {
@@ -175,9 +166,7 @@ func TestPendingPodIsNotChanged(t *testing.T) {
 	addPod(t, "other", "kubecon-")
 	resultsOf(t, "other")
 	pod, err := sim.Client().CoreV1().Pods("default").Get(t.Context(), "waiting", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	attempts := sim.Recorder().Attempts("default", "waiting")
 	if len(pod.Annotations) != 1 || len(attempts) != 1 {
 		t.Errorf("annotations %v after %d attempts", pod.Annotations, len(attempts))

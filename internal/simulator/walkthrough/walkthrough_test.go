@@ -86,20 +86,23 @@ type walk struct {
 
 func (w walk) run(variant string) {
 	w.Log("Three nodes: one with a default name, and a group of two.")
-	w.addNode(metav1.ObjectMeta{GenerateName: "node-"})
-	w.addNode(metav1.ObjectMeta{Name: "kubecon-1"})
-	w.addNode(metav1.ObjectMeta{Name: "kubecon-2"})
+	example := simulator.Example()
+	for i := range example.Nodes {
+		w.addNode(&example.Nodes[i])
+	}
 
-	w.Log("Seven pods, each with its regex, or with what it excludes.")
-	pods := []pod{
-		{name: "kubecon", regex: ptr.To("kubecon-.*"), want: "^Running on kubecon-[12]$"},
-		{name: "cncf", regex: ptr.To("cncf-.*"), want: "^Unschedulable: " + none},
-		{name: "invalid", regex: ptr.To(`kubecon-.*\`), want: invalid(variant)},
+	w.Log("The example's three pods, each with its regex, and four more.")
+	pods := []pod{{want: "^Running on kubecon-[12]$"}, {want: "^Unschedulable: " + none}, {want: invalid(variant)}}
+	for i := range pods {
+		pods[i].name = example.Pods[i].Name
+		pods[i].regex = ptr.To(example.Pods[i].Annotations[regex.Annotation])
+	}
+	pods = append(pods, []pod{
 		{name: "excluding", exclude: ptr.To("^kubecon-"), want: "^Running on node-.+$"},
 		{name: "neither", regex: ptr.To("^kubecon-"), exclude: ptr.To("-[12]$"), want: "^Unschedulable: " + excluded},
 		{name: "hostlist", regex: ptr.To("kubecon-[001-128]"), want: "^Running on kubecon-[12]$"},
 		{name: "anywhere", want: "^Running on (node-.+|kubecon-[12])$"},
-	}
+	}...)
 	for _, p := range pods {
 		w.addPod(p)
 	}
@@ -113,7 +116,7 @@ func (w walk) run(variant string) {
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, regex.Annotation, *pods[2].regex)
 	_, err := w.client.CoreV1().Pods(metav1.NamespaceDefault).Patch(w.Context(), pods[2].name, types.MergePatchType, patch, metav1.PatchOptions{})
 	w.must(err)
-	w.addNode(metav1.ObjectMeta{Name: "cncf-1"})
+	w.addNode(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "cncf-1"}})
 	w.check(pods)
 }
 
@@ -125,10 +128,10 @@ func (w walk) must(err error) {
 }
 
 // addNode creates a node and waits until it is Ready.
-func (w walk) addNode(meta metav1.ObjectMeta) {
+func (w walk) addNode(node *v1.Node) {
 	w.Helper()
 	nodes := w.client.CoreV1().Nodes()
-	node, err := nodes.Create(w.Context(), &v1.Node{ObjectMeta: meta}, metav1.CreateOptions{})
+	node, err := nodes.Create(w.Context(), node, metav1.CreateOptions{})
 	w.must(err)
 	eventually.Succeeds(w.T, "node "+node.Name+" is Ready", func(ctx context.Context) error {
 		node, err := nodes.Get(ctx, node.Name, metav1.GetOptions{})

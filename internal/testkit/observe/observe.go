@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // Log is an io.Writer for several goroutines. The zero value is empty.
@@ -58,9 +60,7 @@ func Mark(ctx context.Context, mark string, do func(context.Context)) {
 func Marked(t *testing.T, mark string) (stacks []string) {
 	t.Helper()
 	var all bytes.Buffer
-	if err := pprof.Lookup("goroutine").WriteTo(&all, 1); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, pprof.Lookup("goroutine").WriteTo(&all, 1))
 	for stack := range strings.SplitSeq(all.String(), "\n\n") {
 		if strings.Contains(stack, `"`+mark+`"`) {
 			stacks = append(stacks, stack)

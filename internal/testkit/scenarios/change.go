@@ -20,15 +20,14 @@ import (
 	"k8s.io/client-go/rest"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // Change makes the change, but for evictions.
 func (s *Scenario) Change(t T, config *rest.Config) {
 	t.Helper()
 	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, what := range s.Delete {
 		kind, namespace, name := about(what)
 		if err := of(client, kindOf(t, kind), namespace).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
@@ -48,9 +47,7 @@ func (s *Scenario) Change(t T, config *rest.Config) {
 	for _, kind := range snapshot.Kinds {
 		for o := range kind.All(made) {
 			object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			u := &unstructured.Unstructured{Object: object}
 			u.SetGroupVersionKind(kind.Resource.GroupVersion().WithKind(kind.Kind))
 			if _, err := of(client, kind, o.GetNamespace()).Create(t.Context(), u, metav1.CreateOptions{}); err != nil {
@@ -69,9 +66,7 @@ func patch(t T, client dynamic.Interface, change []byte) {
 		Metadata metav1.ObjectMeta
 		Status   json.RawMessage
 	}
-	if err := json.Unmarshal(change, &object); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal(change, &object))
 	kind, namespace := kindOf(t, object.Kind), object.Metadata.Namespace
 	if namespace == "" {
 		namespace = metav1.NamespaceDefault

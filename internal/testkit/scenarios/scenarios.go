@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // Scenario is a file. What the change is made of is done in the order of its fields.
@@ -151,14 +152,10 @@ func (s *Scenario) Manifests(t T) string {
 	for _, kind := range snapshot.Kinds {
 		for o := range kind.All(made) {
 			gvks, _, err := scheme.Scheme.ObjectKinds(o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			o.GetObjectKind().SetGroupVersionKind(gvks[0])
 			text, err := yaml.Marshal(o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			all = append(all, string(text))
 		}
 	}
@@ -169,9 +166,7 @@ func (s *Scenario) Manifests(t T) string {
 func (s *Scenario) Update(t *testing.T, lines []string) {
 	t.Helper()
 	text, err := os.ReadFile(s.file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	head, rest, _ := strings.Cut(string(text), "\n---\n")
 	head, _, _ = strings.Cut(head, "\nexpect:")
 	for i, line := range lines {
@@ -180,9 +175,7 @@ func (s *Scenario) Update(t *testing.T, lines []string) {
 		}
 		head += fmt.Sprintf("\n- %s", quoted(line))
 	}
-	if err := os.WriteFile(s.file, []byte(head+"\n---\n"+rest), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(s.file, []byte(head+"\n---\n"+rest), 0o644))
 }
 
 // quoted is a line as YAML has it.

@@ -9,6 +9,7 @@ import (
 	schedulerconfig "k8s.io/kubernetes/pkg/scheduler/apis/config"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
@@ -18,13 +19,9 @@ import (
 func setupsOf(t *testing.T, text string) map[string]side.Setup {
 	t.Helper()
 	config, err := scheduler.Read([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	file, err := config.Effective()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	setups := map[string]side.Setup{}
 	for i := range file.Profiles {
 		all := file.Profiles[i].Plugins.MultiPoint

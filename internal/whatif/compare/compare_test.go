@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 )
@@ -150,13 +151,9 @@ func TestReasonNamesAPreemptionOnOneSide(t *testing.T) {
 
 func TestScenarioGoesStepByStep(t *testing.T) {
 	text, err := os.ReadFile("testdata/scenario.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	scenario, err := side.ReadScenario(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	s := &snapshot.Snapshot{Nodes: []v1.Node{nodeOf("node-1", "a", "4")}}
 	s.Pods = append(s.Pods, podOf("first", "3"), podOf("waits", "2"))
 	r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "v2")}, Cluster: s, Scenario: *scenario})
@@ -173,7 +170,7 @@ func TestScenarioGoesStepByStep(t *testing.T) {
 }
 
 func TestRunThatIsCanceledLeavesNothing(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
+	testkit.EmptyTemp(t)
 	for _, at := range []string{"reads the cluster", "schedules"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err := Run(ctx, Options{
@@ -187,18 +184,6 @@ func TestRunThatIsCanceledLeavesNothing(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("ended while it %s: %v", at, err)
 		}
-		nothingLeft(t)
-	}
-}
-
-func nothingLeft(t *testing.T) {
-	t.Helper()
-	left, err := os.ReadDir(os.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, entry := range left {
-		t.Errorf("left behind: %s", entry.Name())
 	}
 }
 
@@ -226,9 +211,7 @@ func TestRunTwiceHasTheSameResult(t *testing.T) {
 		s.Pods = append(s.Pods, withRegex(podOf("picky", "100m"), "^gpu-"), withRegex(podOf("fussy", "100m"), "^node-00[12]$"))
 		r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "v2")}, Cluster: s, Pods: side.All, Seed: 7})
 		raw, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		texts[i] = regexp.MustCompile(`Nanoseconds":\d+`).ReplaceAllString(string(raw), "")
 	}
 	if texts[0] != texts[1] {

@@ -11,6 +11,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
@@ -21,9 +22,7 @@ import (
 func variant(t *testing.T, name string) Scheduler {
 	t.Helper()
 	config, err := simulator.SchedulerConfig(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return Scheduler{Name: name, Config: config}
 }
 
@@ -62,9 +61,7 @@ func run(t *testing.T, o Options) *Result {
 	}
 	o.WhatIf, o.Cluster = whatIf, o.Cluster.DeepCopy() // which is used up
 	results, err := Run(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	result := results[0]
 	t.Logf("took %s: %+v", result.Took, result.Counts)
 	for _, d := range result.Differences {

@@ -24,7 +24,7 @@ func Page(w io.Writer, r *Result, home string, made time.Time) error {
 	return page.Execute(w, map[string]any{
 		"Result": r, "Home": home, "Made": made.Format("2 January 2006, 15:04"), "Style": report.Style, "Script": template.JS(script),
 		"Rows": rows[:shown], "List": newListing(rows[:shown], r.Load.Nodes), "More": len(rows) - shown, "Summary": summary(r), "Unplaced": r.unplaced(), "Workloads": r.workloads(), "Groups": r.groups(),
-		"Scheduled": r.scheduled(), "Terms": Terms + " " + r.basis(), "Shares": newShares(r), "Curves": curves(r.Load), "Heat": heat(r.Load),
+		"Scheduled": r.scheduled(), "Terms": Terms + " " + r.basis(r), "Shares": newShares(r), "Curves": curves(r.Load), "Heat": heat(r.Load),
 	})
 }
 

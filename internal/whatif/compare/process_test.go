@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 )
 
@@ -16,14 +17,12 @@ func program(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "program")
 	const out = "for a; do OUT=$a; done\n"
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+out+text+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+out+text+"\n"), 0o700))
 	return path
 }
 
 func TestErrorNamesAProgramThatIsNoSide(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
+	testkit.EmptyTemp(t)
 	for name, test := range map[string]struct{ program, want string }{
 		"it is not there":        {"/no/such", "^fork/exec /no/such: no such file or directory$"},
 		"it writes nothing":      {program(t, "exit 0"), `/program is no simulator that runs sides, as "simulator side" does$`},
@@ -40,19 +39,16 @@ func TestErrorNamesAProgramThatIsNoSide(t *testing.T) {
 		if !errors.As(err, &sides) || len(sides) != 1 || sides[0].Side != "B" || !regexp.MustCompile(test.want).MatchString(sides[0].Err.Error()) {
 			t.Errorf("%s: %v", name, err)
 		}
-		nothingLeft(t)
 	}
 }
 
 // TestRunJudgesASideOfAnotherProgram has a program that writes what a side of this one has written.
 func TestRunJudgesASideOfAnotherProgram(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
+	testkit.EmptyTemp(t)
 	written := filepath.Join(t.TempDir(), "b.json.gz")
 	b := sideOf(t, "v2", clusterOf(3, 9), side.Pending)
 	b.Kubernetes = "v1.99.0"
-	if err := b.Write(written); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, b.Write(written))
 	var steps []string
 	o := Options{A: variant(t, "none"), B: []Scheduler{variant(t, "v2")}, Cluster: clusterOf(3, 9), Pods: side.Pending, Seed: 1, WhatIf: whatIf}
 	o.B[0].Program = program(t, `echo "   0.1s  schedules, 3 of 9" >&2; echo "$*" | grep -q -- "--seed 1 " && cp `+written+` $OUT`)
@@ -62,9 +58,7 @@ func TestRunJudgesASideOfAnotherProgram(t *testing.T) {
 		}
 	}
 	results, err := Run(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	r := results[0]
 	if r.Counts.Same != 9 || !strings.HasSuffix(r.B, "(Kubernetes v1.99.0)") {
 		t.Errorf("%+v of %s", r.Counts, r.B)
@@ -72,5 +66,4 @@ func TestRunJudgesASideOfAnotherProgram(t *testing.T) {
 	if strings.Join(steps, ";") != "B: schedules, 3 of 9" {
 		t.Errorf("steps %q", steps)
 	}
-	nothingLeft(t)
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
@@ -31,7 +33,7 @@ func Write(w io.Writer, format string, details bool, results ...*Result) error {
 func (r *Result) Report(details bool) report.Report {
 	sections := []report.Section{{Text: []string{r.scheduled() + "."}}, summary(r), counts(r), {Text: []string{Terms}}}
 	sections = append(sections, r.sections(details)...)
-	return report.Report{Answer: r.Sentence("B"), Sections: append(sections, report.Section{Text: []string{r.basis()}})}
+	return report.Report{Answer: r.Sentence("B"), Sections: append(sections, report.Section{Text: []string{r.basis(r)}})}
 }
 
 // several is a report of results with the same A.
@@ -53,7 +55,7 @@ func several(results []*Result, details bool) report.Report {
 	}
 	return report.Report{
 		Answer:   fmt.Sprintf("%s compared with %s (A).", report.Plural(len(results), "configuration"), first.A),
-		Sections: append(sections, report.Section{Text: []string{first.basis()}}),
+		Sections: append(sections, report.Section{Text: []string{first.basis(results...)}}),
 	}
 }
 
@@ -130,9 +132,21 @@ func (r *Result) scheduled() string {
 	return what
 }
 
+// Ignored are the pods whose regex no configuration of some results reads.
+func Ignored(results []*Result) []string {
+	ignored := sets.New(results[0].Ignored...)
+	for _, r := range results[1:] {
+		ignored = ignored.Intersection(sets.New(r.Ignored...))
+	}
+	return sets.List(ignored)
+}
+
 // basis is how a result came about, and what it does not have of a real cluster.
-func (r *Result) basis() string {
-	basis := report.Basis{Cluster: r.Cluster, Seed: r.Seed, NotModelled: r.NotModelled}
+func (r *Result) basis(results ...*Result) string {
+	basis := report.Basis{Cluster: r.Cluster, Config: r.A + " (A)", Seed: r.Seed, Ignored: Ignored(results), NotModelled: r.NotModelled}
+	for i, one := range results {
+		basis.Config += fmt.Sprintf(" and %s (%s)", one.B, letter(i, results))
+	}
 	return basis.String()
 }
 

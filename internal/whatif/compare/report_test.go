@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
@@ -61,9 +62,7 @@ func example() *Result {
 func written(t *testing.T, format string, details bool, results ...*Result) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Write(&out, format, details, results...); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, Write(&out, format, details, results...))
 	return out.String()
 }
 
@@ -85,7 +84,7 @@ func TestReportHasDetailsOnDemandOnly(t *testing.T) {
 		"\ndefault/Deployment/w`e\\|b +4 of 27 replicas moved, 1 of 27 replicas only under A \\(1 as a knock-on effect\\); zone 9/9/9 → 12/8/7\n",
 		`\nNODES +USED +CPU +MEMORY +PODS\nall +0, 1, 0 of 2 +0, 0, 0 of 8 +0 GiB, .*\nzone z\|1 +0, 1, 0 of 1 +0, 1.5, 0 of 4 `,
 		`\nPODS +ONLY UNDER A .* THE SAME\nB +1 +0 +0 +1 +2 +1 +0 +1\n`,
-		`\nTried in memory, with seed 1. Requested, and not modelled: list leases. Webhooks and autoscalers are not modelled.\n$`,
+		`\nTried in memory under before.yaml \(A\) and <after>.yaml \(B\), with seed 1. Requested, and not modelled: list leases. Webhooks and autoscalers are not modelled.\n$`,
 	}
 	details := []string{
 		`default/picky +only under A +one +- +Regex: under B one is rejected: no <match>\n`, `default/web +moved +one +two +totals \(knock-on effect\)\n`,
@@ -170,7 +169,7 @@ func TestPageIsOneFileThatLoadsNothing(t *testing.T) {
 	if found != "" {
 		t.Errorf("it refers to something, or it did not pass html/template: %s", found)
 	}
-	lacks(t, page, "&lt;after&gt;.yaml", `no \\u003cmatch\\u003e`, "1 pod loses its node under B", "Tried in memory, with seed 1. Requested, and not modelled: list leases. ")
+	lacks(t, page, "&lt;after&gt;.yaml", `no \\u003cmatch\\u003e`, "1 pod loses its node under B", "Tried in memory under before.yaml .A. and &lt;after&gt;.yaml .B., with seed 1. Requested, and not modelled: list leases. ")
 }
 
 // listed is what a page's script makes rows of.

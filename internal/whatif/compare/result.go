@@ -45,6 +45,7 @@ type Result struct {
 	TimesB      Times             `json:"timesB"`
 	Rejected    []snapshot.Notice `json:"rejected"`        // objects that the API server rejects, on both sides
 	NotModelled []string          `json:"notModelled"`     // what neither side did as a real cluster does
+	Ignored     []string          `json:"ignored"`         // pods whose regex neither side reads
 	Took        time.Duration     `json:"tookNanoseconds"` // how long the comparison took
 	// Cluster is what was copied, as "a copy of prod"; empty if that is not known.
 	Cluster string `json:"cluster,omitempty"`
@@ -74,6 +75,7 @@ func newResult(a, b *side.Result) (*Result, error) {
 	r := &Result{
 		A: a.Name, B: b.Name, Pods: a.Mode, Steps: a.Steps, Seed: a.Seed,
 		Workloads: v.workloads(), Groups: newGroups(load.Nodes), Nodes: len(load.Nodes), Load: load, TimesA: newTimes(a), TimesB: newTimes(b),
+		Ignored:     sets.List(sets.New(a.Ignored...).Intersection(sets.New(b.Ignored...))),
 		NotModelled: sets.List(sets.New(a.NotModelled...).Insert(b.NotModelled...)), Rejected: append([]snapshot.Notice{}, a.Rejected...),
 		Unplaced: append([]Difference{}, v.unplaced...), Differences: append([]Difference{}, v.differences...),
 		Ties: append([]Difference{}, v.ties...), Pending: append([]Difference{}, v.pending...),

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 )
@@ -20,32 +21,22 @@ func sideOf(t *testing.T, name string, s *snapshot.Snapshot, mode string) *side.
 	t.Helper()
 	config := variant(t, name).Config
 	o, done, err := whatIf(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	o.Cluster = s
 	one, err := side.New(t.Context(), side.Options{Options: o, Name: name, Text: config, Pods: mode, Schedulers: []string{v1.DefaultSchedulerName}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer one.Close()
 	r, err := one.Run(t.Context())
-	if err := errors.Join(err, done()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(err, done()))
 	return r
 }
 
 // fileOf is a result as it is written, without the place for scores of attempts that have none.
 func fileOf(t *testing.T, r *side.Result, path string) string {
 	t.Helper()
-	if err := r.Write(path); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, r.Write(path))
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return strings.ReplaceAll(string(text), `,"scoring":{"nodes":[],"columns":null}`, "")
 }
 
@@ -59,9 +50,7 @@ func TestResultIsReadAsItWasWritten(t *testing.T) {
 		fileOf(t, r, dir+"/result.json.gz")
 		for _, file := range []string{dir + "/result.json", dir + "/result.json.gz"} {
 			read, err := side.Read(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			v := judge(r, read)
 			if v.same == 0 || len(v.differences)+len(v.ties) > 0 {
 				t.Errorf("%s: %d are the same, %+v", file, v.same, v.differences)
@@ -88,9 +77,7 @@ pods:
 - metadata: {name: hashed, namespace: default, labels: {pod-template-hash: 5d4}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: shop-5d4, uid: x, controller: true}]}
   spec: {containers: [{name: c, image: c, resources: {requests: {example.com/gpu: "1"}, limits: {example.com/gpu: "1"}}}]}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	r := sideOf(t, "none", s, side.All)
 	n := r.Nodes[0]
 	if n.Name != "a" || n.Labels["group"] != "gpu" || !n.Today || n.Allocatable.Name("example.com/gpu", "").Value() != 4 {

@@ -10,6 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
@@ -50,14 +51,10 @@ func judged(t *testing.T, a, b *side.Result) *Result {
 	files := [2]string{filepath.Join(dir, "a.json"), filepath.Join(dir, "b.json")}
 	for i, result := range []*side.Result{a, b} {
 		result.Format = side.Format
-		if err := result.Write(files[i]); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, result.Write(files[i]))
 	}
 	r, err := JudgeFiles(files[0], files[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return r
 }
 

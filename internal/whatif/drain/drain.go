@@ -27,7 +27,6 @@ type Options struct {
 	// cordoned then, so that a pod may come back to its own.
 	Pods     labels.Selector
 	Force    bool            // pods without a controller are evicted, too, as if one recreated them
-	Name     string          // of the configuration, for the report
 	Runs     int             // how often it is tried, with another seed each time. Less than 1 is 1
 	Progress engine.Progress // may be nil
 	Prices   *Prices         // of the nodes that Shrink finds; may be nil
@@ -88,7 +87,6 @@ func (o *Options) run(ctx context.Context, counts string, count func(*Result) in
 		return nil, err
 	}
 	most.Tried = len(o.Nodes)
-	most.Basis.Config = o.Name
 	most.Basis.Runs = runs
 	most.Basis.Counts = counts
 	return most, nil

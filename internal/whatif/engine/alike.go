@@ -16,7 +16,9 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/plugin"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // alike remembers why pods were unschedulable: a pod that differs from one of them only in its
@@ -62,17 +64,41 @@ func (a *alike) look(of framework.Framework, pod *v1.Pod, progress int) *verdict
 // newAlike looks which profiles have no plugins that it does not know.
 func newAlike(sched *scheduler.Scheduler) alike {
 	a := alike{profiles: map[string]bool{}}
-	known := sets.KeySet(plugins.NewInTreeRegistry()).Insert(plugin.Name)
 	for name, of := range sched.Profiles {
-		all := of.ListPlugins()
-		strange := len(sched.Extenders) > 0
-		for _, point := range []config.PluginSet{all.PreFilter, all.Filter, all.PostFilter} {
-			strange = strange || slices.ContainsFunc(point.Enabled, func(p config.Plugin) bool { return !known.Has(p.Name) })
-		}
-		a.profiles[name] = !strange
+		a.profiles[name] = len(sched.Extenders) == 0 && hasOnly(of, inTree.Union(sets.New(plugin.Name)))
 	}
 	return a
 }
+
+// inTree are the plugins of kube-scheduler's own.
+var inTree = sets.KeySet(plugins.NewInTreeRegistry())
+
+// hasOnly reports whether only plugins of some names decide on nodes.
+func hasOnly(of framework.Framework, names sets.Set[string]) bool {
+	all := of.ListPlugins()
+	for _, point := range []config.PluginSet{all.PreFilter, all.Filter, all.PostFilter} {
+		if slices.ContainsFunc(point.Enabled, func(p config.Plugin) bool { return !names.Has(p.Name) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// noteIgnored takes note of pods with a regex where the configuration has nothing that may read it: only kube-scheduler's own
+// plugins, and no extender.
+func (e *Engine) noteIgnored(next hooks.SchedulePod) hooks.SchedulePod {
+	return func(ctx context.Context, of framework.Framework, state fwk.CycleState, queued *hooks.Queued) (scheduler.ScheduleResult, error) {
+		pod := hooks.PodOf(queued)
+		has := func(key string) bool { return pod.Annotations[key] != "" }
+		if slices.ContainsFunc(regex.Default.Keys(), has) && len(e.Scheduler.Extenders) == 0 && hasOnly(of, inTree) {
+			e.ignored.Insert(cluster.NameOf(pod).String())
+		}
+		return next(ctx, of, state, queued)
+	}
+}
+
+// Ignored are the pods that were tried without their regex, which no plugin reads.
+func (e *Engine) Ignored() []string { return sets.List(e.ignored) }
 
 // keep remembers what PostFilter said of a pod that is unschedulable, unless it made room.
 func (a *alike) keep(err *framework.FitError, result *fwk.PostFilterResult, status *fwk.Status) {

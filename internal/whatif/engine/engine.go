@@ -16,6 +16,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	feature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
@@ -39,7 +40,10 @@ import (
 
 // Options say which scheduler is run over which cluster.
 type Options struct {
-	Config    *ours.Configuration
+	Config *ours.Configuration
+	// ConfigName is what reports call the configuration, and ConfigReason why it is this one. Both may be empty.
+	ConfigName, ConfigReason string
+
 	Plugins   frameworkruntime.Registry // further ones, by name. It may be nil
 	Transport http.RoundTripper         // fetches guests. Nil is http.DefaultTransport
 	Cluster   *snapshot.Snapshot        // what there is. It is used up
@@ -80,6 +84,7 @@ type Engine struct {
 	progress   int                 // how many pods were bound or preempted
 	freed      int                 // how many pods gave their place on a node back before they were bound
 	unanswered map[string]error    // extenders that did not answer
+	ignored    sets.Set[string]    // pods whose regex no plugin reads
 	tries      map[types.UID]tries // since the last progress
 	bindings   map[types.UID]*binding
 	begun      []*binding           // not released yet, since another attempt goes on or Permit plugins have them wait
@@ -109,12 +114,13 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		clock:    &clock{clocktesting.NewFakeClock(time.Now())},
 		outcomes: map[types.NamespacedName]*Outcome{}, evicted: map[types.NamespacedName]preemption{},
 		taints: taints{since: map[string]time.Time{}}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){}, unanswered: map[string]error{},
+		ignored: sets.Set[string]{},
 	}
 	o.PodGroups = o.PodGroups || len(o.Cluster.PodGroups) > 0
 	if o.PodGroups && o.Recorder == nil {
 		o.Recorder = recorder.New(func() {}) // which says how much of a group fits
 	}
-	e.basis.Seed = o.Seed
+	e.basis = report.Basis{Config: o.ConfigName, ConfigReason: o.ConfigReason, Seed: o.Seed}
 	if o.Cluster.Source != nil {
 		e.basis.Cluster = o.Cluster.Source.String()
 	}
@@ -193,6 +199,7 @@ func (e *Engine) wrap(o Options) {
 		e.alike = newAlike(sched)
 		sched.SchedulePod = e.scheduleAlike(sched.SchedulePod)
 	}
+	sched.SchedulePod = e.noteIgnored(sched.SchedulePod)
 	sched.FailureHandler = e.failureHandler(sched.FailureHandler)
 }
 
@@ -222,10 +229,11 @@ func (e *Engine) listen() error {
 	return errors.Join(err, wrong)
 }
 
-// Describe is what an answer stands on by now, but for the name of the configuration.
+// Describe is what an answer stands on by now.
 func (e *Engine) Describe() report.Basis {
 	basis := e.basis
 	basis.NotModelled = slices.Concat(e.NotModelled(), e.Unanswered())
+	basis.Ignored = e.Ignored()
 	return basis
 }
 

@@ -48,7 +48,6 @@ type Options struct {
 	GrowWith *v1.Node
 	// IgnoreUnknown answers without objects of which it is not known whether they create pods.
 	IgnoreUnknown bool
-	Name          string          // of the configuration, for the report
 	Runs          int             // how often it is tried, with another seed each time. Less than 1 is 1
 	Progress      engine.Progress // may be nil
 
@@ -83,7 +82,6 @@ func Fit(ctx context.Context, o Options) (*Fitting, error) {
 	if err != nil {
 		return nil, err
 	}
-	worst.Basis.Config = o.Name
 	worst.Basis.Runs = runs
 	_, worst.Basis.Counts = worst.count()
 	worst.Took = time.Since(began)

@@ -177,7 +177,7 @@ func TestUntilFullAddsWorkloadsInTurn(t *testing.T) {
 // whole zone to itself finds none.
 func TestRunsShowTheWorst(t *testing.T) {
 	o := optionsFor(t, manifest("Deployment", "a", "replicas: 2, "+asks("1", "")), manifest("Deployment", "b", asks("2", "")))
-	o.Runs, o.Name = 8, "default"
+	o.Runs, o.ConfigName = 8, "default"
 	var steps []string
 	o.Progress = func(step string, _, _ int) { steps = append(steps, step) }
 	f, err := Fit(t.Context(), o)

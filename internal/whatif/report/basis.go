@@ -9,12 +9,16 @@ import (
 
 // Basis is what the answer to a what-if stands on.
 type Basis struct {
-	Cluster     string   `json:"cluster,omitempty"` // what was copied, such as "a copy of prod"; empty if that is not known
-	Config      string   `json:"config,omitempty"`  // the name of the configuration
-	Seed        uint64   `json:"seed"`              // of the run that is shown
-	Runs        []Run    `json:"runs,omitempty"`    // all of them, if there are several
-	Counts      string   `json:"counts,omitempty"`  // what the runs' Count is of, such as "pods that would stay pending"
-	NotModelled []string `json:"notModelled"`       // what the scheduler asked for and the copy does not have
+	Cluster string `json:"cluster,omitempty"` // what was copied, such as "a copy of prod"; empty if that is not known
+	Config  string `json:"config,omitempty"`  // the name of the configuration
+	// ConfigReason is why it is this one.
+	ConfigReason string `json:"configReason,omitempty"`
+	// Ignored are pods that were tried without their regex, which nothing in the configuration reads.
+	Ignored     []string `json:"ignored,omitempty"`
+	Seed        uint64   `json:"seed"`             // of the run that is shown
+	Runs        []Run    `json:"runs,omitempty"`   // all of them, if there are several
+	Counts      string   `json:"counts,omitempty"` // what the runs' Count is of, such as "pods that would stay pending"
+	NotModelled []string `json:"notModelled"`      // what the scheduler asked for and the copy does not have
 }
 
 // Run is a run with a seed, and the number that distinguishes it.
@@ -31,6 +35,9 @@ func (b *Basis) String() string {
 	}
 	if b.Config != "" {
 		text += " under " + b.Config + ","
+		if b.ConfigReason != "" {
+			text = strings.TrimSuffix(text, ",") + " (" + b.ConfigReason + "),"
+		}
 	}
 	text = strings.TrimSuffix(text, ",")
 	if len(b.Runs) < 2 {
@@ -39,6 +46,9 @@ func (b *Basis) String() string {
 		runs := len(b.Runs)
 		text += fmt.Sprintf(", %d times, with seeds %d to %d: %s. Shown is the run with seed %d",
 			runs, b.Runs[0].Seed, b.Runs[runs-1].Seed, b.often(), b.Seed)
+	}
+	if len(b.Ignored) > 0 {
+		text += ". IGNORED: the regex of " + Plural(len(b.Ignored), "pod") + ", which nothing in the configuration reads: " + Few(b.Ignored)
 	}
 	if len(b.NotModelled) > 0 {
 		text += ". Requested, and not modelled: " + strings.Join(b.NotModelled, ", ")

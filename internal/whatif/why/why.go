@@ -26,7 +26,6 @@ import (
 type Options struct {
 	engine.Options // its Recorder is the try's own
 	Pod            types.NamespacedName
-	Name           string          // of the configuration, for the report
 	Progress       engine.Progress // may be nil
 }
 
@@ -82,7 +81,6 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 	}
 	r.judge(e, o.Pod)
 	basis := e.Describe()
-	basis.Config = o.Name
 	r.Basis = &basis
 	return r, nil
 }

@@ -60,7 +60,7 @@ func oneChild(t *testing.T) (pid int) {
 func TestChildDiesOfABombAlone(t *testing.T) {
 	for name, bomb := range bombs {
 		t.Run(name, func(t *testing.T) {
-			emptyTemp(t)
+			testkit.EmptyTemp(t)
 			wasm := bomb()
 			if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // the peak begins here
 				t.Fatal(err)
@@ -92,7 +92,7 @@ func TestCompileEndsWithItsChildOrItsContext(t *testing.T) {
 		why.Error():                 func(cancel context.CancelCauseFunc, _ int) error { cancel(why); return nil },
 	} {
 		t.Run(want, func(t *testing.T) {
-			emptyTemp(t)
+			testkit.EmptyTemp(t)
 			ctx, cancel := context.WithCancelCause(t.Context())
 			ended := make(chan error, 1)
 			go func() {
@@ -101,9 +101,7 @@ func TestCompileEndsWithItsChildOrItsContext(t *testing.T) {
 			}()
 			testkit.Must(t, end(cancel, oneChild(t)))
 			err := eventually.Receives(t, "compiling ends", ended)
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("got %v", err)
-			}
+			testkit.ErrorHas(t, err, want)
 			left := children(t)
 			if len(left) > 0 {
 				t.Errorf("left behind: %v", left)

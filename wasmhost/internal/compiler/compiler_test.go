@@ -48,19 +48,6 @@ func listening(ctx context.Context, lines *[]string) context.Context {
 	return klog.NewContext(ctx, funcr.New(func(_, line string) { *lines = append(*lines, line) }, funcr.Options{}))
 }
 
-// emptyTemp makes the folder of temporary files one of its own, and finds nothing in it at the end.
-func emptyTemp(t *testing.T) {
-	t.Helper()
-	dir := t.TempDir()
-	t.Setenv("TMPDIR", dir)
-	t.Cleanup(func() {
-		left, err := os.ReadDir(dir)
-		if len(left) > 0 || err != nil {
-			t.Errorf("left behind: %v, %v", left, err)
-		}
-	})
-}
-
 func small() []byte { return module(1, nil, exported, nil) }
 
 // compileSmall compiles a module, calls it, and returns what was logged.
@@ -73,7 +60,7 @@ func compileSmall(t *testing.T, ctx context.Context, dir string) (lines []string
 }
 
 func TestCompileRefusesWhatIsNotValid(t *testing.T) {
-	emptyTemp(t)
+	testkit.EmptyTemp(t)
 	var said []string
 	for _, inChild = range []bool{false, true} {
 		_, err := Compile(t.Context(), module(1, []byte{opAdd}, exported, nil), "")
@@ -115,7 +102,7 @@ func TestCompileKeepsWhatItCompiled(t *testing.T) {
 			if !child {
 				inThisProcess(t)
 			}
-			emptyTemp(t)
+			testkit.EmptyTemp(t)
 			dir := filepath.Join(t.TempDir(), "made", "when needed")
 			compileSmall(t, t.Context(), dir)
 			before := kept(t, dir)
@@ -139,7 +126,7 @@ func TestCompileReplacesWhatCannotBeLoaded(t *testing.T) {
 		"of another version": func(file string) error { return os.Rename(filepath.Dir(file), filepath.Dir(file)+"0") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			emptyTemp(t)
+			testkit.EmptyTemp(t)
 			dir := t.TempDir()
 			compileSmall(t, t.Context(), dir)
 			files, _ := filepath.Glob(filepath.Join(dir, "*", "*", "*"))
@@ -157,7 +144,7 @@ func TestCompileWithADirectoryThatCannotBeUsed(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	testkit.Must(t, os.WriteFile(file, nil, 0o600))
 	for _, inChild = range []bool{false, true} {
-		emptyTemp(t)
+		testkit.EmptyTemp(t)
 		lines := compileSmall(t, t.Context(), file)
 		if len(lines) != 1 || !strings.Contains(lines[0], `the compilation cache is unusable" "directory"="`+file+`"`) {
 			t.Errorf("logged %q", lines)

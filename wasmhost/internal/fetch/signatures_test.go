@@ -115,13 +115,14 @@ func TestSignaturesAreSoughtForALimitedTime(t *testing.T) {
 	}
 }
 
-func TestDigestOfABlobIsItsBytesDigest(t *testing.T) {
+// The query stays where it is, with its secrets.
+func TestSignatureOfABlobIsBesideItAndOfItsBytesDigest(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = w.Write([]byte(r.URL.Path))
+		_, _ = w.Write([]byte(r.URL.RequestURI()))
 	}))
 	defer server.Close()
-	got, digest, err := readBundles(t, server.URL+"/a%2Fb.wasm", "")
-	if message(err) != "by another key" || digest != ofProgram || fmt.Sprint(got) != "[/a/b.wasm.sigstore.json]" {
+	got, digest, err := readBundles(t, server.URL+"/a%2Fb.wasm?token=1", "")
+	if message(err) != "by another key" || digest != ofProgram || fmt.Sprint(got) != "[/a%2Fb.wasm.sigstore.json?token=1]" {
 		t.Errorf("got %s, %x, %v", got, digest, err)
 	}
 }

@@ -84,9 +84,7 @@ func TestReadKeysRefusesWhatIsNoKey(t *testing.T) {
 		"the key number 1 of verify.keys: not an ECDSA key of the curve P-256": otherCurve(t),
 	} {
 		_, err := ReadKeys([]string{key})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		testkit.ErrorHas(t, err, want)
 	}
 	keys, err := ReadKeys([]string{read(t, "cosign.pub")})
 	if err != nil || Names(keys) != "number 1 of verify.keys" {

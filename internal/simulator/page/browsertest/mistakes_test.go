@@ -40,11 +40,11 @@ func TestAnnotationAtTheWrongPlaceIsNotGreen(t *testing.T) {
 		"metadata:\n  name: a\n  labels:\n    " + annotation,
 	} {
 		p.paste("#text", "apiVersion: v1\nkind: Pod\n"+wrong+"spec:\n  containers:\n  - name: web\n    image: web\n")
-		p.says("#preview", "no scheduler reads it")
+		p.says("#preview", "Type the regex here to move it")
 		p.waitFor("the preview is not green", "!!document.querySelector('#preview .tone-failing')")
 	}
 	p.paste("#text", "apiVersion: v1\nkind: Pod\nmetadata:\n  "+annotation+"  name: a\nspec:\n  containers:\n  - name: web\n    image: web\n")
-	p.says("#preview", "no scheduler reads it")
+	p.says("#preview", "Type the regex here to move it")
 	p.click("#editor .submit")
 	p.says("#problems", "unknown field")
 	p.marked("4")

@@ -1,4 +1,4 @@
-package kubectl
+package lint
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml/goyaml.v3"
 )
@@ -30,9 +31,9 @@ func readJSON(text []byte) (documents []*yaml.Node, err error) {
 	}
 }
 
-// nodeOf converts a value. It keeps kind, apiVersion, what is in a mapping called metadata,
-// and the mappings and lists around it: the rest is most of a cluster. It returns nil for a
-// scalar that is not needed.
+// nodeOf converts a value. It keeps kind, apiVersion, what is in a mapping called metadata or
+// has a key with a slash, and the mappings and lists around it: the rest is most of a cluster.
+// It returns nil for a scalar that is not needed.
 func nodeOf(key string, value any, inMetadata bool) *yaml.Node {
 	inMetadata = inMetadata || key == "metadata"
 	switch value := value.(type) {
@@ -55,7 +56,7 @@ func nodeOf(key string, value any, inMetadata bool) *yaml.Node {
 		}
 		return node
 	}
-	if !inMetadata && key != "kind" && key != "apiVersion" {
+	if !inMetadata && key != "kind" && key != "apiVersion" && !strings.Contains(key, "/") {
 		return nil
 	}
 	tag := "!!null"

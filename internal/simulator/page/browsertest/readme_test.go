@@ -1,0 +1,58 @@
+package browsertest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+)
+
+// TestREADMELeadsFromItsFirstCommandToAnExplanation plays README's first steps: the plugin variant of its first command, and
+// clicks on what is in bold after "click".
+func TestREADMELeadsFromItsFirstCommandToAnExplanation(t *testing.T) {
+	text, err := os.ReadFile("../../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, steps, _ := strings.Cut(string(text), "\n## Try it\n")
+	command := regexp.MustCompile(`(?m)^    make (\S+)`).FindStringSubmatch(steps)[1]
+	clicks := regexp.MustCompile(`(?i)\bclick \*\*([^*]+)\*\*`).FindAllStringSubmatch(steps, -1)
+	if len(clicks) == 0 || len(clicks) > 2 {
+		t.Fatalf("README has %d clicks: %q", len(clicks), clicks)
+	}
+	recipe := exec.CommandContext(t.Context(), "make", "-n", "-o", "bin/simulator", command)
+	recipe.Dir = "../../../.."
+	runs, err := recipe.CombinedOutput()
+	variant := regexp.MustCompile(`bin/simulator --plugin (\S+)`).FindSubmatch(runs)
+	if err != nil || variant == nil {
+		t.Fatalf("make %s: %v: %s", command, err, runs)
+	}
+	p := open(t, "/")
+	config, err := simulator.SchedulerConfig(string(variant[1]))
+	if err == nil {
+		err = sim.ApplySchedulerConfig(t.Context(), config)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, click := range clicks {
+		p.waitFor(click[1]+" is on the page", fmt.Sprintf(
+			`[...document.querySelectorAll("main button, main a")].some(e => e.innerText === %s && !!(e.dataset.step = %s))`, quote(click[1]), quote(click[1])))
+		p.click("[data-step=" + quote(click[1]) + "]")
+	}
+	p.says("#verdict", `3 node(s) didn't match the pod's node name regex "cncf-.*"`)
+	p.says("#panel .attempt[open]", "WasmRegexScheduling")
+	p.says("#summary", "1 running")
+	p.press("\x1b", false)
+	p.panel("#pending-default-invalid")
+	p.says("#verdict", "trailing backslash at end of expression")
+	p.press("\x1b", false)
+	p.click("#more")
+	p.click("#reset")
+	p.click("#reset-yes")
+	p.waitFor("the example is gone", "document.querySelector('#example') !== null")
+}
