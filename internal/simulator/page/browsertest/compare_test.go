@@ -45,7 +45,7 @@ func TestEditedConfigurationIsComparedWithTheCurrentOne(t *testing.T) {
 	p.click("#each > summary")
 	p.waitFor("the pod that is the same is not listed", "!document.querySelector('#pods').innerText.includes('plain')")
 	p.says("#pods", "kubecon-1 is rejected")
-	p.click("#pods tr[tabindex]")
+	p.click("#pods tr.pod")
 	p.says("#pods .both dl:first-child", "Scheduled on kubecon-1")
 	p.says("#pods .both dl:last-child", "Unschedulable")
 	p.onAPhone(func() { p.fits("h1, #pods .outcome, #pods td") })
@@ -144,11 +144,11 @@ func TestComparisonOfACloudCanBeReadOnEveryScreen(t *testing.T) {
 	p.click("#each > summary")
 	p.says("#pods", "only under A")
 	p.says("#pods", "moved")
-	p.onEveryScreen("the page", "#pods tr[tabindex] > *")
+	p.onEveryScreen("the page", "#pods tr.pod > *")
 	p.saved()
 	p.click("#each > summary")
-	p.onEveryScreen("the report", "#pods tr[tabindex] > *")
-	p.do(chromedp.Evaluate("document.querySelectorAll('#pods tr[tabindex]').forEach((row) => row.click())", nil))
+	p.onEveryScreen("the report", "#pods tr.pod > *")
+	p.do(chromedp.Evaluate("document.querySelectorAll('#pods tr.pod').forEach((row) => row.click())", nil))
 	p.onEveryScreen("both sides of each pod", "#pods .both dt, #pods .both dd > b, #pods .both dd > p")
 }
 

@@ -97,5 +97,5 @@ func TestViewsOfAThousandNodesAreSmall(t *testing.T) {
 	p.do(chromedp.Evaluate("location.pathname", &path))
 	p.view(path)
 	p.click("#each > summary")
-	p.timed("search", func() { p.typeIn("#find", "frontend") }, "document.querySelectorAll('#pods tr[tabindex]').length === 100")
+	p.timed("search", func() { p.typeIn("#find", "frontend") }, "document.querySelectorAll('#pods tr.pod').length === 100")
 }
