@@ -77,6 +77,7 @@ func TestEveryVariantIsMeasured(t *testing.T) {
 			reported(t, string(stdout), "Scheduler/case=all/nodes=40/plugin="+d.name, " 0 pods-left")
 		}
 	}
+	reported(t, string(stdout), "Scheduler/case=decisions/nodes=40/plugin=native-decisions", " 0 pods-left")
 	reported(t, string(stdout), "Cycle/case=new/nodes=40/plugin=v2", "cpu-ns/op")
 	reported(t, string(stdout), "Hints/case=40/nodes=100/plugin=v2", " 0 woken/op")
 	for _, question := range []string{"compare", "fit", "shrink"} {

@@ -23,7 +23,8 @@
 // nodes; new is a pattern with a number that is not used again; none has no annotation.
 // Scheduler measures a whole scheduler with 1,000 pods of ten kinds that are pending when
 // it starts, from its first attempt to the last binding that a watch reports, or to 20 s;
-// tries are the attempts of a pod that is unschedulable.
+// tries are the attempts of a pod that is unschedulable. Its case decisions compares a scheduler with
+// --decisions=64Mi to one without.
 //
 // A floor does less than any policy must: http and http-names are a server that reads the
 // extender's requests and writes as many bytes, empty is a guest whose hooks return

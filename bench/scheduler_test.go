@@ -47,6 +47,7 @@ func BenchmarkScheduler(b *testing.B) {
 	}{
 		{"all", variants, mix},
 		{"new", few, func(*variant) []*v1.Pod { return podsLike(newPatterns) }},
+		{"decisions", []*variant{ofNative(), withDecisions(ofNative())}, mix},
 	}
 	for _, n := range nodes {
 		c := &wholeCluster{nodes: n}
@@ -69,7 +70,7 @@ func BenchmarkScheduler(b *testing.B) {
 // attempts are counted have some unschedulable ones more.
 func mix(d *variant) (all []*v1.Pod) {
 	kinds := slices.DeleteFunc(slices.Clone(cases), func(c *kase) bool { return c.notInMix })
-	if d.name == "v2" || d.name == "native" {
+	if d.name == "v2" || strings.HasPrefix(d.name, "native") {
 		unschedulable := &kase{pattern: `^nothing-$`}
 		for i := range 20 {
 			pod := unschedulable.pod(i)
@@ -78,6 +79,12 @@ func mix(d *variant) (all []*v1.Pod) {
 		}
 	}
 	return append(all, podsLike(kinds...)...)
+}
+
+// withDecisions is a variant whose scheduler keeps its last decisions.
+func withDecisions(d *variant) *variant {
+	d.name, d.decisions = d.name+"-decisions", 64<<20
+	return d
 }
 
 // rejected begins the names of pods that match no node.
@@ -147,7 +154,7 @@ func (c *wholeCluster) schedule(b *testing.B, d *variant, all []*v1.Pod) {
 	runtime.GC()
 	go func() {
 		ended <- kubescheduler.Run(ctx, kubescheduler.Options{
-			Kubeconfig: c.kubeconfig, Config: config, Prepare: clock.attach,
+			Kubeconfig: c.kubeconfig, Config: config, Prepare: clock.attach, Decisions: d.decisions,
 		})
 	}()
 	bound, last, err := awaitBound(events, ended)

@@ -36,6 +36,8 @@ type variant struct {
 	// scheduler's configuration. Nil: a whole scheduler is not measured with it.
 	serve func(tb testing.TB) string
 	wasm  []byte // of a guest
+	// decisions is how many bytes of its attempts a whole scheduler keeps.
+	decisions int
 }
 
 // long reports whether turns of a variant take seconds: the guest on the SDK, and all

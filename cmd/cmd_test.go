@@ -13,6 +13,7 @@ import (
 
 	extender "wasmkwokwizardry.io/regex-scheduling/extender/command"
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/kubectl"
 	scheduler "wasmkwokwizardry.io/regex-scheduling/scheduler/command"
 	simulator "wasmkwokwizardry.io/regex-scheduling/simulator/command"
@@ -118,9 +119,7 @@ func TestHelpFitsATerminal(t *testing.T) {
 
 func TestEveryProgramIsTried(t *testing.T) {
 	folders, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	folders = slices.DeleteFunc(folders, func(f os.DirEntry) bool { return !f.IsDir() })
 	for _, folder := range folders {
 		if programs[folder.Name()] == nil {

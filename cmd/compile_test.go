@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	guest "wasmkwokwizardry.io/regex-scheduling/wasmhost/command"
 )
 
@@ -38,18 +39,14 @@ func bomb() []byte {
 
 func write(t *testing.T, file string, content []byte) {
 	t.Helper()
-	if err := os.WriteFile(file, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(file, content, 0o600))
 }
 
 // Each program that hosts guests compiles them in a child, which dies alone.
 func TestProgramOutlivesABomb(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", filepath.Join(dir, "tmp"))
-	if err := os.Mkdir(os.Getenv("TMPDIR"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Mkdir(os.Getenv("TMPDIR"), 0o700))
 	file, config := filepath.Join(dir, "bomb.wasm"), filepath.Join(dir, "config.yaml")
 	write(t, file, bomb())
 	write(t, config, []byte(`apiVersion: kubescheduler.config.k8s.io/v1

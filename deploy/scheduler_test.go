@@ -262,7 +262,7 @@ func addNodeWith(t *testing.T, name string, room corev1.ResourceList) {
 	t.Cleanup(func() { _ = client.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{}) })
 }
 
-// waitForPod waits until a pod is as is says.
+// waitForPod polls a pod until a condition holds.
 func waitForPod(t *testing.T, space, name, what string, is func(*corev1.Pod) bool) {
 	t.Helper()
 	eventually.Succeeds(t, "pod "+name+what, func(ctx context.Context) error {

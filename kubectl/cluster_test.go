@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // everyCommand tries the commands on the cluster of TestEveryKindOfPodGetsItsAdvice.
@@ -15,9 +16,7 @@ func everyCommand(t *testing.T, sim *simulator.Simulator) {
 	t.Setenv("KUBECONFIG", sim.Kubeconfig())
 	core := sim.Client().CoreV1()
 	p, err := core.Pods("default").Get(t.Context(), "nobodys", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	event := &v1.Event{ObjectMeta: metav1.ObjectMeta{Name: "e"}, Reason: "FailedScheduling", Message: "reported in an event"}
 	event.InvolvedObject = v1.ObjectReference{Kind: "Pod", Namespace: "default", Name: p.Name, UID: p.UID}
 	if _, err := core.Events("default").Create(t.Context(), event, metav1.CreateOptions{}); err != nil {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -117,14 +118,8 @@ func on(node string) func(*v1.Pod) { return func(p *v1.Pod) { p.Spec.NodeName = 
 // Every kind of pod on a cluster with a scheduler, with the advice for it.
 func TestEveryKindOfPodGetsItsAdvice(t *testing.T) {
 	sim, err := simulator.Start(t.Context(), simulator.Config{Variant: "native"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := sim.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	testkit.Must(t, err)
+	t.Cleanup(func() { testkit.Must(t, sim.Stop()) })
 	c := onCluster{t, sim.Client()}
 	for name, change := range map[string]func(*v1.Node){"free-1": nil, "free-2": nil, "taint-1": tainted} {
 		c.addNode(name, change)

@@ -14,6 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/lint"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // run runs the command with standard input.
@@ -121,12 +122,8 @@ func TestLintReadsFoldersAndWarnsOfNodesThatAreNotThere(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name, text string) string {
 		file := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		testkit.Must(t, os.WriteFile(file, []byte(text), 0o600))
 		return file
 	}
 	write("sub/a.yaml", pod(key+": '^gpu-'"))
@@ -217,9 +214,7 @@ func TestFilesThatCannotBeReadAreFindings(t *testing.T) {
 		"bad.yaml": pod(key + ": '('"), "chart/templates/web.yaml": "a: 1\n{{- if x }}\n", "skipped/bad.yaml": pod(key + ": '('"),
 	} {
 		file := filepath.Join(folder, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)))
 	}
 	link := filepath.Join(t.TempDir(), "link")
 	if err := errors.Join(os.Symlink("missing", filepath.Join(folder, "dangling.yaml")), os.Symlink(folder, link),

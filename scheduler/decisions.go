@@ -24,7 +24,7 @@ import (
 const (
 	mostAtOnce  = 32               // answers in memory; further requests wait
 	longestWait = 15 * time.Second // for that
-	longestSend = 10 * time.Second // of an answer, to a slow reader
+	longestSend = 5 * time.Second  // of an answer, to a slow reader
 )
 
 // decisionServer answers requests below decisions.Path.
@@ -60,9 +60,11 @@ func (s *decisionServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer leave(s.answers)
 	status, kind, text := s.answer(ctx, pod, strings.HasPrefix(r.Header.Get("Accept"), "text/plain"))
 	w.Header().Set("Content-Type", kind)
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(longestSend)) // TLS connections have deadlines
+	sending := http.NewResponseController(w)
+	_ = sending.SetWriteDeadline(time.Now().Add(longestSend)) // connections have deadlines
 	w.WriteHeader(status)
 	_, _ = w.Write(text)
+	_ = sending.Flush()
 }
 
 func enter(ctx context.Context, room chan struct{}) bool {

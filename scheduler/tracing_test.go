@@ -136,9 +136,7 @@ func TestTracingConfigurationThatIsWrongIsNamed(t *testing.T) {
 	} {
 		testkit.Must(t, os.WriteFile(file, []byte(text), 0o600))
 		_, err := tracerProvider(t.Context(), file)
-		if err == nil || !strings.Contains(err.Error(), "--tracing-config-file "+file+": "+want) {
-			t.Errorf("%q: %v", text, err)
-		}
+		testkit.ErrorHas(t, err, "--tracing-config-file "+file+": "+want)
 	}
 	_, err := tracerProvider(t.Context(), file+".none")
 	if !strings.Contains(fmt.Sprint(err), "no such file") {

@@ -16,7 +16,7 @@ const (
 	// MaxBytes bounds an answer.
 	MaxBytes = 1 << 20
 	// maxText bounds a text of a plugin in it.
-	maxText = 4 << 10
+	maxText = 1 << 10
 )
 
 // Answer is about a pod, as JSON.
@@ -102,8 +102,8 @@ type Score struct {
 
 // Encode writes the answer, and shortens it until it is at most MaxBytes long.
 func (a Answer) Encode() ([]byte, error) {
-	for limit := 4 << 10; ; limit /= 4 {
-		text, err := json.MarshalIndent(a, "", "  ")
+	for limit := 4 << 10; ; limit /= 8 {
+		text, err := json.Marshal(a)
 		if err != nil || len(text) <= MaxBytes || limit == 0 {
 			return append(text, '\n'), err
 		}

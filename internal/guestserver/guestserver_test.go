@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/static"
 )
@@ -17,9 +18,7 @@ import (
 func TestGuestsAreServedAsBuilt(t *testing.T) {
 	for _, name := range []string{"regex_v1.wasm", "regex_v2.wasm"} {
 		want, err := static.Files.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		answer := ask(http.MethodGet, "/"+name)
 		if answer.Code != http.StatusOK || !bytes.Equal(answer.Body.Bytes(), want) {
 			t.Errorf("%s: status %d, %d bytes of %d", name, answer.Code, answer.Body.Len(), len(want))
@@ -61,14 +60,10 @@ func TestProgramServesUntilItIsStopped(t *testing.T) {
 	status := make(chan int)
 	go func() { status <- Main(ctx, []string{"--listen=127.0.0.1:0"}, io.Discard, stderr) }()
 	line, err := bufio.NewReader(log).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_, url, _ := strings.Cut(strings.TrimSpace(line), "serving on ")
 	response, err := http.Get(url + "healthz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	response.Body.Close()
 	cancel()
 	got := eventually.Receives(t, "the program ends", status)

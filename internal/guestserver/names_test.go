@@ -6,32 +6,25 @@ import (
 	"net/http"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/static"
 )
 
 func TestGuestIsServedUnderTheNameOfTheClustersServer(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1") // must not be asked
 	server, _, err := Start("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	client := &http.Client{Transport: Names(map[string]string{"static-webserver": server.Addr})}
 	want, err := static.Files.ReadFile("regex_v2.wasm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	response, err := client.Get("http://static-webserver/regex_v2.wasm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	got, err := io.ReadAll(response.Body)
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%d bytes of %d, %v", len(got), len(want), err)
 	}
 	_ = response.Body.Close()
-	if err := server.Close(); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, server.Close())
 	client.CloseIdleConnections()
 	if response, err := client.Get("http://static-webserver/regex_v2.wasm"); err == nil {
 		_ = response.Body.Close()

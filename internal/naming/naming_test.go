@@ -13,6 +13,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func nodeNamed(name string) *v1.Node { return &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}} }
@@ -35,13 +37,9 @@ func TestSchedulersListIsNewWhenNodesAre(t *testing.T) {
 	logger := klog.FromContext(t.Context())
 	scheduler, snapshot := newCache(t), cache.NewEmptySnapshot()
 	list := func() []fwk.NodeInfo {
-		if err := scheduler.UpdateSnapshot(logger, snapshot); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, scheduler.UpdateSnapshot(logger, snapshot))
 		nodes, err := snapshot.NodeInfos().List()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return nodes
 	}
 	for i := range 3 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
@@ -112,9 +113,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	defer r.Attach(sched, asTyped)()
 	before := observe.HeapInUse()
 	for i := range 500 {
-		if err := place(t.Context(), sched, newPod(fmt.Sprint(i))); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, place(t.Context(), sched, newPod(fmt.Sprint(i))))
 	}
 	took := observe.HeapInUse() - before
 	t.Logf("%d attempts with scores on 1,000 nodes: %d KiB, counted as %d KiB", r.order.Len(), took>>10, r.bytes>>10)

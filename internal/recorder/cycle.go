@@ -70,7 +70,8 @@ func (s *session) begin(fwk schedframework.Framework, pod *v1.Pod) *cycle {
 	}
 	s.recorder.add(rec)
 	s.inFlight.Store(pod.UID, rec)
-	c := &cycle{rec: rec, raw: map[string][]int64{}, extended: map[string]nodeVerdict{}}
+	s.newest.Store(rec)
+	c := &cycle{rec: rec, raw: map[string][]int64{}}
 	s.current.Store(c)
 	return c
 }

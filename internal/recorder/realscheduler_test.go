@@ -25,6 +25,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // plugin implements every extension point, at next to no cost.
@@ -150,9 +151,7 @@ func newRealFramework(tb testing.TB, nodes int, first ...plugin) schedframework.
 		frameworkruntime.WithEventRecorder(&events.FakeRecorder{}),
 		frameworkruntime.WithWaitingPods(frameworkruntime.NewWaitingPodsMap()),
 		frameworkruntime.WithPodNominator(noNominator{}))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	testkit.Must(tb, err)
 	return fwk
 }
 

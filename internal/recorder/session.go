@@ -26,6 +26,7 @@ type session struct {
 
 	group atomic.Pointer[PodGroup] // whose pods are scheduled now, or nil
 
+	newest   atomic.Pointer[record]
 	inFlight sync.Map // records by the pod's UID, until it is bound or rejected
 }
 
@@ -72,8 +73,11 @@ func (s *session) take(pod *v1.Pod) *record {
 
 // of returns the attempt for a pod, but not in preemption's dry runs.
 func (s *session) of(pod *v1.Pod) *record {
-	found, _ := s.inFlight.Load(pod.UID)
-	rec, _ := found.(*record)
+	rec := s.newest.Load() // which is mostly it, and costs no look-up
+	if rec == nil || rec.UID != string(pod.UID) {
+		found, _ := s.inFlight.Load(pod.UID)
+		rec, _ = found.(*record)
+	}
 	if rec != nil && !rec.PodGroup.isTryOut() {
 		return rec
 	}
@@ -146,6 +150,9 @@ func newProfile(name string, fwk schedframework.Framework, extenders []framework
 func (s *session) set(node framework.NodeInfo, status *framework.Status) {
 	c := s.current.Load()
 	if c != nil && s.recorder.sparse { // an extender, which the scheduler asks alone
+		if c.extended == nil {
+			c.extended = map[string]nodeVerdict{}
+		}
 		c.extended[node.Node().Name] = c.verdict(status)
 		return
 	}

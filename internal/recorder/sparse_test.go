@@ -15,6 +15,7 @@ import (
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
@@ -60,9 +61,7 @@ func TestSparseRecorderKeepsWhyNoNodeFits(t *testing.T) {
 
 func TestSparseRecorderKeepsTheBestScores(t *testing.T) {
 	r, sched := sparseOver(t, 100)
-	if err := place(t.Context(), sched, newPod("p")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, place(t.Context(), sched, newPod("p")))
 	a := r.Attempts("ns", "p")[0]
 	scores := a.Scores()
 	if a.Result != Scheduled || len(a.Groups) != 0 || a.Evaluated != 7 || a.Total != 100 || len(scores) != bestScores {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	kit "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -21,14 +22,8 @@ import (
 func startIn(t *testing.T, cfg Config) *Simulator {
 	t.Helper()
 	s, err := Start(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	testkit.Must(t, err)
+	t.Cleanup(func() { testkit.Must(t, s.Stop()) })
 	return s
 }
 
@@ -41,22 +36,16 @@ func state(t *testing.T, s *Simulator) (all []string) {
 		t.Fatal(err)
 	}
 	client, err := dynamic.NewForConfig(s.AdminConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, list := range lists {
 		group, err := schema.ParseGroupVersion(list.GroupVersion)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		for _, kind := range list.APIResources {
 			if !slices.Contains(kind.Verbs, "list") || slices.Contains([]string{"events", "leases", "apiservices"}, kind.Name) {
 				continue
 			}
 			objects, err := client.Resource(group.WithResource(kind.Name)).List(t.Context(), metav1.ListOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			for _, o := range objects.Items {
 				if o.GetName() != "kube-root-ca.crt" {
 					all = append(all, fmt.Sprintf("%s %s/%s %v%s", kind.Name, o.GetNamespace(), o.GetName(), o.GetLabels(), about(o)))
@@ -85,9 +74,7 @@ func TestResetGoesBackToWhatADataDirectoryAndAnImportHeld(t *testing.T) {
 	before := startIn(t, Config{Variant: "native", DataDir: dir})
 	in := load(t)
 	in.SchedulerConfig, in.Pods[1].Spec.SchedulerName = nil, "absent"
-	if err := before.Import(t.Context(), in, nil); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, before.Import(t.Context(), in, nil))
 	create(t, before, "/api/v1/namespaces/team/configmaps", "metadata: {name: mine}\ndata: {a: b}")
 	create(t, before, "/apis/apiregistration.k8s.io/v1/apiservices", `
 metadata: {name: v1beta1.metrics.k8s.io}
@@ -99,9 +86,7 @@ spec: {group: metrics.k8s.io, version: v1beta1, groupPriorityMinimum: 100, versi
 		}
 		return nil
 	})
-	if err := before.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, before.Stop())
 
 	s := startIn(t, Config{Variant: "native", DataDir: dir})
 	const first = `
@@ -110,9 +95,7 @@ namespaces: [{metadata: {name: alone, labels: {team: us}}}]
 nodes: [{metadata: {name: imported, labels: {zone: a}}, status: {capacity: &room {cpu: "4", memory: 8Gi, pods: "7"}, allocatable: *room}}]
 pods: [{metadata: {name: pending, namespace: alone}, spec: {schedulerName: imported, nodeSelector: {zone: a}, containers: [{name: c, image: c}]}}]
 `
-	if err := s.ImportFirst(t.Context(), read(t, first), nil); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.ImportFirst(t.Context(), read(t, first), nil))
 	waitScheduled(t, s)
 	start := state(t, s)
 	for _, want := range []string{
@@ -125,9 +108,7 @@ pods: [{metadata: {name: pending, namespace: alone}, spec: {schedulerName: impor
 	}
 	for range 2 { // and once more, from what the first has made
 		upset(t, s)
-		if err := s.Reset(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.Reset(t.Context()))
 		waitScheduled(t, s)
 		now := state(t, s)
 		if !slices.Equal(now, start) {

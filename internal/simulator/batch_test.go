@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // batching is a configuration with which pods can be signed: with its usual
@@ -29,9 +30,7 @@ func TestPodsThatAreAlikeAreBatchedUnlessPodTopologySpreadHasItsUsualDefaults(t 
 	use(t, "native")
 	addNodes(t, "kubecon-1", "kubecon-2", "kubecon-3", "kubecon-4")
 	config, err := SchedulerConfig("native")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	hinted := placeAlike(t, string(config), "usual-")
 	if hinted > 0 {
 		t.Errorf("%d were; the documents say that none is", hinted)
@@ -64,9 +63,7 @@ func placeAlike(t *testing.T, config, prefix string) (hinted int) {
 	}
 	for _, name := range names {
 		now := int64(0)
-		if err := sim.Client().CoreV1().Pods("default").Delete(t.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, sim.Client().CoreV1().Pods("default").Delete(t.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: &now}))
 	}
 	return hinted
 }

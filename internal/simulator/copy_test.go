@@ -14,15 +14,14 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	kit "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
 func TestCopyIsAsTheClusterWas(t *testing.T) {
 	use(t, "native")
 	text, err := os.ReadFile("testdata/copy.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	in := read(t, string(text))
 	before := fmt.Sprint(in.ReplicaSets, in.PVs)
 	err = sim.Import(t.Context(), in, nil)

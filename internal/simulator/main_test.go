@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -78,18 +79,14 @@ func allThere() string {
 func use(t *testing.T, variant string) {
 	t.Helper()
 	config, err := SchedulerConfig(variant)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	apply(t, string(config))
 	t.Cleanup(reset(t))
 }
 
 func apply(t *testing.T, config string) {
 	t.Helper()
-	if err := sim.ApplySchedulerConfig(t.Context(), []byte(config)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, sim.ApplySchedulerConfig(t.Context(), []byte(config)))
 }
 
 func reset(t *testing.T) func() {
@@ -104,9 +101,7 @@ func reset(t *testing.T) func() {
 func create(t *testing.T, s *Simulator, path, manifest string) {
 	t.Helper()
 	raw, err := yaml.YAMLToJSON([]byte(manifest))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	post := s.Client().Discovery().RESTClient().Post().AbsPath(path).SetHeader("Content-Type", "application/json")
 	if err := post.Body(raw).Do(t.Context()).Error(); err != nil {
 		t.Fatalf("%s: %v", manifest, err)
@@ -156,9 +151,7 @@ func addPodWith(t *testing.T, name, pattern, cpu string) {
 func getPod(t *testing.T, namespace, name string) *v1.Pod {
 	t.Helper()
 	pod, err := sim.Client().CoreV1().Pods(namespace).Get(t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return pod
 }
 

@@ -12,6 +12,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	poll "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/panics"
 )
@@ -74,9 +75,7 @@ func TestPluginThatPanicsCostsThePodAnErrorThatNamesIt(t *testing.T) {
 	}
 	addPod(t, "goes-on", "")
 	attempt(t, "goes-on", recorder.Scheduled)
-	if err := sim.Err(); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, sim.Err())
 }
 
 // A plugin's own handlers belong to no pod: the informers go on after a panic.

@@ -13,6 +13,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestExtendersNameLeadsIntoThisProcess(t *testing.T) {
@@ -25,9 +26,7 @@ func TestExtendersNameLeadsIntoThisProcess(t *testing.T) {
 		"http://extender.example/":   "http://extender.example/",
 	} {
 		resolved, typed, err := s.resolve([]byte("extenders:\n- urlPrefix: " + prefix + "\n  filterVerb: filter\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		got := resolved.Extenders[0].URLPrefix
 		if got != want || typed(want) != prefix {
 			t.Errorf("%s: got %s, and back %s", prefix, got, typed(want))

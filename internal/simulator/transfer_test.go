@@ -13,15 +13,14 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // load reads a file that kube-scheduler-simulator has exported.
 func load(t *testing.T) *snapshot.Snapshot {
 	t.Helper()
 	file, err := os.ReadFile("../snapshot/testdata/kube-scheduler-simulator.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return read(t, string(file))
 }
 
@@ -29,18 +28,14 @@ func load(t *testing.T) *snapshot.Snapshot {
 func read(t *testing.T, file string) *snapshot.Snapshot {
 	t.Helper()
 	s, _, err := snapshot.Read(strings.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return s
 }
 
 func TestFileOfKubeSchedulerSimulatorIsImportedAndExported(t *testing.T) {
 	t.Cleanup(reset(t))
 	done, of := 0, 0
-	if err := sim.Import(t.Context(), load(t), func(d, o int) { done, of = max(done, d), o }); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, sim.Import(t.Context(), load(t), func(d, o int) { done, of = max(done, d), o }))
 	if of != 9 || done == 0 {
 		t.Errorf("progress ended with %d of %d", done, of)
 	}
@@ -54,9 +49,7 @@ func TestFileOfKubeSchedulerSimulatorIsImportedAndExported(t *testing.T) {
 		t.Errorf("node-1: %v, %v", node, err)
 	}
 	volume, err := core.PersistentVolumes().Get(t.Context(), "pv-1", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	claim, err := core.PersistentVolumeClaims("team").Get(t.Context(), "pvc-1", metav1.GetOptions{})
 	if err != nil || volume.Spec.ClaimRef.UID != claim.UID || volume.Status.Phase != "Bound" || claim.Status.Phase != "Bound" {
 		t.Errorf("volume %v, claim %v, %v", volume, claim, err)
@@ -72,9 +65,7 @@ func TestFileOfKubeSchedulerSimulatorIsImportedAndExported(t *testing.T) {
 	}
 	reset(t)()
 	empty := names(t)
-	if err := sim.Import(t.Context(), read(t, file), nil); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, sim.Import(t.Context(), read(t, file), nil))
 	after := names(t)
 	if !slices.Equal(before, after) || len(after) != 9 || len(empty) > 0 {
 		t.Errorf("exported %v, after a reset %v, imported %v", before, empty, after)
@@ -88,13 +79,9 @@ func TestFileOfKubeSchedulerSimulatorIsImportedAndExported(t *testing.T) {
 func exported(t *testing.T) string {
 	t.Helper()
 	all, err := sim.Export(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	file, err := json.Marshal(all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, field := range []string{"pods", "nodes", "pvs", "pvcs", "storageClasses", "priorityClasses", "schedulerConfig", "namespaces"} {
 		if !strings.Contains(string(file), `"`+field+`":`) {
 			t.Errorf("the export has no %s", field)
@@ -107,9 +94,7 @@ func exported(t *testing.T) string {
 func names(t *testing.T) (all []string) {
 	t.Helper()
 	s, err := sim.Export(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, kind := range snapshot.Kinds {
 		for o := range kind.All(s) {
 			all = append(all, kind.Kind+" "+o.GetNamespace()+"/"+o.GetName())
@@ -138,9 +123,7 @@ func TestPodIsScheduledAfterEveryResetAndImport(t *testing.T) {
 	for round := range 4 {
 		for range 1 + round%2 { // now and then over what is there
 			in := read(t, "nodes: [{metadata: {name: kubecon-1}}]\npods: [{metadata: {name: p, namespace: default}, spec: {containers: [{name: c, image: c}]}}]")
-			if err := sim.Import(t.Context(), in, nil); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, sim.Import(t.Context(), in, nil))
 		}
 		attempt(t, "p", recorder.Scheduled)
 		reset(t)()

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -22,23 +23,15 @@ import (
 func schedule(t *testing.T, variant string, in *snapshot.Snapshot) *side.Result {
 	t.Helper()
 	config, err := SchedulerConfig(variant)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	o, done, err := WhatIf(config, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	o.Cluster = in.DeepCopy()
 	one, err := side.New(t.Context(), side.Options{Options: o, Text: config, Pods: side.Pending})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer one.Close()
 	result, err := one.Run(t.Context())
-	if err := errors.Join(err, done()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, errors.Join(err, done()))
 	return result
 }
 

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	kit "wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -78,12 +79,8 @@ spec: {containers: [{name: web, image: web}], volumes: [{name: data, persistentV
 				t.Errorf("its volume is %+v", volume.Spec)
 			}
 			core, now := sim.Client().CoreV1(), metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
-			if err := core.Pods("default").Delete(t.Context(), "p", now); err != nil {
-				t.Fatal(err)
-			}
-			if err := core.PersistentVolumeClaims("default").Delete(t.Context(), "data", now); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, core.Pods("default").Delete(t.Context(), "p", now))
+			testkit.Must(t, core.PersistentVolumeClaims("default").Delete(t.Context(), "data", now))
 			volumeIs(t, "data", volume.Name, v1.PersistentVolumePhase(tt.after))
 		})
 	}

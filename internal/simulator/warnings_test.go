@@ -14,6 +14,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/observe"
 )
 
@@ -74,9 +75,7 @@ func TestResetIsNoReasonForWarnings(t *testing.T) {
 	}
 	listen()
 	for range 2 { // what is said of one round, has been said when the next one's pods run
-		if err := sim.Import(t.Context(), in.DeepCopy(), nil); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, sim.Import(t.Context(), in.DeepCopy(), nil))
 		eventually(t, "all pods run", func() bool {
 			pods, _ := sim.Informers().Core().V1().Pods().Lister().List(labels.Everything())
 			return len(pods) == 100 && !slices.ContainsFunc(pods, func(p *v1.Pod) bool { return p.Status.Phase != v1.PodRunning })

@@ -11,6 +11,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // workloads have pods labelled app=<name>, of one container.
@@ -44,9 +46,7 @@ func addWorkloads(t *testing.T) {
 func podsOf(t *testing.T, name string) []*v1.Pod {
 	t.Helper()
 	pods, err := sim.Informers().Core().V1().Pods().Lister().List(labels.SelectorFromSet(labels.Set{"app": name}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return pods
 }
 
@@ -88,9 +88,7 @@ func TestWorkloadsMakePodsAndAreThereOnceAfterAnImport(t *testing.T) {
 		if round == "after a reset" {
 			reset(t)()
 		}
-		if err := sim.Import(t.Context(), read(t, file), nil); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, sim.Import(t.Context(), read(t, file), nil))
 		after := settled(t)
 		if !slices.Equal(before, after) {
 			t.Errorf("%s there is\n%s\nwant\n%s", round, strings.Join(after, "\n"), strings.Join(before, "\n"))
@@ -99,9 +97,7 @@ func TestWorkloadsMakePodsAndAreThereOnceAfterAnImport(t *testing.T) {
 
 	crons := sim.Client().BatchV1().CronJobs("default")
 	cron, err := crons.Get(t.Context(), "cronjob", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	cron.Status.LastScheduleTime = &metav1.Time{Time: time.Now().Add(-2 * time.Minute)} // so that the test does not wait a minute
 	if cron, err = crons.UpdateStatus(t.Context(), cron, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)

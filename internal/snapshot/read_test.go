@@ -10,15 +10,15 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // noticed are the notices of a file, a line each.
 func noticed(t *testing.T, file string) (*Snapshot, string) {
 	t.Helper()
 	s, notices, err := Read(strings.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var lines []string
 	for _, notice := range notices {
 		lines = append(lines, notice.String())
@@ -126,9 +126,7 @@ func compressed(t *testing.T, text string) string {
 	if _, err := io.WriteString(to, text); err != nil {
 		t.Fatal(err)
 	}
-	if err := to.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, to.Close())
 	return file.String()
 }
 
@@ -179,22 +177,14 @@ func TestSchedulerConfigurationStaysAsItIs(t *testing.T) {
 
 func TestWhatIsWrittenIsReadAsItWas(t *testing.T) {
 	text, err := os.ReadFile("testdata/kube-scheduler-simulator.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	was, _, err := Read(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	was.Source = &Source{Cluster: "prod: east", Objects: was.Objects()}
 	var file bytes.Buffer
-	if err := was.WriteYAML(&file); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, was.WriteYAML(&file))
 	is, _, err := Read(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	a, errA := json.Marshal(was)
 	b, errB := json.Marshal(is)
 	var first, second any

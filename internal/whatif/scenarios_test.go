@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/scenarios"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
@@ -28,9 +29,7 @@ var update = flag.Bool("update", false, "write what is predicted into the scenar
 // fit for a scenario that is a question of theirs.
 func TestScenariosArePredicted(t *testing.T) {
 	guests, _, err := guestserver.Start("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer guests.Close()
 	transport := guestserver.Names(map[string]string{"static-webserver": guests.Addr})
 	defer transport.CloseIdleConnections()
@@ -65,13 +64,9 @@ func contains(t *testing.T, all, some []string) {
 func options(t *testing.T, s *scenarios.Scenario, transport http.RoundTripper) engine.Options {
 	t.Helper()
 	text, err := os.ReadFile("../simulator/variants/" + s.Config + ".yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	config, err := scheduler.Read(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return engine.Options{Config: config, Cluster: s.Cluster(t), Transport: transport, Seed: 1}
 }
 
@@ -81,9 +76,7 @@ func predicted(t *testing.T, s *scenarios.Scenario, transport http.RoundTripper)
 	o := options(t, s, transport)
 	o.Workloads = engine.Workloads
 	e, err := engine.New(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer e.Close()
 	run(t, e)
 	lines := scenarios.Lines(cluster.All[*v1.Pod](e.Cluster), nil)
@@ -112,9 +105,7 @@ func predicted(t *testing.T, s *scenarios.Scenario, transport http.RoundTripper)
 
 func run(t *testing.T, e *engine.Engine) {
 	t.Helper()
-	if err := e.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, e.Run(t.Context()))
 }
 
 // drained are the lines that drain has of pods that had to leave, if the change is that.
@@ -130,9 +121,7 @@ func drained(t *testing.T, s *scenarios.Scenario, transport http.RoundTripper) (
 		called[pod.Namespace+"/"+pod.Name] = scenarios.Display(pod)
 	}
 	result, err := drain.Drain(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, move := range result.Moves {
 		switch {
 		case move.To != "":
@@ -164,9 +153,7 @@ func fitted(t *testing.T, s *scenarios.Scenario, transport http.RoundTripper) (l
 		return nil // there are no pods among it
 	}
 	f, err := fit.Fit(t.Context(), fit.Options{Options: options(t, s, transport), Manifests: manifests})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, w := range f.Workloads {
 		called := func(pod string) string {
 			if w.Kind == "StatefulSet" {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestDocumentsOfATextKeepTheirLines(t *testing.T) {
@@ -49,9 +51,7 @@ func TestJSONIsWhatTheDecodersOfKubernetesRead(t *testing.T) {
 		`{"metadata": {"name": "a", "labels": {"a": "1", "b": "true"}}, "x": [null, true, 1.50]}`,
 	} {
 		want, err := yaml.YAMLToJSON([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		got, err := Parse([]byte(text)).JSON()
 		if err != nil || string(got) != string(want) {
 			t.Errorf("%s\ngot  %s, %v\nwant %s", text, got, err, want)

@@ -333,7 +333,7 @@ func TestPreemptedPodsOfOthersAreNotNamed(t *testing.T) {
 	c.addPod(t, "default", "important", "900m", func(p *v1.Pod) { p.Spec.PriorityClassName = "system-cluster-critical" })
 	eventually.Succeeds(t, "preemption is in the answer", func(ctx context.Context) error {
 		_, text, err := c.get(ctx, c.AdminConfig(), r, decisions.Path+"default/important", "")
-		if err == nil && !strings.Contains(text, `"preemptedPods": 1`) {
+		if err == nil && !strings.Contains(text, `"preemptedPods":1`) {
 			err = fmt.Errorf("%s", text)
 		}
 		if strings.Contains(text, "secret-project") || strings.Contains(text, "private") {

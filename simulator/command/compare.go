@@ -22,16 +22,14 @@ import (
 type comparison struct {
 	compare.Options
 	clusterFlags
-	scenario, a string
-	b           []string
-	programA    string   // that runs the side, instead of this one
-	programsB   []string // in the order of b
-	format      string
-	details     bool
-
-	ignoreAnnotations bool
-	failOn            []string
-	acceptUnplaced    bool
+	scenario, a    string
+	b              []string
+	programA       string   // that runs the side, instead of this one
+	programsB      []string // in the order of b
+	format         string
+	details        bool
+	failOn         []string
+	acceptUnplaced bool
 }
 
 // gcPercent takes a fifth of the memory of a comparison away, and adds a third to its CPU time:
@@ -77,7 +75,6 @@ have no node under A, unless --accept-unplaced is given.`,
 	flags.StringVar(&c.scenario, "scenario", "", scenarioHelp)
 	flags.BoolVar(&c.acceptUnplaced, "accept-unplaced", false,
 		"compare the other pods if some that run in the cluster have no node under A, and list those")
-	ignoreFlag(flags, &c.ignoreAnnotations)
 	outputFlag(flags, &c.format)
 	flags.BoolVar(&c.details, "details", false, "also show which pods and nodes differ, and why; the page and JSON always do")
 	flags.StringSliceVar(&c.failOn, "fail-on", []string{"lost"}, "when the exit status is 1: "+strings.Join(failures, ", "))
@@ -92,9 +89,9 @@ func (c *comparison) run(cmd *cobra.Command, results []string) error {
 	if err != nil {
 		return err
 	}
-	err = checkIgnored("A and B", compare.Ignored(all))
-	if err != nil && !c.ignoreAnnotations {
-		return err
+	ignored := compare.Ignored(all)
+	if len(ignored) > 0 { // no error: the sides are named, and this may be what the cluster does
+		fmt.Fprintf(warnings{cmd.ErrOrStderr()}, "warning: %v\n", ignores("A and B", ignored))
 	}
 	out := cmd.OutOrStdout()
 	if err := compare.Write(out, c.format, c.details, all...); err != nil {
@@ -148,7 +145,7 @@ func (c *comparison) judgeFiles(cmd *cobra.Command, files []string) (*compare.Re
 	}
 	var wrong error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if !slices.Contains([]string{"output", "details", "accept-unplaced", "ignore-annotations", "fail-on"}, f.Name) {
+		if !slices.Contains([]string{"output", "details", "accept-unplaced", "fail-on"}, f.Name) {
 			wrong = fmt.Errorf("--%s cannot be used with results: %s and %s are complete", f.Name, files[0], files[1])
 		}
 	})

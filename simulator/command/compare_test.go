@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 )
@@ -32,9 +33,7 @@ pods:
 func writeFile(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -106,9 +105,7 @@ func TestCompareReportsMistakesBeforeItStartsAnything(t *testing.T) {
 	gone := writeFile(t, dir, "gone.yaml", "profiles:\n- pluginConfig: []\n  plugins:\n    filter:\n      enabled:\n      - name: Gone\n")
 	nameless := writeFile(t, dir, "nameless.yaml", "steps: [{delete: [{kind: Pod, apiVersion: v1}]}]")
 	v2, err := simulator.SchedulerConfig("v2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	guest := writeFile(t, dir, "guest.yaml", strings.ReplaceAll(string(v2), "regex_v2", "regex_v9"))
 	refused(t, "compare --a none --b v2", map[string][]string{
 		"--cluster or --kubeconfig is missing":   nil,
@@ -239,9 +236,7 @@ func loads(t *testing.T, dir, name string, on ...string) string {
 		})
 	}
 	path := filepath.Join(dir, name)
-	if err := r.Write(path); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, r.Write(path))
 	return path
 }
 

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -34,9 +35,7 @@ func onDisk(t *testing.T, size string) running {
 	cmd.Env = append(os.Environ(), asSimulator+"=1")
 	cmd.SysProcAttr = namespaces
 	cmd.Stdout, cmd.Stderr = r.out, r.out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, cmd.Start())
 	go func() {
 		_ = cmd.Wait() // its status says it
 		r.done <- cmd.ProcessState.ExitCode()

@@ -21,8 +21,8 @@ import (
 // removal is the command drain, or shrink.
 type removal struct {
 	trial
-	options                       drain.Options
-	selector, podSelector, prices string
+	options                             drain.Options
+	selector, podSelector, zone, prices string
 }
 
 func newDrain(plugins frameworkruntime.Registry) *cobra.Command {
@@ -142,6 +142,9 @@ func (r *removal) choose(names []string) (err error) {
 		return fmt.Errorf("--selector %s: %w", r.selector, err)
 	}
 	for _, node := range o.Cluster.Nodes {
+		if r.zone != "" && node.Labels[v1.LabelTopologyZone] != r.zone {
+			continue
+		}
 		if slices.Contains(names, node.Name) || len(names) == 0 && selector.Matches(labels.Set(node.Labels)) {
 			o.Nodes = append(o.Nodes, node.Name)
 		}
@@ -150,6 +153,9 @@ func (r *removal) choose(names []string) (err error) {
 	unknown := slices.DeleteFunc(names, func(name string) bool { return slices.Contains(o.Nodes, name) })
 	if len(unknown) > 0 {
 		return fmt.Errorf("the cluster has no node %s", report.Few(unknown))
+	}
+	if len(o.Nodes) == 0 && r.zone != "" {
+		return fmt.Errorf("--zone %s: no node is in it", r.zone)
 	}
 	if len(o.Nodes) == 0 {
 		return fmt.Errorf("--selector %s: no node matches", r.selector)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/command"
 )
@@ -21,9 +22,7 @@ type step struct{ command, prints string }
 func chapter(t *testing.T, file, title string) (steps []step) {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_, rest, _ := strings.Cut(string(text), "\n## "+title+"\n")
 	body, _, _ := strings.Cut(rest, "\n## ")
 	for line := range strings.Lines(body) {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
@@ -95,27 +96,19 @@ func (r running) await(t *testing.T, pattern string) string {
 func get(t *testing.T, url string) (int, string) {
 	t.Helper()
 	response, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return response.StatusCode, string(body)
 }
 
 func TestSimulatorFromStartToStop(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "import.json")
-	if err := os.WriteFile(file, []byte(`{"nodes":[{"metadata":{"name":"kubecon-1"}}]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(file, []byte(`{"nodes":[{"metadata":{"name":"kubecon-1"}}]}`), 0o600))
 	config := filepath.Join(dir, "config.yaml")
-	if err := os.WriteFile(config, []byte("# mine\nprofiles: [{schedulerName: mine}]\nextenders: [{urlPrefix: http://127.0.0.1:1, filterVerb: filter}]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(config, []byte("# mine\nprofiles: [{schedulerName: mine}]\nextenders: [{urlPrefix: http://127.0.0.1:1, filterVerb: filter}]\n"), 0o600))
 	r := runSimulator(t, "--from", file, "--config", config, "--example")
 	r.await(t, `API +(http://localhost:\d+)/api/v1/\n[^$]*Ctrl-C`)
 	page := r.await(t, `page +(http://localhost:\d+)`)
@@ -151,13 +144,9 @@ func TestSimulatorFromStartToStop(t *testing.T) {
 func send(t *testing.T, method, url, body string, want int) {
 	t.Helper()
 	request, err := http.NewRequest(method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer response.Body.Close()
 	answer, _ := io.ReadAll(response.Body)
 	if response.StatusCode != want {
@@ -226,9 +215,7 @@ func TestDataDirectoryKeepsTheConfiguration(t *testing.T) {
 		"profiles: [": "yaml: ",
 		"profiles: [{plugins: {multiPoint: {enabled: [{name: Gone}]}}}]": "plugin Gone",
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(file, []byte(text), 0o600))
 		out := session(t, with(), expect("WasmRegexScheduling"))
 		line := regexp.MustCompile(`(?m)^simulator: warning: the kept configuration .*$`).FindString(out)
 		if !strings.Contains(line, file+" cannot be used: ") || !strings.Contains(line, why) || !strings.Contains(line, "; plugin variant v2 runs instead: fix the file or remove it") {
@@ -263,23 +250,15 @@ func TestSimulatorWithoutPageAndKubeletsOnAPublicAddress(t *testing.T) {
 
 func TestMistakesAreOneLineAndExitCodeOne(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer taken.Close()
 	port := fmt.Sprint(taken.Addr().(*net.TCPAddr).Port)
 	broken := filepath.Join(t.TempDir(), "broken.json")
-	if err := os.WriteFile(broken, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(broken, []byte("{"), 0o600))
 	cut := filepath.Join(t.TempDir(), "cut.yaml")
-	if err := os.WriteFile(cut, []byte("source: {objects: 2}\nnodes:\n- metadata: {name: a}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(cut, []byte("source: {objects: 2}\nnodes:\n- metadata: {name: a}\n"), 0o600))
 	gone := filepath.Join(t.TempDir(), "gone")
-	if err := os.WriteFile(gone, []byte("{current-context: c, contexts: [{name: c, context: {cluster: c}}], clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(gone, []byte("{current-context: c, contexts: [{name: c, context: {cluster: c}}], clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]}"), 0o600))
 	free := []string{"--port", "0", "--api-port", "0"}
 	for _, test := range []struct {
 		name string

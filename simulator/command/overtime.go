@@ -50,7 +50,6 @@ The exit status is 0 if all nodes are replaced, 1 if not, and 2 if there is no r
 
 func newFail(plugins frameworkruntime.Registry) *cobra.Command {
 	r := &removal{trial: trial{plugins: plugins}}
-	var zone string
 	cmd := whatIfCommand(&cobra.Command{
 		Use:   "fail {NODE... | -l SELECTOR | --zone ZONE} {--cluster FILE | --kubeconfig FILE}",
 		Short: "Show what would be back if nodes or a zone failed",
@@ -64,16 +63,13 @@ The exit status is 0 if every pod is back, 1 if one is not, and 2 if there is no
   # A zone fails
   simulator fail --zone eu-1a --cluster cluster.yaml`,
 	}, func(cmd *cobra.Command, names []string) error {
-		if !exactlyOne(len(names) > 0, r.selector != "", zone != "") {
+		if !exactlyOne(len(names) > 0, r.selector != "", r.zone != "") {
 			return errors.New("choose what fails: name nodes, or give --selector, or give --zone")
-		}
-		if zone != "" {
-			r.selector = v1.LabelTopologyZone + "=" + zone
 		}
 		return r.run(cmd, names, drain.Fail)
 	})
 	r.add(cmd.Flags())
-	cmd.Flags().StringVar(&zone, "zone", "", "the zone that fails: the nodes whose label "+v1.LabelTopologyZone+" has this value")
+	cmd.Flags().StringVar(&r.zone, "zone", "", "the zone that fails: the nodes whose label "+v1.LabelTopologyZone+" has this value")
 	return cmd
 }
 

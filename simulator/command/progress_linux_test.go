@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // terminal is a new one, and what it shows once it is closed.
@@ -26,9 +28,7 @@ func terminal(t *testing.T) (tty *os.File, shown func() string) {
 	if err == nil {
 		err = unix.IoctlSetWinsize(int(control.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: 60, Row: 20})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skip("no terminals here: ", err)

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestCompareReadsResultsOfSides(t *testing.T) {
@@ -33,9 +35,7 @@ func TestCompareReadsResultsOfSides(t *testing.T) {
 
 func TestCompareRunsOtherPrograms(t *testing.T) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	cluster := writeFile(t, t.TempDir(), "cluster.yaml", comparedCluster)
 	args := []string{"--cluster", cluster, "--a", "none", "--a-simulator", self, "--b", "v2", "--b-simulator"}
 	status, out, errOut := compareHere(t, append(args, self)...)

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -55,9 +56,7 @@ func TestReadingAClusterEndsWithASignal(t *testing.T) {
 			t.Errorf("%s: exit status %d, while its pipe opens never: %s", command, got, out)
 		}
 		both, err := os.OpenFile(fifo, os.O_RDWR, 0) // so that no open waits
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		out = newOutput()
 		go func() { status <- run(ctx, append(strings.Fields(command), fifo), out, out) }()

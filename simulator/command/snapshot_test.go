@@ -13,6 +13,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 )
 
@@ -34,9 +35,7 @@ func listed(t *testing.T) string {
 	pod("stuck", `"scheduler.wasmkwokwizardry.io/regex":"^tpu-"`, `"nodeName":""`)
 	file := filepath.Join(t.TempDir(), "list.json")
 	text := `{"apiVersion":"v1","kind":"List","items":[` + strings.Join(items, ",") + `]}`
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(file, []byte(text), 0o600))
 	return file
 }
 
@@ -45,9 +44,7 @@ func where(t *testing.T, base string) map[string]string {
 	t.Helper()
 	_, body := get(t, base+"/api/v1/export")
 	var all struct{ Pods []v1.Pod }
-	if err := json.Unmarshal([]byte(body), &all); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal([]byte(body), &all))
 	on := map[string]string{}
 	for _, pod := range all.Pods {
 		on[pod.Namespace+"/"+pod.Name] = pod.Spec.NodeName + " " + string(pod.Status.Phase)

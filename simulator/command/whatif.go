@@ -184,22 +184,14 @@ type trial struct {
 func (t *trial) add(flags *pflag.FlagSet) {
 	t.clusterFlags.add(flags)
 	flags.StringVar(&t.config, "config", "", configHelp+" (default: the one in the file of --cluster, or else native)")
-	ignoreFlag(flags, &t.ignoreAnnotations)
+	flags.BoolVar(&t.ignoreAnnotations, "ignore-annotations", false, "give a result even if nothing in the configuration reads the regex of a pod")
 	seedFlag(flags, &t.seed)
 	outputFlag(flags, &t.format)
 }
 
-func ignoreFlag(flags *pflag.FlagSet, ignore *bool) {
-	flags.BoolVar(ignore, "ignore-annotations", false, "give a result even if the configuration has nothing that reads the regex of a pod")
-}
-
-// checkIgnored fails if pods were tried without their regex.
-func checkIgnored(config string, pods []string) error {
-	if len(pods) == 0 {
-		return nil
-	}
-	return noResultError{fmt.Errorf("nothing in %s reads the regex of %s: %s; use native or another configuration that does, or accept it with --ignore-annotations",
-		config, report.Plural(len(pods), "pod"), report.Few(pods))}
+// ignores says of which pods nothing in a configuration reads the regex.
+func ignores(config string, pods []string) error {
+	return fmt.Errorf("nothing in %s reads the regex of %s: %s; native does", config, report.Plural(len(pods), "pod"), report.Few(pods))
 }
 
 func (t *trial) addRuns(flags *pflag.FlagSet) {
@@ -228,10 +220,8 @@ func (t *trial) try(cmd *cobra.Command, do func(with tried) (found, error)) erro
 	if err != nil {
 		return err
 	}
-	if result.basis != nil && !t.ignoreAnnotations {
-		if err := checkIgnored(result.basis.Config, result.basis.Ignored); err != nil {
-			return err
-		}
+	if result.basis != nil && len(result.basis.Ignored) > 0 && !t.ignoreAnnotations {
+		return noResultError{fmt.Errorf("%w; --ignore-annotations accepts that", ignores(result.basis.Config, result.basis.Ignored))}
 	}
 	out := cmd.OutOrStdout()
 	if t.format == "html" && result.page != nil {

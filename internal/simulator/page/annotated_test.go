@@ -3,6 +3,8 @@ package page
 import (
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 const key = "scheduler.wasmkwokwizardry.io/regex"
@@ -28,9 +30,7 @@ func TestAnnotatedReadsAndSetsWhateverYAMLHas(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a, err := readAnnotated(tt.text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			got := a.Get(key)
 			if (got == nil) != (tt.get == "") || got != nil && *got != tt.get {
 				t.Errorf("read %v, want %q", got, tt.get)

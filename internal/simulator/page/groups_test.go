@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -97,9 +98,7 @@ func TestPodsThatArePendingForTheSameCauseAreOneGroup(t *testing.T) {
 				}
 				got = append(got, fmt.Sprintf("%d: %s", len(g.Pods), text))
 				list, err := url.Parse(g.URL())
-				if err != nil {
-					t.Fatal(err)
-				}
+				testkit.Must(t, err)
 				listed := keep(toolbar{Filter: list.Query().Get("filter")}, pending)
 				if !slices.Equal(listed, g.Pods) {
 					t.Errorf("%s: its list has %d pods", text, len(listed))
@@ -129,9 +128,7 @@ func TestGroupHasTheNamespaceAndTheRegexesThatAllItsPodsHave(t *testing.T) {
 				"AllPods": 2, "AllNodes": 0, "AllPending": 2, "Self": "/", "Tools": toolbar{},
 				"Nodes": cut([]*nodeView{}, r, "page", 1), "Pending": cut(groupsOf(test.pods), r, "pending", 9),
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			for _, want := range test.want {
 				if strings.Count(string(body), want) != 1 {
 					t.Errorf("not %q once in %s", want, body)

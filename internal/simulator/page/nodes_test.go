@@ -8,6 +8,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // gpuNode is a node with eight GPUs in a zone, and a pod that has two of them.
@@ -31,9 +33,7 @@ func gpuNode(name, zone string) *nodeView {
 func textOf(t *testing.T, view string, data any) string {
 	t.Helper()
 	body, err := execute(view, data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(string(body), " ")), " ")
 }
 

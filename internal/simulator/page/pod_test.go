@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestHintNamesItsNodeAndItsPod(t *testing.T) {
@@ -13,9 +14,7 @@ func TestHintNamesItsNodeAndItsPod(t *testing.T) {
 		view := attemptView{Attempt: &recorder.Attempt{Hint: hint}}
 		view.Rows.All = 1
 		body, err := execute("attempt-body", view)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		return string(body)
 	}
 	got := shown(&recorder.Hint{Node: "n-2", Pod: "default/first"})
@@ -63,9 +62,7 @@ func TestPreemptionIsReportedOnlyIfANodeIsNominated(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			attempt := &recorder.Attempt{PostFilter: &tt.postFilter, Preemption: tt.preemption}
 			body, err := execute("attempt-body", attemptView{Attempt: attempt})
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			_, after, _ := strings.Cut(string(body), `PostFilter <small>if no node fits</small></h3><p class="event">`)
 			line, _, _ := strings.Cut(after, "</p>")
 			got := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(line, "")

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
 )
 
@@ -24,9 +25,7 @@ func TestNoTemplateHasInlineScriptOrStyle(t *testing.T) {
 			continue
 		}
 		raw, err := templateFiles.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		found := inline.Find(raw)
 		if found != nil {
 			t.Errorf("%s: %q", name, found)
@@ -37,21 +36,15 @@ func TestNoTemplateHasInlineScriptOrStyle(t *testing.T) {
 // The keyboard reaches a scrolling region only with a tabindex.
 func TestScrollingRegionsHaveTheKeyboardFocus(t *testing.T) {
 	names, err := fs.Glob(templateFiles, "templates/*.html")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	texts := map[string]string{}
 	for _, name := range names {
 		raw, err := templateFiles.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		texts[name] = string(raw)
 	}
 	var compared strings.Builder
-	if err := compare.Page(&compared, &compare.Result{}, "", time.Time{}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, compare.Page(&compared, &compare.Result{}, "", time.Time{}))
 	texts["the report of a comparison"] = compared.String()
 	found := 0
 	for name, text := range texts {
@@ -70,9 +63,7 @@ func TestScrollingRegionsHaveTheKeyboardFocus(t *testing.T) {
 func TestManifestOfEveryKindIsValid(t *testing.T) {
 	for _, k := range kinds {
 		text, err := k.manifest()
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		docs, problems := readDocuments(text)
 		if len(problems) > 0 || docs[0].GetKind() != k.Title || docs[0].GetName() == "" {
 			t.Errorf("%s: %v, %v", k.Key(), docs, problems)

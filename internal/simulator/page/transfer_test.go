@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestFileThatCannotBeImportedIsExplained(t *testing.T) {
@@ -38,15 +40,11 @@ func upload(t *testing.T, field, content string) *http.Request {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	part, err := form.CreateFormFile(field, "f.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if _, err := part.Write([]byte(content)); err != nil {
 		t.Fatal(err)
 	}
-	if err := form.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, form.Close())
 	r := httptest.NewRequest(http.MethodPost, "/import", &body)
 	r.Header.Set("Content-Type", form.FormDataContentType())
 	return r

@@ -22,6 +22,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/eventually"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -56,9 +57,7 @@ func invalid(variant string) string {
 
 func TestWalkthrough(t *testing.T) {
 	s, err := simulator.Start(t.Context(), simulator.Config{Variant: "none", Progress: func(step string) { t.Log(step) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer func() {
 		if err := s.Stop(); err != nil {
 			t.Error(err)

@@ -14,6 +14,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -126,9 +127,7 @@ func bySelector(t *testing.T, s *snapshot.Snapshot, pod int) (matches []int) {
 	required := nodeaffinity.GetRequiredNodeAffinity(&s.Pods[pod])
 	for i := range s.Nodes {
 		ok, err := required.Match(&s.Nodes[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		if ok && s.Pods[pod].Spec.Tolerations[0].Value == s.Nodes[i].Spec.Taints[0].Value {
 			matches = append(matches, i)
 		}
@@ -140,9 +139,7 @@ func bySelector(t *testing.T, s *snapshot.Snapshot, pod int) (matches []int) {
 func inFile(t *testing.T, s *snapshot.Snapshot) map[string]bool {
 	t.Helper()
 	var file bytes.Buffer
-	if err := s.WriteYAML(&file); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.WriteYAML(&file))
 	found := map[string]bool{}
 	for _, word := range aWord.FindAllString(file.String(), -1) {
 		found[strings.ToLower(word)] = true
@@ -173,9 +170,7 @@ func TestAnonymizeDrawsOtherWordsForEachSnapshot(t *testing.T) {
 	for i := range files {
 		s := sample(seeded(1), 8, []string{"acme"})
 		Snapshot(s, nil)
-		if err := s.WriteYAML(&files[i]); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, s.WriteYAML(&files[i]))
 	}
 	if bytes.Equal(files[0].Bytes(), files[1].Bytes()) {
 		t.Errorf("the same twice: %s", &files[0])

@@ -14,15 +14,14 @@ import (
 	"k8s.io/client-go/metadata"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestSnapshotHasWhatSchedulingDependsOnAndNothingElse(t *testing.T) {
 	fill(t)
 	progress := map[string]int{}
 	s, err := Read(t.Context(), Options{Kubeconfig: reader, Progress: func(kind string, n int) { progress[kind] = n }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if len(s.Source.Notes) > 0 {
 		t.Errorf("the ClusterRole of the documentation does not suffice: %v", s.Source.Notes)
 	}
@@ -31,9 +30,7 @@ func TestSnapshotHasWhatSchedulingDependsOnAndNothingElse(t *testing.T) {
 	}
 
 	var file bytes.Buffer
-	if err := s.WriteYAML(&file); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, s.WriteYAML(&file))
 	for line := range strings.Lines(file.String()) {
 		if strings.Contains(line, "hush") || strings.Contains(line, "192.0.2.77") || strings.Contains(line, "managedFields") {
 			t.Errorf("the snapshot shows %q", line)
@@ -71,9 +68,7 @@ func TestSnapshotHasWhatSchedulingDependsOnAndNothingElse(t *testing.T) {
 func TestNodeSelectorSkipsWhatBelongsToOtherNodes(t *testing.T) {
 	fill(t)
 	s, err := Read(t.Context(), Options{Kubeconfig: reader, NodeSelector: "pool=two"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for kind, want := range map[string]string{"Node": "cncf-1", "Pod": "team/other team/waiting", "CSINode": "cncf-1", "ResourceSlice": "", "ReplicaSet": ""} {
 		got := names(s, kind)
 		if got != want {
@@ -85,26 +80,16 @@ func TestNodeSelectorSkipsWhatBelongsToOtherNodes(t *testing.T) {
 func TestWhatAClusterRefusesIsSaid(t *testing.T) {
 	fill(t)
 	_, err := Read(t.Context(), Options{Kubeconfig: stranger})
-	if err == nil || !strings.Contains(err.Error(), "nodes: not in the snapshot: the cluster refuses to list them") {
-		t.Errorf("one who may do nothing gets %v", err)
-	}
+	testkit.ErrorHas(t, err, "nodes: not in the snapshot: the cluster refuses to list them")
 	role, err := documentedRole()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	role.Name, role.GenerateName = "", "without-storage-"
 	role.Rules = slices.DeleteFunc(role.Rules, func(r rbacv1.PolicyRule) bool { return r.APIGroups[0] == "storage.k8s.io" })
-	if err := grant(t.Context(), role, "half"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, grant(t.Context(), role, "half"))
 	half := filepath.Join(t.TempDir(), "half")
-	if err := real.WriteKubeconfig(half, "half"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, real.WriteKubeconfig(half, "half"))
 	s, err := Read(t.Context(), Options{Kubeconfig: half})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var about []string
 	for _, note := range s.Source.Notes {
 		about = append(about, note.About)
@@ -117,13 +102,9 @@ func TestWhatAClusterRefusesIsSaid(t *testing.T) {
 
 func TestBadKubeconfigIsOneLine(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "broken")
-	if err := os.WriteFile(broken, []byte("hello"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(broken, []byte("hello"), 0o600))
 	empty := filepath.Join(t.TempDir(), "empty")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(empty, nil, 0o600))
 	for _, tt := range []struct {
 		name string
 		o    Options
@@ -146,17 +127,11 @@ func TestBadKubeconfigIsOneLine(t *testing.T) {
 
 func TestNothingButReadingIsSent(t *testing.T) {
 	config, _, err := Options{Kubeconfig: reader}.config()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	writer, err := metadata.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	err = writer.Resource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"}).Delete(t.Context(), "any", metav1.DeleteOptions{})
-	if err == nil || !strings.Contains(err.Error(), "a snapshot only reads: DELETE /api/v1/nodes/any is not sent") {
-		t.Errorf("got %v", err)
-	}
+	testkit.ErrorHas(t, err, "a snapshot only reads: DELETE /api/v1/nodes/any is not sent")
 }
 
 // names are the names of a kind, in order.

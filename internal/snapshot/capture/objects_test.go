@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 type (
@@ -21,9 +22,7 @@ type (
 // fill makes what is in testdata/objects.yaml, a Secret and a ConfigMap, once for all tests.
 func fill(t *testing.T) {
 	t.Helper()
-	if err := filled(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, filled())
 }
 
 var filled = sync.OnceValue(func() error {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestSnapshotKeepsWhatDecidesWhereAPodMayRun(t *testing.T) {
@@ -66,9 +67,7 @@ func TestSnapshotKeepsControllersThatItDoesNotHave(t *testing.T) {
 func TestFieldsThatAreKeptExist(t *testing.T) {
 	for _, kind := range snapshot.Kinds {
 		object, err := scheme.Scheme.New(kind.Resource.GroupVersion().WithKind(kind.Kind))
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		exist(t, kind.Kind, reflect.TypeOf(object), parse(keptOfAll+kept[kind.Kind]))
 	}
 	exist(t, "template", reflect.TypeFor[v1.PodTemplateSpec](), keptOfTemplate)

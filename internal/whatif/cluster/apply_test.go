@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +8,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // webWith is a Deployment whose selector has a label; it does not say how many replicas it wants.
@@ -22,25 +23,19 @@ func webWith(label, image string) *appsv1.Deployment {
 
 func TestApplyWorkloadKeepsTheLiveReplicasAndRefusesAsAnAPIServer(t *testing.T) {
 	c, err := New(time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if _, err := c.Create(t.Context(), &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}); err != nil {
 		t.Fatal(err)
 	}
 	first := webWith("web", "a")
 	first.Spec.Replicas = ptr.To[int32](3)
 	for _, d := range []*appsv1.Deployment{first, webWith("web", "b")} {
-		if err := c.ApplyWorkload(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, c.ApplyWorkload(t.Context(), d))
 	}
 	is := Get[*appsv1.Deployment](c, "default", "web")
 	if *is.Spec.Replicas != 3 || is.Spec.Template.Spec.Containers[0].Image != "b" || is.Generation != 2 {
 		t.Errorf("%+v", is)
 	}
 	err = c.ApplyWorkload(t.Context(), webWith("other", "b"))
-	if err == nil || !strings.Contains(err.Error(), "field is immutable") {
-		t.Errorf("another selector: %v", err)
-	}
+	testkit.ErrorHas(t, err, "field is immutable")
 }

@@ -49,6 +49,7 @@ type Cluster struct {
 	Client    kubernetes.Interface
 	Config    *rest.Config // leads any client to this cluster
 	Informers informers.SharedInformerFactory
+	Changed   func(Object) // is called for each write, if it is not nil, and must not write itself
 
 	now       func() time.Time
 	byName    map[schema.GroupVersionResource]*kind
@@ -106,6 +107,10 @@ func New(now func() time.Time) (*Cluster, error) {
 		}
 	}
 	if err := c.of(&v1.PersistentVolume{}).informer.AddIndexers(cache.Indexers{byUse: useOf}); err != nil {
+		return nil, err
+	}
+	onNode := func(o any) ([]string, error) { return []string{o.(*v1.Pod).Spec.NodeName}, nil }
+	if err := c.of(&v1.Pod{}).informer.AddIndexers(cache.Indexers{byNode: onNode}); err != nil {
 		return nil, err
 	}
 	// What goes past the transport, such as exec, finds nothing under this name.
@@ -246,6 +251,9 @@ func (c *Cluster) apply(e event) {
 		_ = table.Update(e.new)
 	}
 	c.events = append(c.events, e)
+	if c.Changed != nil {
+		c.Changed(e.object())
+	}
 	if c.recording > 0 {
 		c.undo = append(c.undo, e)
 	}

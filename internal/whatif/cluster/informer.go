@@ -112,7 +112,7 @@ func (c *Cluster) whenStarted(add func()) {
 
 // sorted are all objects, in the order in which they were last written.
 func (i *informer) sorted() []any {
-	all := i.table.List()
+	all := i.table.Indexer.List()
 	version := func(o any) int {
 		n, _ := strconv.Atoi(o.(metav1.Object).GetResourceVersion()) // which the cluster has given
 		return n

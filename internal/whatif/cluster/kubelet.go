@@ -19,8 +19,8 @@ func (c *Cluster) admitByKubelet(pod *v1.Pod) {
 		return
 	}
 	var there []*v1.Pod
-	for _, other := range All[*v1.Pod](c) {
-		if other.Spec.NodeName == node.Name && other.UID != pod.UID && !podutil.IsPodTerminal(other) {
+	for _, other := range c.PodsOn(node.Name) {
+		if other.UID != pod.UID && !podutil.IsPodTerminal(other) {
 			there = append(there, other)
 		}
 	}

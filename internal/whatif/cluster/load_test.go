@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 )
 
@@ -28,17 +29,11 @@ priorityClasses: [{metadata: {name: std}, value: 500, globalDefault: true}]
 pods:
 - metadata: {name: p, namespace: default, labels: {app: w, hash: h}}
   spec: {containers: [{name: c, image: x}], ` + spec + "}\n"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			want := s.Pods[0].DeepCopy()
 			c, err := cluster.New(time.Now)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := c.Load(s); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
+			testkit.Must(t, c.Load(s))
 			got := cluster.Get[*v1.Pod](c, "default", "p")
 			if want.Spec.Priority != nil && *got.Spec.Priority != *want.Spec.Priority {
 				t.Errorf("its priority was %d and is %d", *want.Spec.Priority, *got.Spec.Priority)

@@ -14,6 +14,15 @@ import (
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 )
 
+// byNode is an index of pods.
+const byNode = "node"
+
+// PodsOn are the pods of a node, by name.
+func (c *Cluster) PodsOn(node string) []*v1.Pod {
+	all, _ := c.of(&v1.Pod{}).informer.table.ByIndex(byNode, node) // which there is
+	return typed[*v1.Pod](all)
+}
+
 // Cordon has a node be unschedulable, or schedulable again.
 func (c *Cluster) Cordon(name string, unschedulable bool) error {
 	node := Get[*v1.Node](c, "", name)
@@ -34,8 +43,8 @@ func (c *Cluster) FailNode(name string) {
 		Type: v1.NodeReady, Status: v1.ConditionUnknown, Reason: "NodeStatusUnknown", LastTransitionTime: now,
 	})
 	c.put(node)
-	for _, pod := range All[*v1.Pod](c) {
-		if pod.Spec.NodeName != name || !podutil.IsPodReady(pod) {
+	for _, pod := range c.PodsOn(name) {
+		if !podutil.IsPodReady(pod) {
 			continue
 		}
 		pod = pod.DeepCopy()
@@ -67,7 +76,9 @@ func (c *Cluster) Bind(namespace, name, node string) error {
 	bound := *pod // which shares with it what does not change
 	bound.Spec.NodeName = node
 	bound.Status.Conditions = slices.Clone(pod.Status.Conditions)
-	c.start(&bound)
+	if c.Attached(&bound) == "" {
+		c.start(&bound)
+	}
 	c.put(&bound)
 	return nil
 }
@@ -111,6 +122,7 @@ func (c *Cluster) follow(e event) {
 			c.claimDevices(o)
 		} else if e.new == nil || podutil.IsPodTerminal(o) {
 			c.release(o)
+			c.detach(o)
 		}
 	case *resourcev1.ResourceClaimTemplate:
 		for _, pod := range All[*v1.Pod](c) {

@@ -43,6 +43,61 @@ func claimOf(pod *v1.Pod, volume *v1.Volume) string {
 	return ""
 }
 
+// Attached is why a pod that has its node cannot start: a disk of it is attached to another node, for a pod that is still
+// there. Else it is empty.
+func (c *Cluster) Attached(pod *v1.Pod) string {
+	for i := range pod.Spec.Volumes {
+		name := claimOf(pod, &pod.Spec.Volumes[i])
+		if name == "" || pod.Spec.NodeName == "" || !c.onOneNode(pod.Namespace, name) {
+			continue
+		}
+		for _, other := range In[*v1.Pod](c, pod.Namespace) {
+			if other.Spec.NodeName != "" && other.Spec.NodeName != pod.Spec.NodeName && other.Status.Phase == v1.PodRunning && claims(other, name) {
+				return fmt.Sprintf("Multi-Attach error for its claim %s: it is ReadWriteOnce, and attached to node %s for pod %s", name, other.Spec.NodeName, other.Name)
+			}
+		}
+	}
+	return ""
+}
+
+// onOneNode says whether the volume of a claim is a disk that can be attached to one node at a time.
+func (c *Cluster) onOneNode(namespace, name string) bool {
+	claim := Get[*v1.PersistentVolumeClaim](c, namespace, name)
+	if claim == nil {
+		return false
+	}
+	volume := Get[*v1.PersistentVolume](c, "", claim.Spec.VolumeName)
+	if volume == nil || slices.ContainsFunc(volume.Spec.AccessModes, func(m v1.PersistentVolumeAccessMode) bool { return m != v1.ReadWriteOnce }) {
+		return false
+	}
+	if volume.Spec.CSI == nil {
+		return volume.Spec.AWSElasticBlockStore != nil || volume.Spec.GCEPersistentDisk != nil || volume.Spec.AzureDisk != nil
+	}
+	driver := Get[*storagev1.CSIDriver](c, "", volume.Spec.CSI.Driver)
+	return driver == nil || ptr.Deref(driver.Spec.AttachRequired, true)
+}
+
+func claims(pod *v1.Pod, name string) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(volume v1.Volume) bool { return claimOf(pod, &volume) == name })
+}
+
+// detach has the pods start whose disks were attached for a pod that is gone.
+func (c *Cluster) detach(gone *v1.Pod) {
+	for i := range gone.Spec.Volumes {
+		name := claimOf(gone, &gone.Spec.Volumes[i])
+		if name == "" {
+			continue
+		}
+		for _, pod := range slices.SortedFunc(slices.Values(In[*v1.Pod](c, gone.Namespace)), ByName) {
+			if pod.Spec.NodeName != "" && pod.Status.Phase == v1.PodPending && claims(pod, name) && c.Attached(pod) == "" {
+				pod = pod.DeepCopy()
+				c.start(pod)
+				c.put(pod)
+			}
+		}
+	}
+}
+
 // class is the StorageClass of a claim, or nil.
 func (c *Cluster) class(claim *v1.PersistentVolumeClaim) *storagev1.StorageClass {
 	return Get[*storagev1.StorageClass](c, "", volumehelpers.GetPersistentVolumeClaimClass(claim))

@@ -177,9 +177,7 @@ func listed(t *testing.T, page string) (list listing) {
 	t.Helper()
 	_, text, _ := strings.Cut(page, `<script type="application/json" id="list">`)
 	text, _, _ = strings.Cut(text, "</script>")
-	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, json.Unmarshal([]byte(text), &list))
 	return list
 }
 

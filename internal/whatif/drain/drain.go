@@ -42,7 +42,7 @@ type Result struct {
 	Trials int           `json:"trials,omitempty"`
 	Basis  report.Basis  `json:"basis"`
 	// Timeline is what happens when, of an upgrade or a failure.
-	Timeline []engine.Event `json:"timeline,omitempty"`
+	Timeline *engine.Timeline `json:"timeline,omitempty"`
 	// Saves is what the nodes that go cost an hour, but for Unpriced ones.
 	Saves    float64  `json:"savesPerHour,omitempty"`
 	Unpriced []string `json:"withoutPrice,omitempty"`
@@ -130,7 +130,7 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	d := &draining{Engine: copied, options: o, progress: progress}
 	defer d.Close()
 	d.progress("schedules", 0, 0)
-	if err := d.Run(ctx); err != nil {
+	if err := d.Settle(ctx); err != nil {
 		return nil, err
 	}
 	if err := do(d); err != nil {

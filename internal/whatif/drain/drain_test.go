@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
@@ -119,9 +120,7 @@ pods:
 		ownedBy("", "static", "static-gone", "gone", "100m", ", annotations: {kubernetes.io/config.mirror: x}") +
 		ownedBy("ReplicaSet", "web", "other", "large", "500m")
 	removed, err := Drain(t.Context(), removing(t, native, cluster, "gone"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	alike(t, "moves", described(removed.Moves),
 		"picky-1 gone→: 0/3 nodes are available: ",
 		"only-1 gone→: The disruption budget only needs 1 healthy pods and has 1 currently",
@@ -138,9 +137,7 @@ func TestDrainReportsPreemptedPods(t *testing.T) {
 		ownedBy("ReplicaSet", "first", "first-1", "gone", "2", "", ", priorityClassName: high") +
 		ownedBy("ReplicaSet", "low", "low-1", "full", "1") + ownedBy("ReplicaSet", "low", "low-2", "full", "1")
 	removed, err := Drain(t.Context(), removing(t, unmodified, cluster, "gone"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	moves := described(removed.Moves)
 	if len(moves) == 3 && strings.HasPrefix(moves[0], "low-2") { // one of the two finds a node
 		for i := range moves {
@@ -159,9 +156,7 @@ var shrinking = "nodes:\n" + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") +
 
 func TestShrinkFindsWhatADrainOfAFreshCopyDoes(t *testing.T) {
 	removed, err := Shrink(t.Context(), removing(t, unmodified, shrinking, "a", "b", "c", "d", "e"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	alike(t, "nodes that go", removed.Go, "a", "b")
 	alike(t, "moves", described(removed.Moves), "web-a a→c", "web-b b→c")
 	var stay []string
@@ -171,9 +166,7 @@ func TestShrinkFindsWhatADrainOfAFreshCopyDoes(t *testing.T) {
 	slices.Sort(stay)
 	alike(t, "nodes that stay", stay, "c default/web-", "d default/only-1 The disruption budget only needs 1", "e default/bare-1 no controller")
 	drained, err := Drain(t.Context(), removing(t, unmodified, shrinking, removed.Go...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if drained.Lost() > 0 || !slices.Equal(described(drained.Moves), described(removed.Moves)) {
 		t.Errorf("%q is not %q", described(drained.Moves), described(removed.Moves))
 	}
@@ -247,9 +240,7 @@ func TestFailedBatchLeavesEverythingAsItWas(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 	}
 }
 
@@ -259,9 +250,7 @@ func TestDrainLosesPodsThatCannotBeRecreated(t *testing.T) {
 	text := limits + "nodes:\n" + nodeWith("gone", "a", "8") + nodeWith("large", "b", "16") + "pods:\n" +
 		ownedBy("ReplicaSet", "small", "small-1", "gone", "500m") + ownedBy("ReplicaSet", "web", "web-1", "gone", "1")
 	removed, err := Drain(t.Context(), removing(t, unmodified, text, "gone"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	alike(t, "moves", described(removed.Moves), "small-1 gone→: the API server rejects it: minimum cpu usage per Container is 1", "web-1 gone→large")
 }
 
@@ -273,9 +262,7 @@ func TestShrinkFindsRoomForPodsOfANodeThatIsNotReady(t *testing.T) {
 	text := "nodes:\n" + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + broken + taints + "pods:\n" +
 		ownedBy("ReplicaSet", "web", "web-a", "a", "1") + ownedBy("ReplicaSet", "web", "web-b", "b", "1") + ownedBy("ReplicaSet", "big", "big-1", "broken", "3", "", tolerated)
 	removed, err := Shrink(t.Context(), removing(t, unmodified, text, "a", "b", "broken"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	alike(t, "nodes that go", removed.Go, "broken")
 }
 
@@ -297,9 +284,7 @@ func TestDrainEvictsPodsInPlaceOfNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	removed, err := Drain(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	alike(t, "moves", described(removed.Moves), "lost a→: 0/2 nodes are available: ", "kept-1 a→: The disruption budget kept needs 1 healthy pods and has 1 currently", "back b→b", "web-a a→b")
 	to := removed.Moves[3]
 	if to.Feasible != 1 || to.Workload != "ReplicaSet default/web" {
@@ -315,9 +300,7 @@ func TestRunsShowTheWorstDrainAndTheBestShrink(t *testing.T) {
 	o := removing(t, packed, text, "gone")
 	o.Runs = 12
 	removed, err := Drain(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	lost := map[int]bool{}
 	for _, run := range removed.Basis.Runs {
 		lost[run.Count] = true
@@ -328,9 +311,7 @@ func TestRunsShowTheWorstDrainAndTheBestShrink(t *testing.T) {
 	o = removing(t, packed, text, "gone")
 	o.Runs = 12
 	found, err := Shrink(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	alike(t, "the nodes that go", found.Go, "gone")
 	o = removing(t, packed, text, found.Go...)
 	o.Seed = found.Basis.Seed

@@ -9,6 +9,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestReadPricesReportsMistakes(t *testing.T) {
@@ -28,9 +30,7 @@ func TestReadPricesReportsMistakes(t *testing.T) {
 		"perHour: {t3.nano: 1}":                                    "--prices: no node has a price: there are some for t3.nano, and none of these is a node's label node.kubernetes.io/instance-type",
 		"label: pool\nperHour: {m5.large: 1}":                      "--prices: no node has a price: ",
 	} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 		p, err := ReadPrices(path)
 		if err == nil {
 			err = p.Check(nodes)

@@ -20,14 +20,23 @@ func (r *Result) Report(again string) report.Report {
 			r.cost(), again,
 		}
 	}
-	return report.Report{Answer: r.Verdict() + ".", Sections: []report.Section{
-		{Text: append(text, r.Summary())},
-		engine.Section(r.Timeline),
-		r.Workloads(),
-		r.Pods(),
-		r.Blocked(),
-		{Text: []string{r.Basis.String()}},
-	}}
+	return report.Report{Answer: r.Verdict() + ".", Sections: slices.Concat(
+		[]report.Section{{Text: append(text, r.Summary(), r.between())}},
+		r.Timeline.Sections(),
+		[]report.Section{r.Workloads(), r.Pods(), r.Blocked(), {Text: []string{r.Basis.String()}}},
+	)}
+}
+
+// between is how many pods did not run for a while.
+func (r *Result) between() string {
+	if r.Timeline == nil {
+		return ""
+	}
+	pods, longest := r.Timeline.Longest()
+	if pods == 0 {
+		return ""
+	}
+	return fmt.Sprintf("In between, %s did not run, for up to %s.", report.Plural(pods, "pod"), longest)
 }
 
 // cost is what the nodes that go cost, if there are prices.

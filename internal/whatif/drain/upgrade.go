@@ -1,13 +1,16 @@
 package drain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
+	volumehelpers "k8s.io/component-helpers/storage/volume"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
@@ -15,10 +18,10 @@ import (
 )
 
 // Upgrade replaces nodes one after the other: each is cordoned, emptied as by kubectl drain, and removed, and its successor
-// comes. With Surge, so many nodes more come first. It ends at the first node that a pod cannot leave.
+// comes. With Surge, so many nodes more come first. It ends at the first node from which a pod may not be evicted.
 func Upgrade(ctx context.Context, o Options) (*Result, error) {
-	pending := func(r *Result) int { return len(o.Nodes) - len(r.Go) }
-	r, err := o.run(ctx, "nodes that are not replaced", pending, func(d *draining) error { return d.upgrade(ctx, o.Nodes) })
+	worse := func(r *Result) int { return len(o.Nodes) - len(r.Go) + r.Lost() }
+	r, err := o.run(ctx, "nodes that are not replaced, and pods without a node", worse, func(d *draining) error { return d.upgrade(ctx, o.Nodes) })
 	if err != nil {
 		return nil, err
 	}
@@ -32,11 +35,12 @@ func (d *draining) upgrade(ctx context.Context, nodes []string) error {
 		return err
 	}
 	before := d.Pods()
-	first := cluster.Get[*v1.Node](d.Cluster, "", nodes[0])
+	var surge []string
 	for i := range d.options.Surge {
-		if err := d.comes(ctx, timeline, first, fmt.Sprint("surge-", i+1)); err != nil {
-			return err
-		}
+		surge = append(surge, d.unused(fmt.Sprint("surge-", i+1)))
+	}
+	if err := d.come(ctx, timeline, cluster.Get[*v1.Node](d.Cluster, "", nodes[0]), surge...); err != nil {
+		return err
 	}
 	kept := &trial{kept: map[string]string{}}
 	for i, name := range nodes {
@@ -47,6 +51,7 @@ func (d *draining) upgrade(ctx context.Context, nodes []string) error {
 		if err != nil {
 			return err
 		}
+		t.moves = slices.DeleteFunc(t.moves, func(m engine.Move) bool { return t.kept[m.Pod] == "" }) // pending ones stop no upgrade
 		stuck := t.stuck()
 		if len(stuck) > 0 {
 			d.found.Stay = stuck
@@ -56,31 +61,49 @@ func (d *draining) upgrade(ctx context.Context, nodes []string) error {
 		}
 		d.Delete(cluster.Get[*v1.Node](d.Cluster, "", name))
 		timeline.Node(name, "is removed")
-		if err := d.comes(ctx, timeline, old, name+"-new"); err != nil {
+		if err := d.come(ctx, timeline, old, d.unused(name+"-new")); err != nil {
 			return err
 		}
 		d.found.Go = append(d.found.Go, name)
 	}
+	timeline.End()
 	kept.describe(d, before, nodes[:min(len(nodes), len(d.found.Go)+1)])
 	d.found.Moves = slices.DeleteFunc(kept.moves, func(m engine.Move) bool {
 		return m.PreemptedBy == "" && (strings.HasPrefix(m.Workload, "DaemonSet ") || strings.HasPrefix(m.Workload, cluster.OfStatic+" "))
 	})
-	d.found.Timeline = timeline.Events
+	d.found.Timeline = timeline
 	return nil
 }
 
-// comes adds a node like another, or like that of the options.
-func (d *draining) comes(ctx context.Context, timeline *engine.Timeline, like *v1.Node, name string) error {
+// nodeStart is how long a new node takes until it is ready.
+const nodeStart = time.Minute
+
+// unused is a name that no node has.
+func (d *draining) unused(name string) string {
+	unused := name
+	for n := 2; cluster.Get[*v1.Node](d.Cluster, "", unused) != nil; n++ {
+		unused = name + "-" + strconv.Itoa(n)
+	}
+	return unused
+}
+
+// come adds nodes like another, or like that of the options.
+func (d *draining) come(ctx context.Context, timeline *engine.Timeline, like *v1.Node, names ...string) error {
+	if len(names) == 0 {
+		return nil
+	}
 	if d.options.Node != nil {
 		like = d.options.Node
 	}
-	for n := 2; cluster.Get[*v1.Node](d.Cluster, "", name) != nil; n++ {
-		name += "-" + strconv.Itoa(n)
-	}
-	if err := d.AddNodes(ctx, like, name); err != nil {
+	if err := d.RunFor(ctx, nodeStart); err != nil {
 		return err
 	}
-	timeline.Node(name, "is ready")
+	for _, name := range names {
+		timeline.Node(name, "is ready")
+	}
+	if err := d.AddNodes(ctx, like, names...); err != nil {
+		return err
+	}
 	return d.Run(ctx)
 }
 
@@ -104,6 +127,7 @@ func (d *draining) fail(ctx context.Context, nodes []string) error {
 	if err := d.FailNodes(ctx, nodes, func(name string) { timeline.Node(name, "is not ready") }); err != nil {
 		return err
 	}
+	timeline.End()
 	d.found.Go = nodes
 	on := slices.DeleteFunc(slices.Clone(before.Placed), func(pod *v1.Pod) bool { return !d.evicts(pod, nodes) && !d.WasPreempted(pod) })
 	d.found.Moves = d.Moves(before, on)
@@ -113,16 +137,22 @@ func (d *draining) fail(ctx context.Context, nodes []string) error {
 			move.To, move.Feasible = "", 0
 			move.Reason = d.lost(was)
 		}
+		if move.To == "" {
+			move.Reason = cmp.Or(d.outOfReach(was, nodes), move.Reason)
+		}
 	}
 	slices.SortFunc(d.found.Moves, byRank(nil))
-	d.found.Timeline = timeline.Events
+	d.found.Timeline = timeline
 	return nil
 }
 
 // lost is why a pod of a failed node has no other node.
 func (d *draining) lost(pod *v1.Pod) string {
 	now := cluster.Get[*v1.Pod](d.Cluster, pod.Namespace, pod.Name)
+	node := cluster.Get[*v1.Node](d.Cluster, "", pod.Spec.NodeName)
 	switch {
+	case !slices.ContainsFunc(node.Spec.Taints, func(t v1.Taint) bool { return t.Effect == v1.TaintEffectNoExecute }):
+		return "Kubernetes evicts no pod while so many nodes are not ready"
 	case now.DeletionTimestamp == nil:
 		return "it tolerates that its node is not ready"
 	case !engine.Recreatable(pod):
@@ -131,12 +161,36 @@ func (d *draining) lost(pod *v1.Pod) string {
 	return "it stays terminating, and its " + d.WorkloadOf(pod).Kind + " does not recreate it before it is gone: delete the node, or taint it node.kubernetes.io/out-of-service"
 }
 
+// outOfReach names a volume of a pod that only failed nodes could reach.
+func (d *draining) outOfReach(pod *v1.Pod, failed []string) string {
+	for _, of := range pod.Spec.Volumes {
+		if of.PersistentVolumeClaim == nil {
+			continue
+		}
+		claim := cluster.Get[*v1.PersistentVolumeClaim](d.Cluster, pod.Namespace, of.PersistentVolumeClaim.ClaimName)
+		if claim == nil {
+			continue
+		}
+		volume := cluster.Get[*v1.PersistentVolume](d.Cluster, "", claim.Spec.VolumeName)
+		reached := func(node *v1.Node) bool {
+			return !slices.Contains(failed, node.Name) && volumehelpers.CheckNodeAffinity(volume, node.Labels) == nil
+		}
+		if volume != nil && !slices.ContainsFunc(cluster.All[*v1.Node](d.Cluster), reached) {
+			return "its volume " + volume.Name + " can be reached from failed nodes only"
+		}
+	}
+	return ""
+}
+
 // sentence is the sentence of an upgrade, or of a failure.
 func (r *Result) sentence() string {
 	lost := r.Lost()
 	switch {
 	case r.Upgrade && len(r.Stay) > 0:
-		return fmt.Sprintf("The upgrade would replace %d of %s and stop at %s", len(r.Go), report.Plural(r.Tried, "node"), r.Stay[0].Node)
+		at := r.Stay[0]
+		return fmt.Sprintf("The upgrade would replace %d of %s and stop at %s, which pod %s cannot leave: %s", len(r.Go), report.Plural(r.Tried, "node"), at.Node, at.Pod, at.Reason)
+	case r.Upgrade && lost > 0:
+		return fmt.Sprintf("The upgrade would replace all of %s, and %d of %s would be pending in the end", report.Plural(r.Tried, "node"), lost, report.Plural(len(r.Moves), "pod"))
 	case r.Upgrade:
 		return fmt.Sprintf("The upgrade would replace all of %s, and every pod has a node", report.Plural(r.Tried, "node"))
 	case lost > 0:

@@ -1,16 +1,21 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/scale"
 	"k8s.io/klog/v2"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/controllers"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // Workloads are Kubernetes' controllers that create pods, but for that of CronJobs: what these start while the clock steps
@@ -26,6 +31,8 @@ type controlled struct {
 	queues  []*queue // in the order in which they are drained
 	budgets []*queue // of them
 	cancel  context.CancelFunc
+
+	restless map[string]int // what was written at the end of the horizon, and how often
 }
 
 // control starts the controllers.
@@ -127,6 +134,8 @@ func (c *controlled) settle(ctx context.Context, horizon time.Duration) error {
 	for _, q := range c.queues {
 		q.wake()
 	}
+	c.restless = map[string]int{}
+	defer func() { c.engine.Changed = nil }()
 	for {
 		if err := c.round(ctx); err != nil {
 			return err
@@ -138,11 +147,36 @@ func (c *controlled) settle(ctx context.Context, horizon time.Duration) error {
 		if c.engine.Version() != version {
 			version, last = c.engine.Version(), c.engine.clock.FakeClock.Now()
 		}
+		if c.engine.Changed == nil && c.engine.clock.FakeClock.Now().After(until.Add(-horizon/10)) {
+			c.engine.Changed = c.change
+		}
 		if !worked && !c.step(until) {
 			c.engine.clock.SetTime(last) // after which controllers have only looked
 			return nil
 		}
 	}
+}
+
+// change takes note of a pod's workload, and its node: they may never come to rest.
+func (c *controlled) change(o cluster.Object) {
+	pod, ok := o.(*v1.Pod)
+	if !ok || o.GetDeletionTimestamp() != nil {
+		return
+	}
+	c.restless[cmp.Or(c.engine.workload(pod), "Pod "+cluster.NameOf(pod).String())]++
+	if pod.Spec.NodeName != "" {
+		c.restless["Node "+pod.Spec.NodeName]++
+	}
+}
+
+// unrest names what still changed again and again when the last run was ended, or is empty.
+func (c *controlled) unrest() []string {
+	const often = 4 // writes
+	maps.DeleteFunc(c.restless, func(_ string, times int) bool { return times < often })
+	if len(c.restless) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("what comes after %s, when %s still changed", Horizon, report.Few(slices.Sorted(maps.Keys(c.restless))))}
 }
 
 // Work has the controllers work as far as they can without the scheduler.

@@ -12,6 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 )
 
@@ -69,9 +70,7 @@ func underControl(t testing.TB, nodes int, manifests string) *Engine {
 
 func settle(t testing.TB, e *Engine) {
 	t.Helper()
-	if err := e.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, e.Run(t.Context()))
 }
 
 // placed are the pods and their nodes, a line each, by name.
@@ -146,12 +145,49 @@ func TestEvictedPodsAreRecreatedByTheirControllers(t *testing.T) {
 		if pod.Labels["app"] == "agent" || pod.Spec.NodeName != "n0" {
 			continue
 		}
-		if err := e.Evict(pod.Namespace, pod.Name); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, e.Evict(pod.Namespace, pod.Name))
 		settle(t, e)
 	}
 	wantRunning(t, e)
+}
+
+func TestDescriptionSaysWhatControllersChangedBeforeTheQuestion(t *testing.T) {
+	template := "selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: x}]}}"
+	owned := func(name, kind, owner, uid, more string) string {
+		return "- {metadata: {name: " + name + ", uid: of-" + name + ", labels: {app: web}, ownerReferences: [{apiVersion: apps/v1, kind: " + kind + ", name: " + owner + ", uid: " + uid + ", controller: true}]}, " + more + "}\n"
+	}
+	for _, test := range []struct{ about, cluster, want string }{
+		{"nothing", node("b", "4") + "pods:\n" + owned("web-a", "ReplicaSet", "web", "r", "spec: {nodeName: b, containers: [{name: c, image: x}]}"), ""},
+		{
+			"a ReplicaSet without the labels of its Deployment", node("b", "4") + "deployments: [{metadata: {name: web, uid: d}, spec: {replicas: 1, " + template + "}}]\nreplicaSets:\n" +
+				strings.Replace(owned("old", "Deployment", "web", "d", "spec: {replicas: 1, "+template+"}"), "labels: {app: web}, ", "", 1) +
+				"pods:\n" + owned("web-a", "ReplicaSet", "old", "of-old", "spec: {nodeName: b, containers: [{name: c, image: x}]}"),
+			"controllers created 1 pod of Deployment default/web, controllers gave 1 pod of Deployment default/web to ReplicaSet default/old",
+		},
+		{
+			"a node that evicts, and one whose cordon has no taint yet", "- {metadata: {name: a}, spec: {unschedulable: true, taints: [{key: x, effect: NoExecute}]}}\n" + node("b", "4") +
+				"pods:\n" + owned("web-a", "ReplicaSet", "web", "r", "spec: {nodeName: a, containers: [{name: c, image: x}]}") + pod("bare", "a", "1", ""),
+			"controllers created 1 pod of ReplicaSet default/web, controllers deleted 1 pod of ReplicaSet default/web, controllers deleted 1 pod of no workload, " +
+				"the node controller changed the taints of 1 node",
+		},
+		{
+			"a pending pod that preempts", node("b", "4") + "pods:\n" + owned("web-a", "ReplicaSet", "web", "r", `spec: {nodeName: b, containers: [{name: c, image: x, resources: {requests: {cpu: "3"}}}]}`) +
+				pod("high", "", "3", "priority: 10, priorityClassName: high,"),
+			"controllers created 1 pod of ReplicaSet default/web, the scheduler preempted 1 pod of ReplicaSet default/web",
+		},
+	} {
+		e := over(t, read(t, "nodes:\n"+test.cluster), func(o *Options) { o.Workloads = Workloads })
+		if err := e.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		basis := e.Describe()
+		if got := strings.Join(basis.Before, ", "); got != test.want {
+			t.Errorf("%s: before the question,\n%s\nwant\n%s", test.about, got, test.want)
+		}
+		if test.want != "" && !strings.Contains(basis.String(), "Before the question, "+test.want) {
+			t.Errorf("%s: the report says only %s", test.about, basis.String())
+		}
+	}
 }
 
 func TestBudgetIsCountedByItsController(t *testing.T) {
@@ -182,9 +218,7 @@ func TestCordonHasItsTaint(t *testing.T) {
 	for _, cordoned := range []bool{true, false} {
 		n := cluster.Get[*v1.Node](e.Cluster, "", "n0").DeepCopy()
 		n.Spec.Unschedulable = cordoned
-		if err := e.Update(n); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, e.Update(n))
 		settle(t, e)
 		taints := cluster.Get[*v1.Node](e.Cluster, "", "n0").Spec.Taints
 		has := slices.ContainsFunc(taints, func(t v1.Taint) bool {
@@ -200,9 +234,7 @@ func TestRolloutEndsWithTheNewTemplate(t *testing.T) {
 	e := underControl(t, 3, webAndMore())
 	d := cluster.Get[*appsv1.Deployment](e.Cluster, "default", "web").DeepCopy()
 	d.Spec.Template.Spec.Containers[0].Image = "b"
-	if err := e.Update(d); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, e.Update(d))
 	settle(t, e)
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		if pod.Labels["app"] == "web" && pod.Spec.Containers[0].Image != "b" {
@@ -220,9 +252,7 @@ func TestControllersDoTheSameEachTime(t *testing.T) {
 		e := underControl(t, 3, webAndMore())
 		n := cluster.Get[*v1.Node](e.Cluster, "", "n0").DeepCopy()
 		n.Spec.Unschedulable = true
-		if err := e.Update(n); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, e.Update(n))
 		for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 			if pod.Spec.NodeName == "n0" && pod.Labels["app"] != "agent" {
 				e.Delete(pod)

@@ -232,7 +232,7 @@ func (e *Engine) listen() error {
 // Describe is what an answer stands on by now.
 func (e *Engine) Describe() report.Basis {
 	basis := e.basis
-	basis.NotModelled = slices.Concat(e.NotModelled(), e.Unanswered())
+	basis.NotModelled = slices.Concat(e.NotModelled(), e.Unanswered(), e.controllers.unrest())
 	basis.Ignored = e.Ignored()
 	return basis
 }

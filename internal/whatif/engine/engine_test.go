@@ -25,6 +25,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	ours "wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
@@ -34,9 +35,7 @@ const unmodified = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedu
 func read(t testing.TB, text string) *snapshot.Snapshot {
 	t.Helper()
 	s, _, err := snapshot.Read(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return s
 }
 
@@ -52,9 +51,7 @@ func over(t testing.TB, s *snapshot.Snapshot, change func(*Options)) *Engine {
 		change(&o)
 	}
 	e, err := New(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(e.Close)
 	return e
 }
@@ -65,9 +62,7 @@ var ofEachMinor = strings.NewReplacer("no new claims to deallocate, ", "", "stil
 // outcomes are the outcomes of all pods, a line each.
 func outcomes(t testing.TB, e *Engine) string {
 	t.Helper()
-	if err := e.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, e.Run(t.Context()))
 	names := map[types.NamespacedName]bool{}
 	for name := range e.evicted {
 		names[name] = true
@@ -146,13 +141,9 @@ nodes:
 func made(t testing.TB, nodes, pods int, pending bool) *snapshot.Snapshot {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "awk", "-f", "../../../examples/cluster/cluster.awk", "-v", fmt.Sprint("nodes=", nodes), "-v", fmt.Sprint("pods=", pods)).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	s, _, err := snapshot.Read(bytes.NewReader(out))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for i := range s.Pods {
 		if pending {
 			s.Pods[i].Spec.NodeName, s.Pods[i].Status = "", v1.PodStatus{}
@@ -249,9 +240,7 @@ podDisruptionBudgets: [{metadata: {name: b, namespace: default}, spec: {minAvail
 nodes:
 `+node("n1", "2")+node("m1", "2")+"pods:\n"+pod("a", "n1", "2", "")+pod("b", "m1", "2", "")), nil)
 	outcomes(t, e)
-	if err := e.Evict("default", "a"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, e.Evict("default", "a"))
 	err := e.Client.PolicyV1().Evictions("default").Evict(t.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: "b", Namespace: "default"}})
 	if err == nil || !strings.Contains(err.Error(), "violate the pod's disruption budget") {
 		t.Error(err)
@@ -285,9 +274,7 @@ func TestMovesSayWhatAStatefulSetWaitsFor(t *testing.T) {
 	cordon := func(is bool) {
 		node := cluster.Get[*v1.Node](e.Cluster, "", "n1").DeepCopy()
 		node.Spec.Unschedulable = is
-		if err := e.Update(node); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, e.Update(node))
 	}
 	cordon(true)
 	var gone []*v1.Pod
@@ -408,9 +395,7 @@ func TestSchedulerThatIsMadeMeanwhileSeesTheGatesOfTheProcess(t *testing.T) {
 	if !<-live {
 		t.Error("a live scheduler has the gates of the engine")
 	}
-	if err := <-checked; err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, <-checked)
 }
 
 // permits is a plugin that has the pod "first" wait until its time is over.
@@ -506,9 +491,7 @@ func sorted(lines []string) string {
 func BenchmarkAllPodsRescheduled(b *testing.B) {
 	for b.Loop() {
 		e := over(b, made(b, 1000, 3000, true), nil)
-		if err := e.Run(b.Context()); err != nil {
-			b.Fatal(err)
-		}
+		testkit.Must(b, e.Run(b.Context()))
 	}
 }
 

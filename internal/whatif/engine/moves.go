@@ -2,7 +2,10 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +17,7 @@ import (
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // Move is the result for a pod that lost its node, or was to leave it.
@@ -51,6 +55,10 @@ func (e *Engine) move(was, now *v1.Pod) Move {
 	m.To, m.Feasible = o.Node, o.Feasible
 	if m.To == "" {
 		m.Reason, m.Feasible = o.Reason(), 0
+	}
+	held := e.Attached(now)
+	if held != "" {
+		m.To, m.Feasible, m.Reason = "", 0, held
 	}
 	return m
 }
@@ -192,6 +200,46 @@ func (e *Engine) Pods() *Pods {
 	}
 	slices.SortFunc(now.Placed, cluster.ByName)
 	return now
+}
+
+// Settle runs before anything is asked. What controllers change by that is part of [Engine.Describe].
+func (e *Engine) Settle(ctx context.Context) error {
+	pods, nodes, workloads := cluster.All[*v1.Pod](e.Cluster), cluster.All[*v1.Node](e.Cluster), map[types.UID]string{}
+	for _, pod := range pods {
+		workloads[pod.UID] = cmp.Or(e.workload(pod), "no workload")
+	}
+	if err := e.Run(ctx); err != nil {
+		return err
+	}
+	changed := map[string]int{}
+	for _, pod := range pods {
+		was := workloads[pod.UID]
+		now := cmp.Or(e.workload(pod), "no workload")
+		switch {
+		case e.WasPreempted(pod):
+			changed["the scheduler preempted %s of "+was]++
+		case !e.Has(pod):
+			changed["controllers deleted %s of "+was]++
+		case was != now:
+			changed["controllers gave %s of "+was+" to "+now]++
+		}
+	}
+	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
+		if workloads[pod.UID] == "" {
+			changed["controllers created %s of "+e.workload(pod)]++
+		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(changed)) {
+		e.basis.Before = append(e.basis.Before, fmt.Sprintf(what, report.Plural(changed[what], "pod")))
+	}
+	nodes = slices.DeleteFunc(nodes, func(was *v1.Node) bool {
+		now := cluster.Get[*v1.Node](e.Cluster, "", was.Name)
+		return now != nil && reflect.DeepEqual(was.Spec.Taints, now.Spec.Taints)
+	})
+	if len(nodes) > 0 {
+		e.basis.Before = append(e.basis.Before, "the node controller changed the taints of "+report.Plural(len(nodes), "node"))
+	}
+	return nil
 }
 
 // Has says whether a pod was there.

@@ -18,6 +18,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/extenders"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	ours "wasmkwokwizardry.io/regex-scheduling/scheduler"
@@ -102,9 +103,7 @@ func TestPluginWritesToTheCopy(t *testing.T) {
 	t.Cleanup(outside.Close)
 	kubeconfig := t.TempDir() + "/config" // that of the configuration, and of the environment
 	text := "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: " + outside.URL + "}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\nusers: [{name: u}]\n"
-	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(kubeconfig, []byte(text), 0o600))
 	t.Setenv("KUBECONFIG", kubeconfig)
 	e := over(t, read(t, "nodes:\n"+node("n1", "2")+"pods:\n"+pod("a", "", "1", "")), func(o *Options) {
 		o.Config, _ = ours.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: Writer}]}}}]\n" +
@@ -125,9 +124,7 @@ func TestPluginWritesToTheCopy(t *testing.T) {
 // A guest is fetched by GET, and its compiled form is not kept in the directory that the configuration names.
 func TestGuestIsOnlyRead(t *testing.T) {
 	guest, err := os.ReadFile("../../../static/regex_v2.wasm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	var fetched atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fetched.Add(1)

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/panics"
 	ours "wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
@@ -81,9 +82,7 @@ func TestPluginThatPanicsAsItIsMadeIsAnErrorThatNamesIt(t *testing.T) {
 func TestPluginThatPanicsInAHandlerIsAnErrorThatNamesTheFunction(t *testing.T) {
 	e := over(t, read(t, "nodes:\n"+node("n1", "2")+"pods:\n"+pod("a", "", "1", "")), nil)
 	_, err := e.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: panicsInHandler})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if err := e.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "engine.panicsInHandler: on purpose") {
 		t.Error(err)
 	}

@@ -60,16 +60,19 @@ func (e *Engine) evictTainted() {
 	}
 	t.changed, t.next = false, time.Time{}
 	var gone []*v1.Pod
-	for _, pod := range e.Pods().Placed {
-		at, goes := e.leaves(pod)
-		switch {
-		case !goes:
-		case !at.After(now):
-			gone = append(gone, pod)
-		case t.next.IsZero() || at.Before(t.next):
-			t.next = at
+	for node := range t.since {
+		for _, pod := range e.PodsOn(node) {
+			at, goes := e.leaves(pod)
+			switch {
+			case !goes || pod.DeletionTimestamp != nil:
+			case !at.After(now):
+				gone = append(gone, pod)
+			case t.next.IsZero() || at.Before(t.next):
+				t.next = at
+			}
 		}
 	}
+	slices.SortFunc(gone, cluster.ByName)
 	for _, pod := range gone {
 		e.Delete(pod)
 	}

@@ -4,17 +4,20 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // Event is something that happened to pods of a workload, or to a node, at a time of the engine's clock. Pods are ready as
-// soon as they have their nodes: the time is of tolerations, of controllers, and of minReadySeconds.
+// soon as they have their nodes and volumes: the time is of tolerations, of controllers, of minReadySeconds, and of new nodes.
 type Event struct {
 	Seconds int    `json:"seconds"` // since the recording began
 	About   string `json:"about"`   // such as "Deployment default/web", or "node a"
@@ -23,20 +26,34 @@ type Event struct {
 	Nodes   int    `json:"nodes,omitempty"` // of which About is the first
 }
 
-// Timeline are events in their order. Equal ones at a time are one.
+// Wait is how long pods of a workload that were created meanwhile were not running.
+type Wait struct {
+	About  string `json:"about"`
+	Pods   int    `json:"pods"`
+	From   int    `json:"from"` // seconds
+	To     int    `json:"to"`
+	Still  bool   `json:"still,omitempty"` // also at the end, which is To
+	Reason string `json:"reason"`
+}
+
+// Timeline are events in their order, of which equal ones at a time are one, and the waits.
 type Timeline struct {
-	Events []Event
+	Events []Event `json:"events"`
+	Waits  []Wait  `json:"waits,omitempty"`
 
 	engine *Engine
 	began  time.Time
+	ended  bool
+	since  map[types.UID]int // pods that are not running
 }
 
-// Record begins a recording, which Close of the engine ends.
+// Record begins a recording, which End ends.
 func (e *Engine) Record() (*Timeline, error) {
-	t := &Timeline{engine: e, began: e.clock.FakeClock.Now()}
+	t := &Timeline{Events: []Event{}, engine: e, began: e.clock.FakeClock.Now(), since: map[types.UID]int{}}
 	_, err := e.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(o any, there bool) {
-			if !there {
+			if !there && !t.ended {
+				t.since[o.(*v1.Pod).UID] = t.now()
 				t.pod(o.(*v1.Pod), "created")
 			}
 		},
@@ -44,7 +61,7 @@ func (e *Engine) Record() (*Timeline, error) {
 		DeleteFunc: func(o any) {
 			pod := o.(*v1.Pod)
 			if pod.DeletionTimestamp == nil {
-				t.pod(pod, "deleted")
+				t.deleted(pod)
 			}
 		},
 	})
@@ -52,24 +69,87 @@ func (e *Engine) Record() (*Timeline, error) {
 }
 
 func (t *Timeline) update(old, now *v1.Pod) {
-	switch {
-	case old.Spec.NodeName == "" && now.Spec.NodeName != "":
+	if old.DeletionTimestamp == nil && now.DeletionTimestamp != nil {
+		t.deleted(now)
+		return
+	}
+	if old.Spec.NodeName == "" && now.Spec.NodeName != "" {
 		t.pod(now, "scheduled")
-	case old.DeletionTimestamp == nil && now.DeletionTimestamp != nil:
-		t.pod(now, "deleted")
+	}
+	if podutil.IsPodReady(now) {
+		t.wait(now, false)
 	}
 }
 
+func (t *Timeline) deleted(pod *v1.Pod) {
+	t.pod(pod, "deleted")
+	t.wait(pod, false)
+}
+
+// wait takes note of how long a pod has waited, if it has, and waits no more or still.
+func (t *Timeline) wait(pod *v1.Pod, still bool) {
+	from, ok := t.since[pod.UID]
+	delete(t.since, pod.UID)
+	if !ok || t.ended || from == t.now() && !still {
+		return
+	}
+	w := Wait{About: t.about(pod), Pods: 1, From: from, To: t.now(), Still: still, Reason: t.engine.whyNotRunning(pod)}
+	at := slices.IndexFunc(t.Waits, func(other Wait) bool {
+		other.Pods = 1
+		return other == w
+	})
+	if at >= 0 {
+		t.Waits[at].Pods++
+		return
+	}
+	t.Waits = append(t.Waits, w)
+}
+
+// whyNotRunning is why a pod was not until now.
+func (e *Engine) whyNotRunning(pod *v1.Pod) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	held := e.Attached(pod)
+	if held != "" {
+		return held
+	}
+	o := e.outcomes[cluster.NameOf(pod)]
+	if o == nil {
+		return ""
+	}
+	return strings.Join(strings.Fields(o.Message), " ")
+}
+
+// End ends a recording.
+func (t *Timeline) End() {
+	pods := cluster.All[*v1.Pod](t.engine.Cluster)
+	slices.SortFunc(pods, cluster.ByName)
+	for _, pod := range pods {
+		if !podutil.IsPodTerminal(pod) {
+			t.wait(pod, true)
+		}
+	}
+	t.ended = true
+}
+
+func (t *Timeline) now() int { return int(t.engine.clock.FakeClock.Since(t.began) / time.Second) }
+
+func (t *Timeline) about(pod *v1.Pod) string {
+	return cmp.Or(t.engine.workload(pod), "Pod "+cluster.NameOf(pod).String())
+}
+
 func (t *Timeline) pod(pod *v1.Pod, what string) {
-	about := cmp.Or(t.engine.workload(pod), "Pod "+cluster.NameOf(pod).String())
-	t.add(Event{About: about, What: what, Pods: 1})
+	t.add(Event{About: t.about(pod), What: what, Pods: 1})
 }
 
 // Node takes note of what is done to a node.
 func (t *Timeline) Node(name, what string) { t.add(Event{About: "node " + name, What: what, Nodes: 1}) }
 
 func (t *Timeline) add(e Event) {
-	e.Seconds = int(t.engine.clock.FakeClock.Since(t.began) / time.Second)
+	if t.ended {
+		return
+	}
+	e.Seconds = t.now()
 	for i, last := range slices.Backward(t.Events) {
 		if last.Seconds != e.Seconds || (last.Pods == 0) != (e.Pods == 0) {
 			break
@@ -83,27 +163,98 @@ func (t *Timeline) add(e Event) {
 	t.Events = append(t.Events, e)
 }
 
-// Section is the time line as a table.
-func Section(events []Event) report.Section {
-	var rows [][]string
-	for _, e := range events {
-		what := e.What
-		if e.Pods > 0 {
-			what = report.Plural(e.Pods, "pod") + " " + e.What
+// Longest is how many pods waited, but for the ones that still do, and the longest of these waits.
+func (t *Timeline) Longest() (pods int, longest string) {
+	seconds := 0
+	for _, w := range t.Waits {
+		if !w.Still {
+			pods += w.Pods
+			seconds = max(seconds, w.To-w.From)
 		}
-		about := e.About
+	}
+	return pods, lasting(seconds)
+}
+
+// Sections are the time line as a picture and a table, and the waits. A nil time line has none.
+func (t *Timeline) Sections() []report.Section {
+	if t == nil {
+		return nil
+	}
+	var rows [][]string
+	for _, e := range t.Events {
+		at, about, what := "+"+lasting(e.Seconds), e.About, e.What
 		if e.Nodes > 1 {
 			about += fmt.Sprintf(" and %d more", e.Nodes-1)
 		}
-		rows = append(rows, []string{at(e.Seconds), about, what})
+		if e.Pods > 0 {
+			what = report.Plural(e.Pods, "pod") + " " + e.What
+		}
+		last := len(rows) - 1
+		if e.Pods > 0 && last >= 0 && rows[last][0] == at && rows[last][1] == about {
+			rows[last][2] += fmt.Sprintf(", %d %s", e.Pods, e.What)
+			continue
+		}
+		rows = append(rows, []string{at, about, what})
 	}
-	return report.Table("", []string{"TIME", "ABOUT", "WHAT"}, rows)
+	events := report.Table("Time line", []string{"TIME", "ABOUT", "WHAT"}, rows)
+	events.Lanes, events.Ends = t.lanes()
+	rows = nil
+	for _, w := range t.Waits {
+		to := "+" + lasting(w.To)
+		if w.Still {
+			to = "-"
+		}
+		rows = append(rows, []string{w.About, fmt.Sprint(w.Pods), "+" + lasting(w.From), to, w.Reason})
+	}
+	return []report.Section{events, report.Table("Not running in between", []string{"WORKLOAD", "PODS", "FROM", "TO", "REASON"}, rows)}
 }
 
-// at is a time of a time line, such as "+5m01s".
-func at(seconds int) string {
-	if seconds < 60 {
-		return fmt.Sprintf("+%ds", seconds)
+// lanes are a picture of the time line: a lane for the nodes, and one for each workload.
+func (t *Timeline) lanes() (lanes []report.Lane, ends string) {
+	end := 0
+	for _, e := range t.Events {
+		end = max(end, e.Seconds)
 	}
-	return fmt.Sprintf("+%dm%02ds", seconds/60, seconds%60)
+	for _, w := range t.Waits {
+		end = max(end, w.To)
+	}
+	if end == 0 {
+		return nil, ""
+	}
+	mark := func(about, kind, text string, from, to int) {
+		at := slices.IndexFunc(lanes, func(l report.Lane) bool { return l.Name == about })
+		if at < 0 {
+			at = len(lanes)
+			lanes = append(lanes, report.Lane{Name: about})
+		}
+		lanes[at].Marks = append(lanes[at].Marks, report.Mark{
+			Kind: kind, From: float64(from) / float64(end), To: float64(to) / float64(end), Text: fmt.Sprintf("+%s: %s", lasting(from), text),
+		})
+	}
+	for _, w := range t.Waits {
+		mark(w.About, "waits", report.Plural(w.Pods, "pod")+" not running for "+lasting(w.To-w.From), w.From, w.To)
+	}
+	for _, e := range t.Events {
+		switch {
+		case e.Nodes > 0:
+			mark("nodes", "node", e.About+" "+e.What, e.Seconds, e.Seconds)
+		case e.What == "deleted":
+			mark(e.About, "went", report.Plural(e.Pods, "pod")+" deleted", e.Seconds, e.Seconds)
+		default:
+			mark(e.About, "came", report.Plural(e.Pods, "pod")+" "+e.What, e.Seconds, e.Seconds)
+		}
+	}
+	slices.SortFunc(lanes, func(a, b report.Lane) int { return cmp.Compare(b.Name, a.Name) }) // the nodes first
+	return lanes[:min(len(lanes), report.ShownRows)], "+" + lasting(end)
+}
+
+// lasting is a time of a time line, such as "5m01s".
+func lasting(seconds int) string {
+	switch {
+	case seconds < 60:
+		return fmt.Sprintf("%ds", seconds)
+	case seconds < 3600:
+		return fmt.Sprintf("%dm%02ds", seconds/60, seconds%60)
+	}
+	return fmt.Sprintf("%dh%02dm", seconds/3600, seconds%3600/60)
 }

@@ -156,7 +156,7 @@ type fitting struct {
 // enter schedules the pending pods of the cluster, and makes what the pods of the manifests depend on.
 func (f *fitting) enter(ctx context.Context) error {
 	f.progress("schedules", 0, 0)
-	if err := f.Run(ctx); err != nil {
+	if err := f.Settle(ctx); err != nil {
 		return err
 	}
 	f.before = f.Pods()
@@ -238,17 +238,16 @@ func (f *fitting) apply(ctx context.Context, w *Workload) error {
 // schedule schedules, and sums up the result.
 func (f *fitting) schedule(ctx context.Context) error {
 	f.progress("schedules", 0, 0)
-	if err := f.Run(ctx); err != nil {
+	if f.timeline == nil {
+		err := f.Run(ctx)
+		f.sum()
+		return err
+	}
+	if err := f.settleRollouts(ctx); err != nil {
 		return err
 	}
 	f.sum()
-	if f.timeline != nil {
-		f.found.Timeline = f.timeline.Events
-		for _, w := range f.found.Workloads {
-			f.stop(w)
-		}
-	}
-	return nil
+	return f.stop(ctx)
 }
 
 // nodes are the nodes of the cluster, by name.

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
@@ -61,17 +62,11 @@ func fitted(t *testing.T, untilFull bool, manifests ...string) (*Fitting, error)
 func optionsFor(t *testing.T, manifests ...string) Options {
 	t.Helper()
 	m, err := Read([]string{"-"}, strings.NewReader(strings.Join(manifests, "---\n")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	s, _, err := snapshot.Read(strings.NewReader(twoNodes))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	config, err := scheduler.Read([]byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return Options{Options: engine.Options{Config: config, Cluster: s, Seed: 1}, Manifests: m}
 }
 
@@ -79,9 +74,7 @@ func optionsFor(t *testing.T, manifests ...string) Options {
 func has(t *testing.T, f *Fitting, lines ...string) {
 	t.Helper()
 	var table bytes.Buffer
-	if err := report.Write(&table, "table", f, f.Report(true)); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, report.Write(&table, "table", f, f.Report(true)))
 	for _, line := range lines {
 		if !slices.ContainsFunc(strings.Split(table.String(), "\n"), func(is string) bool { return strings.HasPrefix(is, line) }) {
 			t.Errorf("it lacks %q:\n%s", line, &table)
@@ -98,9 +91,7 @@ func TestFitReportsWhatFitsAndWhatIsPending(t *testing.T) {
 		manifest("DaemonSet", "here", asks("100m", "nodeSelector: {topology.kubernetes.io/zone: a}, ")),
 		manifest("Job", "large", noSelector(asks("3", "restartPolicy: Never, "))),
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	has(t, f, "1 pod would stay pending.", "StatefulSet default/db: 1 of 1 fit: 1 in ", "StatefulSet default/late: 1 of 1 fit", "DaemonSet default/agent: 2 of 2 fit: 1 in a, 1 in b",
 		"  agent-node-2-1: node-2", "DaemonSet default/here: 1 of 1 fit: 1 in a", "Job default/large: 0 of 1 fit", "  1 pod would stay pending: 0/2 nodes are available: 2 Insufficient cpu", "  large-1: -")
 	has(t, f, "Tried in memory, with seed 1. Requested, and not modelled: choose a zone for volumes of StorageClass at-once (")
@@ -111,9 +102,7 @@ func TestFitReportsWhatFitsAndWhatIsPending(t *testing.T) {
 
 func TestFitReplacesAWorkloadThatRuns(t *testing.T) {
 	f, err := fitted(t, false, manifest("Deployment", "web", "replicas: 4, "+asks("2", "")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	has(t, f, "4 pods would fit.", "Deployment default/web: 4 of 4 fit: 2 in a, 2 in b (replacing 2 running)")
 	if !f.Fits() || f.Pending != 0 {
 		t.Errorf("%+v", f)
@@ -122,9 +111,7 @@ func TestFitReplacesAWorkloadThatRuns(t *testing.T) {
 
 func TestPreemptedPodsAreRecreated(t *testing.T) {
 	f, err := fitted(t, false, manifest("Deployment", "urgent", "replicas: 2, "+asks("3", "priorityClassName: high, ")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	has(t, f, "2 pods would stay pending, and 2 pods would be preempted.", "Deployment default/urgent: 2 of 2 fit: 1 in a, 1 in b",
 		"default/web-1-a on node-1 would be preempted by default/urgent-", "default/web-1-b on node-2 would be preempted by default/urgent-")
 	for _, pod := range f.Preempted {
@@ -148,9 +135,7 @@ func TestUntilFullCountsReplicas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, err := fitted(t, true, tt.manifest)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			w := f.Workloads[0]
 			if w.Fit != tt.fit || len(w.Pods) != tt.fit || fmt.Sprint(w.Short) != tt.short || !f.Fits() || len(f.Preempted) > 0 {
 				t.Errorf("%+v %+v", f, w)
@@ -163,9 +148,7 @@ func TestUntilFullCountsReplicas(t *testing.T) {
 func TestUntilFullAddsWorkloadsInTurn(t *testing.T) {
 	f, err := fitted(t, true, manifest("Deployment", "small", asks("300m", "")), manifest("Deployment", "large", asks("1", "")),
 		manifest("Job", "misplaced", noSelector(asks("1m", "restartPolicy: Never, nodeSelector: {no: such}, "))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	large, small, none := f.Workloads[0], f.Workloads[1], f.Workloads[2]
 	if small.Fit != 6 || large.Fit != 2 || none.Fit != 0 || f.Fits() {
 		t.Errorf("%d, %d and %d: %s", small.Fit, large.Fit, none.Fit, f.Verdict())
@@ -181,9 +164,7 @@ func TestRunsShowTheWorst(t *testing.T) {
 	var steps []string
 	o.Progress = func(step string, _, _ int) { steps = append(steps, step) }
 	f, err := Fit(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	waiting := map[int]int{}
 	for _, run := range f.Basis.Runs {
 		waiting[run.Count]++
@@ -212,18 +193,14 @@ func TestKubeletAdmitsPodsThatNameTheirNode(t *testing.T) {
 		return "nodeName: " + node + ", containers: [{name: c, image: c, resources: {requests: {cpu: " + cpu + "}}}]"
 	}
 	f, err := fitted(t, false, manifest("Pod", "first", on("node-1", "2")), manifest("Pod", "later", on("node-1", "1")), manifest("Pod", "lost", on("node-9", "1")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	has(t, f, "2 pods would stay pending.", "  first: node-1", "  No scheduler places them: spec.nodeName is node-1",
 		"  1 pod would stay pending: the kubelet of node-1 rejects it: OutOfcpu: Insufficient cpu, requested: 1000, used: 4000, capacity: 4000",
 		"  1 pod would stay pending: spec.nodeName is node-9, which is not there: it is deleted")
 	// A controller creates them again and again.
 	of := func(node string) string { return asks("2", "nodeName: "+node+", ") }
 	f, err = fitted(t, false, manifest("Deployment", "rejected", "replicas: 2, "+of("node-1")), manifest("Deployment", "lost", "replicas: 2, "+of("node-9")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	has(t, f, "3 pods would stay pending.", "Deployment default/rejected: 1 of 2 fit", "  1 pod would stay pending: the kubelet of node-1 rejects it: OutOfcpu: ",
 		"  2 pods would stay pending: spec.nodeName is node-9, which is not there: it is deleted")
 	full, err := fitted(t, true, manifest("Pod", "small", on("node-1", "500m")))
@@ -234,9 +211,7 @@ func TestKubeletAdmitsPodsThatNameTheirNode(t *testing.T) {
 
 func TestPlaceNamesOneNodeWhereThereWasNoChoice(t *testing.T) {
 	f, err := fitted(t, false, manifest("Pod", "any", "containers: [{name: c, image: c}]"), manifest("Pod", "there", "nodeSelector: {topology.kubernetes.io/zone: b}, containers: [{name: c, image: c}]"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	any := f.Workloads[0].Pods["any"]
 	has(t, f, "  any: "+any+" or 1 other", "  there: node-2")
 	if f.Workloads[1].Feasible["there"] != 1 {
@@ -254,14 +229,10 @@ func TestFitRefusesWhatCannotBeTried(t *testing.T) {
 		}
 	}
 	f, err := fitted(t, false, manifest("Deployment", "odd", specOf("priorityClassName: none, ")), manifest("Deployment", "a", specOf("")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	has(t, f, "1 pod would stay pending.", `  1 pod would stay pending: the API server rejects it: no PriorityClass with name none was found`, "Deployment default/a: 1 of 1 fit")
 	f, err = fitted(t, true, manifest("Deployment", "a", specOf("")), manifest("DaemonSet", "agent", specOf("")))
-	if err == nil || !strings.Contains(err.Error(), "cannot be said of a DaemonSet") {
-		t.Errorf("%v %+v", err, f)
-	}
+	testkit.ErrorHas(t, err, "cannot be said of a DaemonSet")
 }
 
 func TestPlacesAreZonesWithPods(t *testing.T) {
@@ -305,9 +276,7 @@ func TestFitKeepsWhatDoesNotChange(t *testing.T) {
 				o.Cluster.Source = &snapshot.Source{Taken: metav1.Now()}
 			}
 			f, err := Fit(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			has(t, f, "Deployment default/web: "+tt.want)
 			if strings.HasSuffix(tt.want, "running, unchanged)") {
 				has(t, f, "  web-1-a: node-1")
@@ -316,20 +285,30 @@ func TestFitKeepsWhatDoesNotChange(t *testing.T) {
 	}
 }
 
+func TestFitReplacesAPodThatChanges(t *testing.T) {
+	old := optionsFor(t, manifest("Pod", "p", "containers: [{name: c, image: old}]")).Manifests.workloads[0].object.(*v1.Pod)
+	old.Spec.NodeName = "node-1"
+	for image, want := range map[string]string{"old": "(1 running, unchanged)", "new": "(replacing 1 running)"} {
+		o := optionsFor(t, manifest("Pod", "p", "containers: [{name: c, image: "+image+"}]"))
+		o.Cluster.Pods = append(o.Cluster.Pods, *old)
+		f, err := Fit(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		has(t, f, "Pod default/p: 1 of 1 fit: 1 in a "+want)
+	}
+}
+
 // TestQuotasLimitPods: 2 pods of web run, and a pod that goes makes room.
 func TestQuotasLimitPods(t *testing.T) {
 	quota := "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: quota, namespace: default}\nspec: {hard: {pods: 4, requests.cpu: 5500m}}\n"
 	f, err := fitted(t, false, manifest("Deployment", "new", "replicas: 5, "+asks("500m", "")), quota)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	has(t, f, "3 pods would stay pending.", "Deployment default/new: 2 of 5 fit",
 		"  3 pods would stay pending: the API server rejects it: exceeded quota: quota, requested: pods=1, used: pods=4, limited: pods=4",
 		"Tried in memory, with seed 1. Webhooks and autoscalers are not modelled.")
 	f, err = fitted(t, false, manifest("Deployment", "web", "replicas: 3, "+asks("1900m", "")), quota)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	has(t, f, "Deployment default/web: 2 of 3 fit", "  1 pod would stay pending: the API server rejects it: exceeded quota: quota, requested: requests.cpu=1900m, used: requests.cpu=3800m, limited: requests.cpu=5500m")
 }
 
@@ -344,9 +323,7 @@ func TestFitAnswersForTheOthers(t *testing.T) {
 		Type: v1.LimitTypeContainer, Min: v1.ResourceList{v1.ResourceCPU: resource.MustParse("10m")}, Max: v1.ResourceList{v1.ResourceCPU: resource.MustParse("500m")},
 	}}}}}
 	f, err := Fit(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	const rejected = " would stay pending: the API server rejects it: "
 	has(t, f, "5 pods would stay pending, and 1 object would be rejected.", `  1 pod`+rejected+`Deployment.apps "web" is invalid: spec.template.metadata.labels`,
 		"  1 pod"+rejected+"maximum cpu usage per Container is 500m, but limit is 1", "  2 pods"+rejected+"no PriorityClass with name none was found", "Deployment default/none: 0 of 2 fit", "Pod default/good: 1 of 1 fit",
@@ -371,14 +348,10 @@ func TestOrderOfItemsMakesNoDifference(t *testing.T) {
 			slices.Reverse(o.Cluster.Pods)
 		}
 		f, err := Fit(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		f.Took = 0
 		text, err := json.Marshal(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		verdicts[i] = string(text)
 	}
 	if verdicts[0] != verdicts[1] {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 const another = `
@@ -20,13 +22,9 @@ status: {capacity: {cpu: "4", memory: 8Gi, pods: "10"}}
 func grown(t *testing.T, node string, manifests ...string) (*Fitting, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "node.yaml")
-	if err := os.WriteFile(path, []byte(node), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(path, []byte(node), 0o600))
 	like, err := ReadNode(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	o := optionsFor(t, manifests...)
 	o.GrowWith = like
 	return Fit(t.Context(), o)
@@ -49,9 +47,7 @@ func TestGrowAddsNodesUntilEverythingFits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, err := grown(t, another, tt.manifests...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			if f.Verdict() != tt.verdict || f.Growth.Nodes != tt.nodes || f.Fits() != !strings.Contains(tt.verdict, "pending") {
 				t.Errorf("%s, %+v", f.Verdict(), f.Growth)
 			}
@@ -67,9 +63,7 @@ func TestReadNodeReportsMistakes(t *testing.T) {
 		"the Node needs a metadata.name, and status.allocatable or status.capacity": "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n",
 	} {
 		path := filepath.Join(dir, fmt.Sprint(len(node), ".yaml"))
-		if err := os.WriteFile(path, []byte(node), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(path, []byte(node), 0o600))
 		node, err := ReadNode(path, nil)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), path) {
 			t.Errorf("got %v, %v, want %s", node, err, want)

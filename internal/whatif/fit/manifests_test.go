@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
@@ -96,14 +97,10 @@ func TestManifestsOfAChartAreUsedOrSkippedByKind(t *testing.T) {
 ` + hook("Pod", "tests", "test") + "---\n" + hook("Pod", "before", "pre-install, pre-upgrade") + "---\n" + hook("Pod", "after", "post-delete"),
 		"README.md": "no manifest",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	m, err := Read([]string{dir}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	if len(m.workloads) != 2 || m.workloads[0].Name != "web" || m.workloads[1].Name != "before" {
 		t.Errorf("workloads: %v", m.workloads)
 	}
@@ -118,14 +115,10 @@ func TestReadReportsMistakesInALine(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
-	if err := os.Mkdir(filepath.Join(dir, "none"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Mkdir(filepath.Join(dir, "none"), 0o700))
 	for want, path := range map[string]string{
 		"makes pods: there is 2 Secret, 1 Service":                     file("no-pods.yaml", "{apiVersion: v1, kind: Secret, metadata: {name: s}}\n---\n{apiVersion: v1, kind: Secret, metadata: {name: t}}\n---\n{apiVersion: v1, kind: Service, metadata: {name: s}}"),
 		"makes pods: there is no object":                               file("empty.yaml", "# nothing\n"),
@@ -169,8 +162,6 @@ func TestTemplatesOfUnknownKindsAreTried(t *testing.T) {
 	}
 	o.IgnoreUnknown = true
 	f, err := Fit(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	has(t, f, "Not tried, and perhaps it makes pods: 1 postgresql.cnpg.io/v1 Cluster. ")
 }

@@ -23,20 +23,20 @@ import (
 
 // Fitting is the result for manifests in a copy of a cluster.
 type Fitting struct {
-	Tried     int            `json:"tried"`     // pods of the manifests
-	Pending   int            `json:"pending"`   // pods without a node, of these and of preempted ones
-	Workloads []*Workload    `json:"workloads"` // what makes pods
-	Zones     []string       `json:"zones,omitempty"`
-	Preempted []engine.Move  `json:"preempted,omitempty"`
-	Skipped   map[string]int `json:"skipped,omitempty"` // of the manifests, by kind
-	Ignored   map[string]int `json:"ignored,omitempty"` // of which it is not known whether they create pods
-	Rollout   bool           `json:"rollout,omitempty"` // whether rollouts end was asked
-	Timeline  []engine.Event `json:"timeline,omitempty"`
-	Rejected  []string       `json:"rejected,omitempty"`  // objects that make no pods, by what an API server says of them
-	UntilFull bool           `json:"untilFull,omitempty"` // replicas were added, and Pods are what fits
-	Growth    *Growth        `json:"growth,omitempty"`    // nil if no nodes were to be added
-	Took      time.Duration  `json:"tookNanoseconds"`     // of all runs
-	Basis     report.Basis   `json:"basis"`
+	Tried     int              `json:"tried"`     // pods of the manifests
+	Pending   int              `json:"pending"`   // pods without a node, of these and of preempted ones
+	Workloads []*Workload      `json:"workloads"` // what makes pods
+	Zones     []string         `json:"zones,omitempty"`
+	Preempted []engine.Move    `json:"preempted,omitempty"`
+	Skipped   map[string]int   `json:"skipped,omitempty"` // of the manifests, by kind
+	Ignored   map[string]int   `json:"ignored,omitempty"` // of which it is not known whether they create pods
+	Rollout   bool             `json:"rollout,omitempty"` // whether rollouts end was asked
+	Timeline  *engine.Timeline `json:"timeline,omitempty"`
+	Rejected  []string         `json:"rejected,omitempty"`  // objects that make no pods, by what an API server says of them
+	UntilFull bool             `json:"untilFull,omitempty"` // replicas were added, and Pods are what fits
+	Growth    *Growth          `json:"growth,omitempty"`    // nil if no nodes were to be added
+	Took      time.Duration    `json:"tookNanoseconds"`     // of all runs
+	Basis     report.Basis     `json:"basis"`
 }
 
 // count distinguishes runs: it is a number, and what it is the number of.
@@ -88,6 +88,7 @@ type Workload struct {
 	wanted   int                    // pods of an Unknown kind
 	bare     []types.NamespacedName // the pods of a Pod
 	ran      []*v1.Pod              // its pods before
+	stayed   []*v1.Pod              // of these
 	rejected error                  // why an API server rejects it
 }
 
@@ -148,8 +149,11 @@ func (f *fitting) sumOf(w *Workload, zones map[string]string) {
 	w.Feasible = map[string]int{}
 	w.Pods = map[string]string{}
 	w.Replaced, w.Kept = 0, 0
+	w.stayed = nil
 	for _, pod := range w.ran {
-		if !f.WasPreempted(pod) && !f.Has(pod) {
+		if f.Has(pod) {
+			w.stayed = append(w.stayed, pod)
+		} else if !f.WasPreempted(pod) {
 			w.Replaced++
 		}
 	}
@@ -166,7 +170,7 @@ func (f *fitting) sumOf(w *Workload, zones map[string]string) {
 			continue
 		}
 		w.Pods[name.Name] = o.Node
-		if w.had(name) {
+		if w.keeps(name) {
 			w.Kept++
 		}
 		if o.Node == "" {
@@ -193,9 +197,9 @@ func (f *fitting) sumOf(w *Workload, zones map[string]string) {
 	}
 }
 
-// had says whether one of its pods was there before.
-func (w *Workload) had(name types.NamespacedName) bool {
-	return slices.ContainsFunc(w.ran, func(pod *v1.Pod) bool { return cluster.NameOf(pod) == name && w.Kind != "StatefulSet" })
+// keeps says whether one of its pods was there before.
+func (w *Workload) keeps(name types.NamespacedName) bool {
+	return slices.ContainsFunc(w.stayed, func(pod *v1.Pod) bool { return cluster.NameOf(pod) == name })
 }
 
 // asked is how many pods the manifest asks for, as far as it says so.
@@ -248,8 +252,10 @@ func (f *fitting) podsOf(w *Workload) (names []types.NamespacedName) {
 	return names
 }
 
-// wants is how many pods a workload wants by now.
-func (f *fitting) wants(w *Workload) int { return wantedBy(f.Current(w.object)) }
+// wants is how many pods of its newest revision a workload wants by now.
+func (f *fitting) wants(w *Workload) int {
+	return wantedBy(f.Current(w.object)) - partitioned(f.Current(w.object))
+}
 
 func wantedBy(o cluster.Object) int {
 	switch o := o.(type) {
@@ -359,7 +365,7 @@ func (f *Fitting) Report(nodes bool) report.Report {
 	if len(f.Skipped) > 0 {
 		last = "Skipped, since it creates no pods now and no pod depends on it: " + report.Counted(f.Skipped) + ". " + last
 	}
-	return report.Report{Answer: f.Verdict() + ".", Sections: []report.Section{{List: workloads}, engine.Section(f.Timeline), {List: preempted}, {Text: []string{last}}}}
+	return report.Report{Answer: f.Verdict() + ".", Sections: slices.Concat([]report.Section{{List: workloads}}, f.Timeline.Sections(), []report.Section{{List: preempted}, {Text: []string{last}}})}
 }
 
 // item says how many of its pods fit, and why no more do.
@@ -401,7 +407,7 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 	if nodes {
 		for _, name := range slices.Sorted(maps.Keys(w.Pods)) {
 			place := engine.Place(w.Pods[name], w.Feasible[name])
-			if named != "" || w.had(types.NamespacedName{Namespace: w.Namespace, Name: name}) {
+			if named != "" || w.keeps(types.NamespacedName{Namespace: w.Namespace, Name: name}) {
 				place = w.Pods[name]
 			}
 			item.Lines = append(item.Lines, name+": "+cmp.Or(place, "-"))

@@ -7,6 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
@@ -19,42 +20,197 @@ func Rollout(ctx context.Context, o Options) (*Fitting, error) {
 	return Fit(ctx, o)
 }
 
-// stop takes note of why the rollout of a workload does not end, if that is so.
-func (f *fitting) stop(w *Workload) {
-	w.Stuck = ""
-	o := f.Current(w.object)
-	if w.rejected != nil || o == nil {
-		return
-	}
-	old := 0
-	for _, pod := range cluster.In[*v1.Pod](f.Cluster, w.Namespace) {
-		_, isNew := w.Pods[pod.Name]
-		if f.makes(w, pod) && pod.DeletionTimestamp == nil && !isNew {
-			old++
+// settleRollouts runs until nothing changes any more: a rollout may take longer than the horizon of a run.
+func (f *fitting) settleRollouts(ctx context.Context) error {
+	const mostRuns = 24
+	for range mostRuns {
+		version := f.Version()
+		err := f.Run(ctx)
+		if err != nil || f.Version() == version {
+			return err
 		}
 	}
-	if old == 0 && len(w.Why) == 0 {
-		return
-	}
-	w.Stuck = report.Plural(old, "pod") + " of the old revision left"
-	advice := advice(o, old)
-	if advice != "" {
-		w.Stuck += "; " + advice
-	}
+	return nil
 }
 
-// advice is which field would let a rollout go on.
-func advice(o cluster.Object, old int) string {
-	d, ok := o.(*appsv1.Deployment)
-	if !ok || old == 0 {
+// stop takes note of why rollouts do not end.
+func (f *fitting) stop(ctx context.Context) error {
+	f.timeline.End()
+	f.found.Timeline = f.timeline
+	was := map[*Workload]Workload{}
+	for _, w := range f.found.Workloads {
+		w.Stuck = f.left(w)
+		was[w] = *w
+	}
+	found := f.found
+	for _, w := range found.Workloads {
+		if was[w].Stuck == "" || w.rejected != nil {
+			continue
+		}
+		advice, err := f.advice(ctx, w)
+		if err != nil {
+			return err
+		}
+		stuck := was[w]
+		stuck.Stuck += "; " + advice
+		was[w] = stuck
+	}
+	f.found = found
+	for w, is := range was {
+		*w = is
+	}
+	return nil
+}
+
+// left is what the rollout of a workload leaves undone, or empty.
+func (f *fitting) left(w *Workload) string {
+	o := f.Current(w.object)
+	if w.rejected != nil || o == nil {
 		return ""
 	}
-	update := d.Spec.Strategy.RollingUpdate
-	replicas := int(ptr.Deref(d.Spec.Replicas, 1))
-	if d.Spec.Paused || d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType || update == nil {
+	idle := false
+	for name := range w.Pods {
+		held := ""
+		pod := cluster.Get[*v1.Pod](f.Cluster, w.Namespace, name)
+		if pod != nil {
+			held = f.Attached(pod)
+		}
+		if held != "" {
+			w.Why[held]++
+			w.Fit--
+			f.found.Pending++
+			idle = true
+		}
+	}
+	old := outdated(o) - partitioned(o)
+	if old <= 0 && !idle && len(w.Why) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("with a maxUnavailable above %s, old pods of its %d would make room", update.MaxUnavailable, replicas)
+	text := report.Plural(max(0, old), "pod") + " of the old revision left"
+	if w.Kind == "Deployment" && len(w.Why) == 0 {
+		text += ", since " + f.missing(w)
+	}
+	return text
+}
+
+// outdated is how many pods of an older revision a workload has, as its controller has counted them.
+func outdated(o cluster.Object) int {
+	switch o := o.(type) {
+	case *appsv1.Deployment:
+		return int(o.Status.Replicas - o.Status.UpdatedReplicas)
+	case *appsv1.StatefulSet:
+		return int(o.Status.Replicas - o.Status.UpdatedReplicas)
+	case *appsv1.DaemonSet:
+		return int(o.Status.CurrentNumberScheduled - o.Status.UpdatedNumberScheduled)
+	}
+	return 0
+}
+
+// partitioned is how many of these a StatefulSet is to keep.
+func partitioned(o cluster.Object) int {
+	set, ok := o.(*appsv1.StatefulSet)
+	if !ok || set.Spec.UpdateStrategy.RollingUpdate == nil {
+		return 0
+	}
+	return min(int(ptr.Deref(set.Spec.UpdateStrategy.RollingUpdate.Partition, 0)), outdated(o))
+}
+
+// remedy is a change that may let a rollout go on.
+type remedy struct {
+	says  string
+	apply func(context.Context, *fitting) error
+}
+
+// advice is the first field that lets a rollout go on, and whether room does: each is tried.
+func (f *fitting) advice(ctx context.Context, w *Workload) (string, error) {
+	var helps []string
+	for _, one := range append(fields(f.Current(w.object)), f.room(w)...) {
+		undo, _ := f.Try()
+		err := one.apply(ctx, f)
+		if err == nil {
+			err = f.settleRollouts(ctx)
+		}
+		if err == nil {
+			f.sum()
+			if f.left(w) == "" {
+				helps = append(helps, one.says)
+			}
+		}
+		undo()
+		if err != nil && !rejected(err) {
+			return "", err
+		}
+	}
+	if len(helps) == 0 {
+		return "no field of its update strategy and no further node would let it end", nil
+	}
+	return "it would end with " + strings.Join(helps, ", or with "), nil
+}
+
+// fields are the remedies that change a workload.
+func fields(o cluster.Object) (all []remedy) {
+	change := func(says string, set func(cluster.Object)) {
+		all = append(all, remedy{says, func(_ context.Context, f *fitting) error {
+			changed := f.Current(o).DeepCopyObject().(cluster.Object)
+			set(changed)
+			return f.Update(changed)
+		}})
+	}
+	number := func(of *intstr.IntOrString, replicas int32, up bool) int {
+		n, _ := intstr.GetScaledValueFromIntOrPercent(ptr.To(ptr.Deref(of, intstr.FromInt32(0))), int(replicas), up) // which was validated
+		return n
+	}
+	switch o := o.(type) {
+	case *appsv1.Deployment:
+		update := o.Spec.Strategy.RollingUpdate
+		if update == nil {
+			break
+		}
+		replicas := ptr.Deref(o.Spec.Replicas, 1)
+		unavailable, surge := number(update.MaxUnavailable, replicas, false)+1, number(update.MaxSurge, replicas, true)+1
+		change(fmt.Sprint("maxUnavailable: ", unavailable), func(o cluster.Object) {
+			o.(*appsv1.Deployment).Spec.Strategy.RollingUpdate.MaxUnavailable = ptr.To(intstr.FromInt(unavailable))
+		})
+		change(fmt.Sprint("maxSurge: ", surge), func(o cluster.Object) {
+			o.(*appsv1.Deployment).Spec.Strategy.RollingUpdate.MaxSurge = ptr.To(intstr.FromInt(surge))
+		})
+		change("type: Recreate", func(o cluster.Object) {
+			o.(*appsv1.Deployment).Spec.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}
+		})
+	case *appsv1.StatefulSet:
+		if o.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
+			change("type: RollingUpdate", func(o cluster.Object) {
+				o.(*appsv1.StatefulSet).Spec.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{
+					Type: appsv1.RollingUpdateStatefulSetStrategyType, RollingUpdate: &appsv1.RollingUpdateStatefulSetStrategy{Partition: ptr.To[int32](0)},
+				}
+			})
+		}
+	case *appsv1.DaemonSet:
+		change("maxSurge: 0 and maxUnavailable: 1", func(o cluster.Object) {
+			o.(*appsv1.DaemonSet).Spec.UpdateStrategy = appsv1.DaemonSetUpdateStrategy{
+				Type:          appsv1.RollingUpdateDaemonSetStrategyType,
+				RollingUpdate: &appsv1.RollingUpdateDaemonSet{MaxSurge: ptr.To(intstr.FromInt32(0)), MaxUnavailable: ptr.To(intstr.FromInt32(1))},
+			}
+		})
+	}
+	return all
+}
+
+// room is the remedy of another node like the first on which a pod of the workload runs, or like the first.
+func (f *fitting) room(w *Workload) []remedy {
+	nodes := f.nodes()
+	if len(nodes) == 0 {
+		return nil
+	}
+	like := nodes[0]
+	for _, pod := range w.ran {
+		node := cluster.Get[*v1.Node](f.Cluster, "", pod.Spec.NodeName)
+		if node != nil {
+			like = node
+			break
+		}
+	}
+	return []remedy{{"one more node like " + like.Name, func(ctx context.Context, f *fitting) error { return f.add(ctx, like, 1) }}}
 }
 
 // sentence is the answer to whether rollouts end.

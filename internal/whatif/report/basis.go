@@ -18,6 +18,7 @@ type Basis struct {
 	Seed        uint64   `json:"seed"`             // of the run that is shown
 	Runs        []Run    `json:"runs,omitempty"`   // all of them, if there are several
 	Counts      string   `json:"counts,omitempty"` // what the runs' Count is of, such as "pods that would stay pending"
+	Before      []string `json:"before,omitempty"` // what controllers changed before the question
 	NotModelled []string `json:"notModelled"`      // what the scheduler asked for and the copy does not have
 }
 
@@ -49,6 +50,9 @@ func (b *Basis) String() string {
 	}
 	if len(b.Ignored) > 0 {
 		text += ". IGNORED: the regex of " + Plural(len(b.Ignored), "pod") + ", which nothing in the configuration reads: " + Few(b.Ignored)
+	}
+	if len(b.Before) > 0 {
+		text += ". Before the question, " + Few(b.Before)
 	}
 	if len(b.NotModelled) > 0 {
 		text += ". Requested, and not modelled: " + strings.Join(b.NotModelled, ", ")

@@ -18,7 +18,12 @@ var layout string
 // in another document.
 var HTML = template.Must(template.New("report").Funcs(functions).Parse(layout))
 
-var functions = template.FuncMap{"style": func() template.CSS { return Style }, "span": span}
+var functions = template.FuncMap{"style": func() template.CSS { return Style }, "span": span, "marks": kindsOfMarks}
+
+// kindsOfMarks are in the legend, each with what it means.
+func kindsOfMarks() [][2]string {
+	return [][2]string{{"node", "a node"}, {"came", "created or scheduled"}, {"went", "deleted"}, {"waits", "not running"}}
+}
 
 // span is how many columns the last cell of a shorter row has, or 0.
 func span(i int, row, head []string) int {

@@ -24,8 +24,29 @@ type Section struct {
 	Text  []string   // lines above what follows
 	Rows  [][]string // a table; the first row is its head. In a shorter row, the last cell has the columns that are left
 	List  []Item
-	More  int // how many rows are not shown
+	More  int    // how many rows are not shown
+	Lanes []Lane // a picture of the rows, in HTML
+	Ends  string // the time at the end of the lanes, such as "+5m"
 }
+
+// Lane is what happens to something, from left to right.
+type Lane struct {
+	Name  string
+	Marks []Mark
+}
+
+// Mark is something that happens, or lasts.
+type Mark struct {
+	Kind     string  // waits, came, went or node
+	From, To float64 // of the time that the lanes have, which is 1
+	Text     string
+}
+
+// X and Width are its place in a lane that is 100 wide. It is wide enough to be seen.
+func (m Mark) X() float64 { return min(100*m.From, 100-m.Width()) }
+
+// Width is as said at X.
+func (m Mark) Width() float64 { return max(100*(m.To-m.From), 0.5) }
 
 // Item is a part of a list.
 type Item struct {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/russross/blackfriday/v2"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // awkward are texts that Markdown takes for something else unless they are escaped: each ASCII character in
@@ -35,9 +37,7 @@ func TestMarkdownShowsTextsAsTheyAre(t *testing.T) {
 			"a line":      {List: []Item{{Text: "first", Lines: []string{text}}}},
 		} {
 			var out bytes.Buffer
-			if err := Write(&out, "markdown", nil, Report{Answer: "answer", Sections: []Section{section}}); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, Write(&out, "markdown", nil, Report{Answer: "answer", Sections: []Section{section}}))
 			page := blackfriday.Run(out.Bytes(), blackfriday.WithExtensions(blackfriday.CommonExtensions&^blackfriday.Autolink&^blackfriday.DefinitionLists), blackfriday.WithRenderer(
 				blackfriday.NewHTMLRenderer(blackfriday.HTMLRendererParameters{})))
 			var parts []string
@@ -77,9 +77,7 @@ func TestReportsInEveryFormat(t *testing.T) {
 		}
 	}
 	var page bytes.Buffer
-	if err := Write(&page, "html", nil, example()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, Write(&page, "html", nil, example()))
 	for _, want := range []string{
 		"<h1>1 pod &lt;moves&gt;</h1>", "<h2>Pods and nodes</h2>", `<table id="all"`, `<th scope="row">a|b</th><td>one</td><td>two</td>`,
 		"<td colspan=\"2\">none\tat all</td>", "And 3 more", "<li>web: 1 of 2<ul><li>1 pod: no room</li></ul></li>",

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestReadRefusesFilesThatAreNoResults(t *testing.T) {
@@ -28,9 +30,7 @@ func TestReadRefusesFilesThatAreNoResults(t *testing.T) {
 		strange:                      "the file is damaged: pod n/p: an attempt has nodes that are not listed",
 	} {
 		path := filepath.Join(t.TempDir(), "result")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 		_, err := Read(path)
 		if err == nil || !strings.HasPrefix(err.Error(), path+": "+want) {
 			t.Errorf("%.40q: %v, want %s", text, err, want)

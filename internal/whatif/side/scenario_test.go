@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestReadScenarioReportsMistakes(t *testing.T) {
@@ -21,17 +23,13 @@ func TestReadScenarioReportsMistakes(t *testing.T) {
 		"steps: [{delete: [{kind: ": "yaml",
 	} {
 		_, err := ReadScenario([]byte(text))
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
+		testkit.ErrorHas(t, err, want)
 	}
 }
 
 func TestScenarioInTheDocsIsOne(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/compare.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_, text, _ = bytes.Cut(text, []byte("\n## A scenario\n"))
 	block := regexp.MustCompile(`(?m)^    steps:\n(?:    .*\n)+`).Find(text)
 	scenario, err := ReadScenario([]byte(strings.ReplaceAll("\n"+string(block), "\n    ", "\n")))

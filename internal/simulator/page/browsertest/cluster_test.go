@@ -32,7 +32,7 @@ func TestEditSendsOnlyWhatWasChanged(t *testing.T) {
 	p.waitFor("the form is there", "document.querySelector('#editor').open && document.querySelector('#regex')?.value === 'cncf-.*'")
 	p.says("#preview", "Matches none of 1 node now")
 	p.typeIn("#regex", "kubecon-1{,2}")
-	p.says("#preview", "to repeat from zero times on, as in Python, write {0,2}.")
+	p.says("#preview", "to repeat from zero times on, as in Python, write {0,2}")
 	p.typeIn("#regex", "kubecon-.*")
 	p.says("#preview", "Matches 1 of 1 node")
 	p.submit()

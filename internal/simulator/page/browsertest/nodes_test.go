@@ -6,6 +6,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // nodePanel opens the panel of a node.
@@ -119,9 +121,7 @@ func TestDrainWaitsForBudgetsAndLeavesDaemonSets(t *testing.T) {
 	p.says("#jobs .failed", "Draining first: not done") // so it said at the edge, too
 	p.click("#jobs .failed button")
 
-	if err := sim.Client().PolicyV1().PodDisruptionBudgets("default").Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, sim.Client().PolicyV1().PodDisruptionBudgets("default").Delete(t.Context(), "web", metav1.DeleteOptions{}))
 	p.createNode("second")
 	p.nodePanel("first")
 	p.click("#drain-node")

@@ -7,6 +7,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // createLarge creates a pod that requests memory, on a node or for the scheduler.
@@ -27,9 +29,7 @@ func TestPodSaysWhatItRequestsAndWhatIsFree(t *testing.T) {
 	p := open(t, "/")
 	p.createNode("kubecon-1")
 	node, err := sim.Client().CoreV1().Nodes().Get(t.Context(), "kubecon-1", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	free := node.Status.Allocatable.Memory().DeepCopy()
 	free.Sub(resource.MustParse("3Gi"))
 	p.createLarge("created-there", "3Gi", "kubecon-1")

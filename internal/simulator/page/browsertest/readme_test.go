@@ -9,15 +9,14 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // TestREADMELeadsFromItsFirstCommandToAnExplanation plays README's first steps: the plugin variant of its first command, and
 // clicks on what is in bold after "click".
 func TestREADMELeadsFromItsFirstCommandToAnExplanation(t *testing.T) {
 	text, err := os.ReadFile("../../../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_, steps, _ := strings.Cut(string(text), "\n## Try it\n")
 	command := regexp.MustCompile(`(?m)^    make (\S+)`).FindStringSubmatch(steps)[1]
 	clicks := regexp.MustCompile(`(?i)\bclick \*\*([^*]+)\*\*`).FindAllStringSubmatch(steps, -1)
@@ -36,9 +35,7 @@ func TestREADMELeadsFromItsFirstCommandToAnExplanation(t *testing.T) {
 	if err == nil {
 		err = sim.ApplySchedulerConfig(t.Context(), config)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, click := range clicks {
 		p.waitFor(click[1]+" is on the page", fmt.Sprintf(
 			`[...document.querySelectorAll("main button, main a")].some(e => e.innerText === %s && !!(e.dataset.step = %s))`, quote(click[1]), quote(click[1])))

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestExportIsImportedAfterAReset(t *testing.T) {
@@ -22,9 +24,7 @@ func TestExportIsImportedAfterAReset(t *testing.T) {
 	if !json.Valid([]byte(exported)) {
 		t.Fatalf("what is exported is not JSON: %.200s", exported)
 	}
-	if err := os.WriteFile(file, []byte(exported), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(file, []byte(exported), 0o644))
 
 	p.click("#more")
 	p.click("#reset")
@@ -34,9 +34,7 @@ func TestExportIsImportedAfterAReset(t *testing.T) {
 	p.says("main", "An empty cluster")
 
 	broken := filepath.Join(t.TempDir(), "holiday.jpg")
-	if err := os.WriteFile(broken, []byte("\xff\xd8"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(broken, []byte("\xff\xd8"), 0o644))
 	p.upload(broken)
 	p.click("#editor .submit")
 	p.says("#problems", "holiday.jpg is not an exported file")
@@ -56,9 +54,7 @@ func (p *tab) upload(file string) {
 
 func TestExportOfKubeSchedulerSimulatorIsImportedAndSkippedFieldsAreListed(t *testing.T) {
 	file, err := filepath.Abs("../../../snapshot/testdata/kube-scheduler-simulator.export.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	p := open(t, "/")
 	p.configure(head + plugins + guestV1)
 	for _, objectsOnly := range []bool{true, false} {

@@ -1,0 +1,209 @@
+package fit
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
+)
+
+// apart keeps the pods of app a on nodes of their own.
+const apart = "affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: a}}}]}}, "
+
+// onNodes is a cluster of two nodes in which a workload already runs as its controller made it: rolledOut applies it first.
+const onNodes = `
+nodes:
+- metadata: {name: node-1, labels: {kubernetes.io/hostname: node-1}}
+  status: {allocatable: &room {cpu: "4", memory: 8Gi, pods: "10"}, capacity: *room}
+- metadata: {name: node-2, labels: {kubernetes.io/hostname: node-2}}
+  status: {allocatable: *room, capacity: *room}
+`
+
+// rolledOut rolls a manifest out over the objects of a cluster.
+func rolledOut(t *testing.T, there, manifests string) *Fitting {
+	t.Helper()
+	o := optionsFor(t, manifests)
+	s, _, err := snapshot.Read(strings.NewReader(onNodes + there))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Cluster = s
+	f, err := Rollout(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// text is a report as a person reads it, without how long it took.
+func text(t *testing.T, f *Fitting, format string) string {
+	t.Helper()
+	f.Took = 0
+	var out bytes.Buffer
+	if err := report.Write(&out, format, f, f.Report(false)); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// deployed is a Deployment of so many pods of CPUs each, with its ReplicaSet and a pod on each of some nodes.
+func deployed(spec, pod string, nodes ...string) string {
+	template := "template: {metadata: {labels: {app: a%s}}, spec: {" + pod + "}}"
+	text := fmt.Sprintf(`deployments:
+- metadata: {name: web, namespace: default, uid: d, generation: 1}
+  spec: {%s, replicas: %d, selector: {matchLabels: {app: a}}, %s}
+replicaSets:
+- metadata: {name: web-old, namespace: default, uid: r, labels: {app: a, pod-template-hash: old}, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: d, controller: true}]}
+  spec: {replicas: %[2]d, selector: {matchLabels: {app: a, pod-template-hash: old}}, %s}
+pods:
+`, spec, len(nodes), fmt.Sprintf(template, ""), fmt.Sprintf(template, ", pod-template-hash: old"))
+	for i, node := range nodes {
+		text += owned("ReplicaSet", "web-old", "r", fmt.Sprint("web-old-", i), "pod-template-hash: old", node, pod)
+	}
+	return text
+}
+
+func owned(kind, owner, uid, name, label, node, spec string) string {
+	return fmt.Sprintf(`- metadata: {name: %s, namespace: default, labels: {app: a, %s}, ownerReferences: [{apiVersion: apps/v1, kind: %s, name: %s, uid: %s, controller: true}]}
+  spec: {nodeName: %s, %s}
+`, name, label, kind, owner, uid, node, spec)
+}
+
+// setOf is a StatefulSet or a DaemonSet with a pod on each of two nodes.
+func setOf(kind, spec, pod string) string {
+	list, label := "statefulSets", "controller-revision-hash: set-old"
+	if kind == "DaemonSet" {
+		list, label = "daemonSets", "controller-revision-hash: old"
+	}
+	return fmt.Sprintf(`%s:
+- metadata: {name: set, namespace: default, uid: s, generation: 1}
+  spec: {%s, selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {%s}}}
+pods:
+`, list, spec, pod) + owned(kind, "set", "s", "set-0", label, "node-1", pod) + owned(kind, "set", "s", "set-1", label, "node-2", pod)
+}
+
+func pod(image, cpu, more string) string {
+	return fmt.Sprintf("%scontainers: [{name: c, image: %s, resources: {requests: {cpu: %q}}}]", more, image, cpu)
+}
+
+func changed(kind, name, spec, pod string) string {
+	return manifest(kind, name, spec+", selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: {"+pod+"}}")
+}
+
+func TestRolloutEndsOrNamesThePodTheReasonAndTheRemedy(t *testing.T) {
+	const rolling = "strategy: {rollingUpdate: {maxSurge: %s, maxUnavailable: %s}}"
+	one, none := fmt.Sprintf(rolling, "1", "0"), fmt.Sprintf(rolling, "25%", "25%")
+	disk := `pvcs:
+- metadata: {name: data, namespace: default, annotations: {pv.kubernetes.io/bind-completed: "yes"}}
+  status: {phase: Bound}
+  spec: {accessModes: [ReadWriteOnce], volumeName: disk, storageClassName: "", resources: {requests: {storage: 1Gi}}}
+pvs:
+- metadata: {name: disk}
+  spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], claimRef: {namespace: default, name: data}, csi: {driver: disks.example.com, volumeHandle: disk}}
+`
+	const onDisk = "volumes: [{name: data, persistentVolumeClaim: {claimName: data}}], "
+	const quota = "resourceQuotas:\n- {metadata: {name: few, namespace: default}, spec: {hard: {pods: \"2\"}}, status: {hard: {pods: \"2\"}, used: {pods: \"2\"}}}\n"
+	for name, tt := range map[string]struct {
+		there, manifest string
+		want            []string
+		ends            bool
+	}{
+		"there is room": {
+			deployed(one, pod("a:1", "1", ""), "node-1", "node-2"), changed("Deployment", "web", "replicas: 2, "+one, pod("a:2", "1", "")),
+			[]string{"The rollout of 1 workload would end.", "Deployment default/web: 2 of 2 fit (replacing 2 running)", "+0s    Deployment default/web   2 pods created, 2 scheduled, 2 deleted"}, true,
+		},
+		"hard anti-affinity, and a share of two pods is none": {
+			deployed(none, pod("a:1", "1", apart), "node-1", "node-2"), changed("Deployment", "web", "replicas: 2, "+none, pod("a:2", "1", apart)),
+			[]string{"The rollout of Deployment default/web would not end.", "  1 pod would stay pending: 0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules", "its Deployment does not create it before others of the rollout are ready",
+				"  The rollout does not end: 2 pods of the old revision left; it would end with maxUnavailable: 1, or with type: Recreate, or with one more node like node-1"}, false,
+		},
+		"full nodes": {
+			deployed(one, pod("a:1", "3", ""), "node-1", "node-2"), changed("Deployment", "web", "replicas: 2, "+one, pod("a:2", "3", "")),
+			[]string{"1 pod would stay pending: 0/2 nodes are available: 2 Insufficient cpu", "it would end with maxUnavailable: 1, or with type: Recreate, or with one more node like node-1"}, false,
+		},
+		"pods that no node is large enough for": {
+			deployed(one, pod("a:1", "1", ""), "node-1", "node-2"), changed("Deployment", "web", "replicas: 2, "+one, pod("a:2", "5", "")),
+			[]string{"2 pods of the old revision left; no field of its update strategy and no further node would let it end"}, false,
+		},
+		"a disk that another node has": {
+			disk + deployed(one, pod("a:1", "3", onDisk), "node-1"), changed("Deployment", "web", "replicas: 1, "+one, pod("a:2", "3", onDisk)),
+			[]string{"Deployment default/web: 0 of 1 fit", "Multi-Attach error for its claim data: it is ReadWriteOnce, and attached to node node-1 for pod web-old-0", "it would end with maxUnavailable: 1, or with type: Recreate"}, false,
+		},
+		"a quota without room for one more": {
+			quota + deployed(one, pod("a:1", "1", ""), "node-1", "node-2"), changed("Deployment", "web", "replicas: 2, "+one, pod("a:2", "1", "")),
+			[]string{"2 pods of the old revision left, since the API server rejects it: exceeded quota: few, requested: pods=1, used: pods=2, limited: pods=2", "it would end with maxUnavailable: 1"}, false,
+		},
+		"a template that is not admitted": {
+			deployed(one, pod("a:1", "1", ""), "node-1"), changed("Deployment", "web", "replicas: 1, "+one, pod("a:2", "1", "restartPolicy: Never, ")),
+			[]string{"the API server rejects it: Deployment.apps \"web\" is invalid: spec.template.spec.restartPolicy: Unsupported value: \"Never\""}, false,
+		},
+		"longer than an hour": {
+			deployed(one, pod("a:1", "1", ""), "node-1", "node-2"), changed("Deployment", "web", "minReadySeconds: 2400, progressDeadlineSeconds: 5000, replicas: 2, "+one, pod("a:2", "1", "")),
+			[]string{"The rollout of 1 workload would end.", "+1h20m"}, true,
+		},
+		"a StatefulSet": {
+			setOf("StatefulSet", "serviceName: set, replicas: 2", pod("a:1", "1", "")), changed("StatefulSet", "set", "serviceName: set, replicas: 2", pod("a:2", "1", "")),
+			[]string{"The rollout of 1 workload would end."}, true,
+		},
+		"a StatefulSet whose last pod grows too large": {
+			setOf("StatefulSet", "serviceName: set, replicas: 2", pod("a:1", "3", "")), changed("StatefulSet", "set", "serviceName: set, replicas: 2", pod("a:2", "5", "")),
+			[]string{"1 pod would stay pending: 0/2 nodes are available: 2 Insufficient cpu", "1 pod of the old revision left; no field"}, false,
+		},
+		"a StatefulSet up to its partition": {
+			setOf("StatefulSet", "serviceName: set, replicas: 2", pod("a:1", "1", "")), changed("StatefulSet", "set", "serviceName: set, replicas: 2, updateStrategy: {rollingUpdate: {partition: 1}}", pod("a:2", "1", "")),
+			[]string{"The rollout of 1 workload would end."}, true,
+		},
+		"a StatefulSet whose pods somebody has to delete": {
+			setOf("StatefulSet", "serviceName: set, replicas: 2, updateStrategy: {type: OnDelete}", pod("a:1", "1", "")), changed("StatefulSet", "set", "serviceName: set, replicas: 2, updateStrategy: {type: OnDelete}", pod("a:2", "1", "")),
+			[]string{"2 pods of the old revision left; it would end with type: RollingUpdate"}, false,
+		},
+		"a DaemonSet": {
+			setOf("DaemonSet", "updateStrategy: {type: RollingUpdate}", pod("a:1", "1", "")), changed("DaemonSet", "set", "updateStrategy: {type: RollingUpdate}", pod("a:2", "1", "")),
+			[]string{"The rollout of 1 workload would end."}, true,
+		},
+		"a DaemonSet whose nodes have no room for a second pod": {
+			setOf("DaemonSet", "updateStrategy: {type: RollingUpdate}", pod("a:1", "3", "")), changed("DaemonSet", "set", "updateStrategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}", pod("a:2", "3", "")),
+			[]string{"2 pods of the old revision left; it would end with maxSurge: 0 and maxUnavailable: 1"}, false,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := rolledOut(t, tt.there, tt.manifest)
+			is := text(t, f, "table")
+			for _, want := range tt.want {
+				if !strings.Contains(is, want) {
+					t.Errorf("it lacks %q", want)
+				}
+			}
+			if f.Fits() != tt.ends {
+				t.Errorf("it ends: %v", f.Fits())
+			}
+			if t.Failed() {
+				t.Log(is)
+			}
+		})
+	}
+}
+
+func TestRolloutIsTheSameBytesOnAnyNumberOfProcessors(t *testing.T) {
+	const strategy = "strategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}"
+	was := ""
+	for _, processors := range []int{1, 2, 8, 8} {
+		before := runtime.GOMAXPROCS(processors)
+		f := rolledOut(t, deployed(strategy, pod("a:1", "2", ""), "node-1", "node-2"), changed("Deployment", "web", "minReadySeconds: 60, replicas: 2, "+strategy, pod("a:2", "2", "")))
+		runtime.GOMAXPROCS(before)
+		is := text(t, f, "json") + text(t, f, "html") + text(t, f, "markdown")
+		if was != "" && is != was {
+			t.Errorf("with %d processors:\n%s\nwithout:\n%s", processors, is, was)
+		}
+		was = is
+	}
+	for _, want := range []string{`<figure class="lanes" role="img"`, `<rect class="came" x="0.00" width="0.50"><title>&#43;0s: 1 pod created</title>`, `| \+1m00s | Deployment default/web | 1 pod deleted`, `"seconds": 60`} {
+		if !strings.Contains(was, want) {
+			t.Errorf("it lacks %s:\n%s", want, was)
+		}
+	}
+}
