@@ -2,15 +2,17 @@ package page
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
+	"html/template"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"sync"
-	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
@@ -22,45 +24,60 @@ type comparison struct {
 	A, B   string // their titles
 	Pods   string // one of side.Modes
 	Edited string // the text of B
-	Began  time.Time
-	Result *compare.Result // nil until the comparison has ended well
 }
 
-// URL is the address of a comparison's report.
-func (j *job) URL() string { return "/compare/" + strconv.Itoa(j.ID) }
+// URL is the address of a what-if's result.
+func (j *job) URL() string { return "/results/" + strconv.Itoa(j.ID) }
 
-// Verdict is the result of a comparison in a line.
-func (j *job) Verdict() string { return j.Result.Verdict() }
+// Compares reports whether the job is a comparison.
+func (j *job) Compares() bool { return j.comparison != nil }
 
-const comparisonsTab = "comparisons"
+const resultsTab = "results"
 
-func (p *page) comparisonList(w http.ResponseWriter, r *http.Request) error {
-	return p.show(w, r, "comparisons", "Comparisons", comparisonsTab, p.jobs.comparisons())
+func (p *page) resultList(w http.ResponseWriter, r *http.Request) error {
+	return p.show(w, r, "results", "Results", resultsTab, p.jobs.whatIfs())
 }
 
 // running are the jobs that have not ended and that a tab does not show itself.
 func (p *page) running(tab string) []*job {
 	return slices.DeleteFunc(p.jobs.list(), func(one *job) bool {
-		return one.Ended() || tab == comparisonsTab && one.comparison != nil
+		return one.Ended() || tab == resultsTab && one.Again != ""
 	})
 }
 
-// compared shows the report of a comparison, which is a document of its own.
-func (p *page) compared(w http.ResponseWriter, r *http.Request) error {
-	one := p.jobs.comparison(r.PathValue("id"))
+// keep keeps a document or a part of one as the result of a job.
+func (j *job) keep(html []byte) error {
+	var out bytes.Buffer
+	compressed := gzip.NewWriter(&out)
+	_, err := compressed.Write(html)
+	err = errors.Join(err, compressed.Close())
+	j.result = out.Bytes()
+	return err
+}
+
+// result shows the result of a what-if. That of a comparison is a document of its own.
+func (p *page) result(w http.ResponseWriter, r *http.Request) error {
+	one := p.jobs.get(r.PathValue("id"))
 	if one == nil {
-		return notFound(fmt.Sprintf("This comparison is no longer kept: the page keeps the last %d.", keptComparisons))
+		return notFound("There is no such result: results are kept as long as the simulator runs.")
 	}
-	if !one.Ended() || one.Result == nil {
-		http.Redirect(w, r, "/compare", http.StatusSeeOther)
+	if !one.Ended() || one.result == nil {
+		http.Redirect(w, r, "/results", http.StatusSeeOther)
 		return nil
 	}
-	var out bytes.Buffer
-	if err := compare.Page(&out, one.Result, "/compare", one.Began); err != nil {
+	compressed, err := gzip.NewReader(bytes.NewReader(one.result))
+	if err != nil {
 		return err
 	}
+	html, err := io.ReadAll(compressed)
+	if err != nil {
+		return err
+	}
+	if one.comparison == nil {
+		return p.show(w, r, "kept", one.Title, resultsTab, template.HTML(html))
+	}
 	w.Header().Set("Content-Security-Policy", compare.Policy)
-	send(w, http.StatusOK, out.Bytes())
+	send(w, http.StatusOK, html)
 	return nil
 }
 
@@ -76,8 +93,8 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	current := p.sim.SchedulerConfig()
-	compared := &comparison{A: configTitle(current), B: configTitle([]byte(text)), Pods: pods, Edited: text, Began: time.Now()}
-	one := &job{Title: "Comparing " + compared.A + " with " + compared.B, comparison: compared}
+	compared := &comparison{A: configTitle(current), B: configTitle([]byte(text)), Pods: pods, Edited: text}
+	one := &job{Title: "Comparing " + compared.A + " with " + compared.B, Again: "/compare/new", comparison: compared}
 	some := len(cluster.Pods) > 0 // Run takes the pods out of it
 	return p.await(w, r, p.whatIf(one, func(ctx context.Context, job *job) (outcome, error) {
 		results, err := compare.Run(ctx, compare.Options{
@@ -93,24 +110,29 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 		case err != nil:
 			return outcome{}, comparisonProblems(text, err)
 		}
-		compared.Result = results[0]
-		return outcome{Notice: job.Verdict(), Link: job.URL()}, nil
+		var out bytes.Buffer
+		err = compare.Page(&out, results[0], "/results", job.Began)
+		return outcome{Notice: results[0].Verdict(), Link: job.URL()}, errors.Join(err, job.keep(out.Bytes()))
 	}))
 }
 
 // whatIf starts a job that runs copies of the cluster. One runs at a time: two need twice
 // the memory, and do not end sooner.
 func (p *page) whatIf(one *job, work work) *job {
-	return p.jobs.add(one, func(ctx context.Context, job *job) (outcome, error) {
-		job.report(progress{Phases: []string{"queued: the comparison before it has not ended"}})
+	return p.jobs.add(one, func(ctx context.Context, _ *job) (outcome, error) {
+		before := p.jobs.whatIfs()
+		i := slices.IndexFunc(before, func(other *job) bool { return other.ID < one.ID && !other.Ended() })
+		if i >= 0 {
+			one.report(progress{Phases: []string{"queued: “" + before[i].Title + "” has not ended"}})
+		}
 		select {
 		case p.turn <- struct{}{}:
 		case <-ctx.Done():
 			return outcome{}, ctx.Err()
 		}
 		defer func() { <-p.turn }()
-		job.report(progress{})
-		return work(ctx, job)
+		one.report(progress{})
+		return work(ctx, one)
 	})
 }
 

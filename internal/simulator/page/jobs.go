@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/fit"
 )
 
 // jobs are long work that people start: the running jobs, and the last ones that have ended. A
@@ -24,20 +22,18 @@ type jobs struct {
 	all  []*job // the newest first
 }
 
-// The numbers of ended jobs that are kept. A comparison needs much memory: all verdicts on the
-// pods that differ. A failed one has none.
-const (
-	keptJobs        = 16
-	keptComparisons = 3
-)
+// keptJobs is how many of the ended jobs without a result are kept. Results are kept as long as the process runs:
+// compressed, one is some 100 KB.
+const keptJobs = 16
 
 type job struct {
 	ID          int
 	Title       string
-	Drains      string        // the node that it drains, if it does
-	*comparison               // nil for any other work
-	Fitting     *fit.Fitting  // the result of a fit, set before the job has ended
-	Removal     *drain.Result // that of a drain or a shrink of a copy, likewise
+	Drains      string // the node that it drains, if it does
+	Again       string // for a what-if, the address of its form; empty for any other work
+	*comparison        // nil for any other work
+	Began       time.Time
+	result      []byte // of a what-if: HTML, compressed. It is set before the job has ended
 
 	cancel  context.CancelFunc
 	ended   chan struct{}
@@ -74,6 +70,7 @@ func (j *jobs) add(one *job, work work) *job {
 	defer j.mu.Unlock()
 	j.last++
 	one.ID, one.cancel, one.ended = j.last, cancel, make(chan struct{})
+	one.Began = time.Now()
 	j.all = slices.Insert(j.all, 0, one)
 	go func() {
 		defer cancel()
@@ -93,23 +90,22 @@ func (j *jobs) add(one *job, work work) *job {
 func (j *jobs) list() (all []*job) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	left := map[bool]int{false: keptJobs, true: keptComparisons}
+	left := keptJobs
 	j.all = slices.DeleteFunc(j.all, func(one *job) bool {
-		if !one.Ended() {
+		if !one.Ended() || one.result != nil {
 			return false
 		}
-		large := one.comparison != nil && one.Result != nil
-		left[large]--
-		return left[large] < 0
+		left--
+		return left < 0
 	})
 	return slices.Clone(j.all)
 }
 
-// stopOthers stops all jobs but one, and comparisons, which work on copies of the cluster. It
+// stopOthers stops all jobs but one, and what-ifs, which work on copies of the cluster. It
 // waits until they have ended.
 func (j *jobs) stopOthers(own *job) {
 	for _, one := range j.list() {
-		if one != own && one.comparison == nil {
+		if one != own && one.Again == "" {
 			one.cancel()
 			<-one.ended
 		}
@@ -126,8 +122,8 @@ func (j *jobs) get(id string) *job {
 	return nil
 }
 
-func (j *jobs) comparisons() []*job {
-	return slices.DeleteFunc(j.list(), func(one *job) bool { return one.comparison == nil })
+func (j *jobs) whatIfs() []*job {
+	return slices.DeleteFunc(j.list(), func(one *job) bool { return one.Again == "" })
 }
 
 // comparison returns nil if the job is no comparison, too.

@@ -80,7 +80,7 @@ func TestCancelAndResetStopJobs(t *testing.T) {
 	if len(stopped.Problems) != 1 || stopped.Problems[0].Message != "stopped" {
 		t.Errorf("got %+v", stopped)
 	}
-	creating, comparing := all.start("Creating", wait), all.add(&job{Title: "Comparing", comparison: &comparison{}}, wait)
+	creating, comparing := all.start("Creating", wait), all.add(&job{Title: "Comparing", Again: "/compare/new"}, wait)
 	reset := all.start("Resetting", func(_ context.Context, own *job) (outcome, error) {
 		all.stopOthers(own)
 		return outcome{Notice: "reset"}, nil
@@ -88,5 +88,22 @@ func TestCancelAndResetStopJobs(t *testing.T) {
 	came := ended(t, reset)
 	if came.Notice != "reset" || !creating.Ended() || comparing.Ended() {
 		t.Errorf("got %+v; creating has ended: %v, comparing: %v", came, creating.Ended(), comparing.Ended())
+	}
+}
+
+// TestResultsAreKeptAsLongAsTheProcess: their links do not break, however many jobs follow.
+func TestResultsAreKeptAsLongAsTheProcess(t *testing.T) {
+	all := &jobs{ctx: t.Context()}
+	keeps := func(_ context.Context, own *job) (outcome, error) {
+		return outcome{}, own.keep([]byte("<p>result</p>"))
+	}
+	first := all.add(&job{Title: "Which nodes can go?", Again: "/removal"}, keeps)
+	ended(t, first)
+	for range 2 * keptJobs {
+		ended(t, all.add(&job{Title: "Comparing", Again: "/compare/new"}, keeps))
+		ended(t, all.start("another", func(context.Context, *job) (outcome, error) { return outcome{}, nil }))
+	}
+	if all.get(id(first, 0)) != first || len(all.whatIfs()) != 1+2*keptJobs || len(all.list()) != 1+3*keptJobs {
+		t.Errorf("the first is kept as %v, of %d results and %d jobs", all.get(id(first, 0)), len(all.whatIfs()), len(all.list()))
 	}
 }

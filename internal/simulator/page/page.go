@@ -75,19 +75,18 @@ func (p *page) routes() http.Handler {
 		"POST /scale/{kind}":                         ofKind(p.scale),
 		"GET /scheduler":                             p.schedulerForm,
 		"POST /scheduler":                            p.applyScheduler,
-		"GET /compare":                               p.comparisonList,
+		"GET /results":                               p.resultList,
+		"GET /results/{id}":                          p.result,
 		"POST /compare":                              p.compare,
 		"GET /compare/new":                           p.compareForm,
-		"GET /compare/{id}":                          p.compared,
 		"GET /fit":                                   p.fitForm,
 		"POST /fit":                                  p.fit,
-		"GET /fit/{id}":                              p.tried,
 		"GET /removal":                               p.removalForm,
 		"POST /removal":                              p.remove,
-		"GET /removal/{id}":                          p.tried,
 		"GET /export":                                p.export,
 		"GET /import":                                p.form("import", "Import"),
 		"POST /import":                               p.importFile,
+		"GET /about":                                 p.about,
 		"POST /example":                              p.loadExample,
 		"GET /reset":                                 p.form("reset", "Reset"),
 		"POST /reset":                                p.reset,
@@ -155,7 +154,7 @@ func (p *page) whole(w http.ResponseWriter, status int, title, tab, view string,
 	}
 	layout, err := execute("layout", map[string]any{
 		"Title": title, "Tab": tab, "Body": template.HTML(body), "Summary": p.summaryData(),
-		"Jobs": p.running(tab), "Comparisons": len(p.jobs.comparisons()),
+		"Jobs": p.running(tab), "Results": len(p.jobs.whatIfs()),
 	})
 	if err != nil {
 		return err

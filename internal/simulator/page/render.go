@@ -32,7 +32,6 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"first":      func(most int, pods []*podView) []*podView { return pods[:min(most, len(pods))] },
 	"more":       func(most int, pods []*podView) int { return max(0, len(pods)-most) },
 	"plural":     report.Plural,
-	"few":        report.Few,
 	"brief":      report.Brief,
 	"kinds":      func() []kind { return kinds },
 	"object":     objectOf,

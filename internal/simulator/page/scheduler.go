@@ -6,18 +6,36 @@ import (
 	"errors"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/plugin"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
+// readyMade are the configurations of the plugin variants, and the ones of managed clusters.
+var readyMade = func() []simulator.Configuration {
+	all := slices.Clone(simulator.Configurations)
+	for _, name := range simulator.Presets {
+		all = append(all, simulator.Configuration{Variant: name, Title: "preset " + name})
+	}
+	return all
+}()
+
+// about says which simulator this is, and how kubectl reaches it.
+func (p *page) about(w http.ResponseWriter, r *http.Request) error {
+	return p.show(w, r, "about", "About", "", map[string]string{
+		"Version": version.String(), "Kubeconfig": p.sim.Kubeconfig(), "Host": p.sim.Host(), "Docs": "https://wasmkwokwizardry.io/regex-scheduling",
+	})
+}
+
 func (p *page) schedulerForm(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, "scheduler", "Scheduler configuration", "", map[string]any{
-		"Text": string(p.sim.SchedulerConfig()), "ReadyMade": simulator.Configurations, "Compare": false,
+		"Text": string(p.sim.SchedulerConfig()), "ReadyMade": readyMade, "Compare": false,
 	})
 }
 
@@ -29,7 +47,7 @@ func (p *page) compareForm(w http.ResponseWriter, r *http.Request) error {
 		text = from.Edited
 	}
 	return p.show(w, r, "scheduler", "Compare configurations", "", map[string]any{
-		"Text": text, "ReadyMade": simulator.Configurations, "Compare": true,
+		"Text": text, "ReadyMade": readyMade, "Compare": true,
 	})
 }
 
@@ -58,7 +76,7 @@ func notApplied(text string, err error) problems {
 // configTitle names a configuration: as the ready-made one that it is, or else by its plugins besides
 // kube-scheduler's own, and its extenders.
 func configTitle(config []byte) string {
-	for _, c := range simulator.Configurations {
+	for _, c := range readyMade {
 		if strings.TrimSpace(string(c.YAML())) == strings.TrimSpace(string(config)) {
 			return c.Title
 		}

@@ -1,10 +1,15 @@
 package page
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -27,12 +32,17 @@ func (p *page) copied(ctx context.Context) (*snapshot.Snapshot, error) {
 	return cluster, nil
 }
 
-// try starts a job that tries something in a copy of the cluster, under the current configuration.
-// It returns the result in a line. The result itself stays with the job, which has a page for it
-// below a path.
-func (p *page) try(title, path string, cluster *snapshot.Snapshot, do func(context.Context, *job, engine.Options, engine.Progress) (string, error)) *job {
+// found is the result of a what-if for people. Nodes, if there are any, go by the command.
+type found struct {
+	report.Report
+	Command, Again string
+}
+
+// try starts a job that tries something in a copy of the cluster, under the current configuration. Again is the
+// address of its form.
+func (p *page) try(title, again string, cluster *snapshot.Snapshot, do func(context.Context, engine.Options, engine.Progress) (found, error)) *job {
 	config := p.sim.SchedulerConfig()
-	return p.whatIf(&job{Title: title}, func(ctx context.Context, job *job) (outcome, error) {
+	return p.whatIf(&job{Title: title, Again: again}, func(ctx context.Context, job *job) (outcome, error) {
 		o, done, err := simulator.WhatIf(config, p.sim.Plugins())
 		if err != nil {
 			return outcome{}, err
@@ -40,27 +50,17 @@ func (p *page) try(title, path string, cluster *snapshot.Snapshot, do func(conte
 		defer done()
 		o.Cluster = cluster
 		o.ConfigName = "the current configuration (" + configTitle(config) + ")"
-		verdict, err := do(ctx, job, o, func(step string, done, of int) {
+		result, err := do(ctx, o, func(step string, done, of int) {
 			job.report(progress{done, of, []string{step}})
 		})
 		if err != nil {
 			return outcome{}, err
 		}
-		return outcome{Notice: verdict, Link: fmt.Sprint(path, "/", job.ID)}, nil
+		result.Again = again
+		result.Answer = strings.TrimSuffix(result.Answer, ".")
+		html, err := execute("result", result)
+		return outcome{Notice: result.Answer, Link: job.URL()}, errors.Join(err, job.keep(html))
 	})
-}
-
-// tried shows the result of a job that tried something.
-func (p *page) tried(w http.ResponseWriter, r *http.Request) error {
-	one := p.jobs.get(r.PathValue("id"))
-	switch {
-	case one == nil || !one.Ended():
-	case one.Fitting != nil:
-		return p.show(w, r, "fitted", one.Fitting.Verdict(), "", one.Fitting)
-	case one.Removal != nil:
-		return p.show(w, r, "removed", one.Title, "", one.Removal)
-	}
-	return notFound("This result is no longer kept.")
 }
 
 // removalForm asks about the node of the query, or about all nodes.
@@ -81,9 +81,9 @@ func (p *page) remove(w http.ResponseWriter, r *http.Request) error {
 	form := func(name string) string { return strings.TrimSpace(r.FormValue(name)) }
 	o, node := drain.Options{Force: form("force") != ""}, form("node")
 	o.Cluster = cluster
-	title, remove := "Which nodes can go?", drain.Shrink
+	title, again, remove := "Which nodes can go?", "/removal", drain.Shrink
 	if node != "" {
-		title, remove = "Where would the pods of "+node+" go?", drain.Drain
+		title, again, remove = "Where would the pods of "+node+" go?", "/removal?node="+url.QueryEscape(node), drain.Drain
 	}
 	o.Nodes, err = chosen(cluster, node, form("selector"))
 	if err != nil {
@@ -103,15 +103,39 @@ func (p *page) remove(w http.ResponseWriter, r *http.Request) error {
 			return problemsOf(err)
 		}
 	}
-	return p.await(w, r, p.try(title, "/removal", cluster, func(ctx context.Context, job *job, tried engine.Options, progress engine.Progress) (string, error) {
+	return p.await(w, r, p.try(title, again, cluster, func(ctx context.Context, tried engine.Options, progress engine.Progress) (found, error) {
 		o.Options, o.Progress = tried, progress
-		found, err := remove(ctx, o)
+		result, err := remove(ctx, o)
 		if err != nil {
-			return "", err
+			return found{}, err
 		}
-		job.Removal = found
-		return job.Removal.Verdict(), nil
+		return p.removed(result, o.Force), nil
 	}))
+}
+
+// removed is the report of the command line, with a table of the nodes that go and the command that drains them.
+func (p *page) removed(result *drain.Result, force bool) (f found) {
+	f.Report = result.Report("")
+	if len(result.Go) == 0 {
+		return f
+	}
+	rows := [][]string{{"NODE", "ZONE, INSTANCE TYPE", "PODS"}}
+	byName := p.cluster.now().byName
+	for _, name := range result.Go {
+		row := []string{name, "", ""}
+		n := byName[name]
+		if n != nil {
+			row = []string{name, strings.Join(n.Place(), " · "), strconv.Itoa(len(n.Pods))}
+		}
+		rows = append(rows, row)
+	}
+	f.Sections = slices.Insert(f.Sections, 0, report.Section{ID: "go", Title: "Nodes that go", Rows: rows})
+	f.Command = "kubectl drain --ignore-daemonsets --delete-emptydir-data "
+	if force {
+		f.Command += "--force "
+	}
+	f.Command += strings.Join(result.Go, " ")
+	return f
 }
 
 // chosen is a node of a cluster, or those whose labels a selector matches.
@@ -157,12 +181,19 @@ func (p *page) fit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	untilFull := r.FormValue("until-full") != ""
-	return p.await(w, r, p.try("Will it fit?", "/fit", cluster, func(ctx context.Context, job *job, tried engine.Options, progress engine.Progress) (string, error) {
+	return p.await(w, r, p.try("Will it fit?", "/fit", cluster, func(ctx context.Context, tried engine.Options, progress engine.Progress) (found, error) {
 		fitting, err := fit.Fit(ctx, fit.Options{Options: tried, Manifests: manifests, UntilFull: untilFull, IgnoreUnknown: true, Progress: progress})
 		if err != nil {
-			return "", err
+			return found{}, err
 		}
-		job.Fitting = fitting
-		return fitting.Verdict(), nil
+		var rows [][]string
+		for _, of := range fitting.Workloads {
+			for _, name := range slices.Sorted(maps.Keys(of.Pods)) {
+				rows = append(rows, []string{of.Namespace + "/" + name, cmp.Or(of.Pods[name], "pending")})
+			}
+		}
+		f := found{Report: fitting.Report(false)}
+		f.Sections = append(f.Sections, report.Table("Pods that were tried", []string{"REPLICA", "NODE"}, rows))
+		return f, nil
 	}))
 }

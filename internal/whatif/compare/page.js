@@ -37,8 +37,8 @@ function rowOf(pod) {
   const [namespace, name, kind, word, plugin, reason, follows, , a, b] = pod;
   const row = document.getElementById("row").content.firstElementChild.cloneNode(true);
   const [title, outcome, onA, onB, why] = row.children;
-  title.firstChild.textContent = texts[namespace] + "/";
-  title.append(texts[name]);
+  title.querySelector("small").textContent = texts[namespace] + "/";
+  title.firstChild.append(texts[name]);
   outcome.querySelector("rect").setAttribute("class", texts[kind]);
   outcome.append(texts[word]);
   onA.textContent = texts[a[0]];
@@ -74,10 +74,11 @@ if (table) {
     more.observe(rest);
   };
   const toggle = (event) => {
-    const row = event.target.closest("tr[tabindex]");
+    const row = event.target.closest("tr.pod");
     if (!row) return;
-    const open = row.getAttribute("aria-expanded") !== "true";
-    row.setAttribute("aria-expanded", open);
+    const button = row.querySelector("button");
+    const open = button.getAttribute("aria-expanded") !== "true";
+    button.setAttribute("aria-expanded", open);
     if (!open) return row.nextElementSibling.remove();
     const sides = document.getElementById("sides").content.firstElementChild.cloneNode(true);
     sides.querySelectorAll("dd").forEach((side, i) => side.append(...sideOf(row.pod[8 + i]).filter((part) => part !== "")));
@@ -86,11 +87,6 @@ if (table) {
   find.addEventListener("input", filter);
   follows.addEventListener("change", filter);
   table.addEventListener("click", toggle);
-  table.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" && event.key !== " ") return;
-    event.preventDefault();
-    toggle(event);
-  });
   filter();
 }
 

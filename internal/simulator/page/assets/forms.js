@@ -38,3 +38,15 @@ function again(job) {
 }
 
 document.addEventListener("click", (event) => event.target.closest("[data-dismiss]")?.parentElement.remove());
+
+// A table, or a command, is copied as text: cells are separated by tabs.
+document.addEventListener("click", async (event) => {
+  const what = event.target.closest("[data-copy]")?.previousElementSibling;
+  if (!what) return;
+  try {
+    await navigator.clipboard.writeText(what.innerText);
+    notice("Copied");
+  } catch (error) {
+    notice("Not copied: " + error.message);
+  }
+});

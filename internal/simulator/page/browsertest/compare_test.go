@@ -40,12 +40,12 @@ func TestEditedConfigurationIsComparedWithTheCurrentOne(t *testing.T) {
 	p.marked("8")
 	p.paste("#text", head+plugins+guestV2)
 	p.click("#compare")
-	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/compare/')")
+	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/results/')")
 	p.says("h1", "1 pod loses its node under B")
 	p.click("#each > summary")
 	p.waitFor("the pod that is the same is not listed", "!document.querySelector('#pods').innerText.includes('plain')")
 	p.says("#pods", "kubecon-1 is rejected")
-	p.click("#pods tr[tabindex]")
+	p.click("#pods tr.pod")
 	p.says("#pods .both dl:first-child", "Scheduled on kubecon-1")
 	p.says("#pods .both dl:last-child", "Unschedulable")
 	p.onAPhone(func() { p.fits("h1, #pods .outcome, #pods td") })
@@ -53,7 +53,7 @@ func TestEditedConfigurationIsComparedWithTheCurrentOne(t *testing.T) {
 	p.do(chromedp.SendKeys("#find", "no such", chromedp.ByQuery))
 	p.says("#found", "0 of 1 pods")
 	p.click("header a")
-	p.at("/compare")
+	p.at("/results")
 	p.click(".comparisons li:first-child .button[data-dialog]")
 	p.waitFor("what was typed is there again", "(document.querySelector('#text')?.value ?? '').includes('regex_v2')")
 	after := string(sim.SchedulerConfig())
@@ -117,7 +117,7 @@ func (p *tab) inTheCloud() {
 func (p *tab) saved() {
 	p.Helper()
 	var report string
-	p.do(chromedp.Navigate(server.URL()+"/compare"), chromedp.Evaluate("fetch(document.querySelector('[download=\"compared.html\"]').href).then((r) => r.text())", &report, awaited))
+	p.do(chromedp.Navigate(server.URL()+"/results"), chromedp.Evaluate("fetch(document.querySelector('[download=\"compared.html\"]').href).then((r) => r.text())", &report, awaited))
 	file := filepath.Join(p.TempDir(), "compared.html")
 	if err := os.WriteFile(file, []byte(report), 0o644); err != nil {
 		p.Fatal(err)
@@ -134,7 +134,7 @@ func TestComparisonOfACloudCanBeReadOnEveryScreen(t *testing.T) {
 	p.click("#cog")
 	p.paste("#text", head+plugins+guestV2)
 	p.click("#compare")
-	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/compare/')")
+	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/results/')")
 	p.says("#answer", "nodes used, empty")
 	p.onEveryScreen("the curves", "#answer th, .curves figcaption, .curves .legend li, .curves .plot span")
 	p.scheme("dark")
@@ -144,11 +144,11 @@ func TestComparisonOfACloudCanBeReadOnEveryScreen(t *testing.T) {
 	p.click("#each > summary")
 	p.says("#pods", "only under A")
 	p.says("#pods", "moved")
-	p.onEveryScreen("the page", "#pods tr[tabindex] > *")
+	p.onEveryScreen("the page", "#pods tr.pod > *")
 	p.saved()
 	p.click("#each > summary")
-	p.onEveryScreen("the report", "#pods tr[tabindex] > *")
-	p.do(chromedp.Evaluate("document.querySelectorAll('#pods tr[tabindex]').forEach((row) => row.click())", nil))
+	p.onEveryScreen("the report", "#pods tr.pod > *")
+	p.do(chromedp.Evaluate("document.querySelectorAll('#pods tr.pod').forEach((row) => row.click())", nil))
 	p.onEveryScreen("both sides of each pod", "#pods .both dt, #pods .both dd > b, #pods .both dd > p")
 }
 
@@ -171,10 +171,10 @@ func TestComparisonsAreListedAndQueued(t *testing.T) {
 		p.paste("#text", config)
 		p.click("#compare")
 		p.says("main .job", says)
-		p.do(chromedp.Evaluate("'#comparison-' + parseInt(document.querySelector('main .job').dataset.aside.split('/')[2])", &listed))
+		p.do(chromedp.Evaluate("'#result-' + parseInt(document.querySelector('main .job').dataset.aside.split('/')[2])", &listed))
 		return listed
 	}
-	const waits = "queued: the comparison before it has not ended"
+	const waits = "queued: “Comparing default scheduler, no plugin of ours with "
 	first, second := orders("A: "), orders(waits)
 	p.do(chromedp.Navigate(server.URL()))
 	p.says("#jobs", waits) // a reload leaves it at the edge
@@ -182,7 +182,7 @@ func TestComparisonsAreListedAndQueued(t *testing.T) {
 	p.onAPhone(func() {
 		p.waitFor("the edge is small", "document.querySelectorAll('#jobs .job').length === 2 && document.querySelector('#jobs').getBoundingClientRect().height < innerHeight / 5")
 	})
-	p.click("nav a[href='/compare']")
+	p.click("nav a[href='/results']")
 	p.says(first, "A: ")
 	p.says(first, "B: ")
 	p.says(second, waits)
@@ -192,7 +192,7 @@ func TestComparisonsAreListedAndQueued(t *testing.T) {
 	goOn()
 	p.waitWithin(clusters, "the first has ended", "document.querySelector("+quote(first+" .name")+")?.innerText === 'Nothing changes'")
 	p.do(chromedp.Navigate(server.URL()))
-	p.click("nav a[href='/compare']")
+	p.click("nav a[href='/results']")
 	p.onAPhone(func() {
 		p.waitFor("the verdict has the whole line", "document.querySelector("+quote(first+" > div")+").getBoundingClientRect().width > .85 * document.querySelector("+quote(first)+").getBoundingClientRect().width")
 	})

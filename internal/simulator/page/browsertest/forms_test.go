@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 )
 
 // startLongJob starts a job that runs until it is stopped or the test ends.
@@ -204,4 +205,20 @@ func TestPreviewReadsAnyYAML(t *testing.T) {
 	}
 	p.submit()
 	p.waitFor("the pod is on the node", "document.getElementById('on-default-a')")
+}
+
+func TestPresetsAndWhereTheClusterIsAreOnThePage(t *testing.T) {
+	p := open(t, "/")
+	p.click("#more")
+	p.click("#about")
+	p.says("#editor .facts", "export KUBECONFIG="+sim.Kubeconfig())
+	p.says("#editor .facts", version.String())
+	p.says("#editor .facts", "https://wasmkwokwizardry.io/regex-scheduling")
+	p.click("#editor [data-close]")
+	p.closed("#editor")
+	p.click("#cog")
+	p.click("[id='variant-eks:MostAllocated']")
+	p.waitFor("the preset is in the editor", "document.querySelector('#text').value.includes('MostAllocated')")
+	p.submit()
+	p.says("#summary .chip", "preset eks:MostAllocated")
 }

@@ -55,6 +55,7 @@ var scenes = []scene{
 	{"/", dialog("#more", "#reset"), "#editor h1, #reset-yes"},
 	{"/new/pod", nil, "main h1, main .submit"},
 	{"/scheduler", nil, "main h1"},
+	{"/", dialog("#more", "#about"), "#editor h1, #editor .command button, #editor .facts code"},
 	{"/no-such-page", nil, "main h1"},
 }
 
@@ -155,9 +156,15 @@ func TestHeadOfALargeCopyFits(t *testing.T) {
 				document.querySelector("#summary").replaceWith(document.querySelector("#summary").cloneNode(true)); // no redraw replaces it
 				document.querySelector("#source")?.remove();
 				document.querySelector("#summary").insertAdjacentHTML("afterbegin", "<span id=source>a copy of <b>gke_production_europe-west1_main</b></span>");
+				document.querySelector(".top nav [href='/results']") || document.querySelector(".top nav").insertAdjacentHTML("beforeend", "<a href=/results>Results</a>");
 				document.querySelectorAll("#summary span:not(#source) b").forEach((count) => { count.textContent = "100000"; });
 				document.querySelector("#summary .chip").textContent = "HTTP extender, names (nodeCacheCapable), and more"`, nil))
-			p.readable("#cog, #fit, #compare-with, #new, #more, #source, #summary .chip")
+			p.fits("#cog, #fit, #compare-with, #new, #more, #source, #summary .chip")
+			if width < 1280 {
+				p.readable("#source, #summary .chip")
+			} else { // they are cut, with a title
+				p.waitFor("it is one line", "document.querySelector('.top').getBoundingClientRect().height < 64")
+			}
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,13 +56,14 @@ func TestDrainIsTriedInACopyOfTheCluster(t *testing.T) {
 	p.says("#problems", "no controller recreates these pods: default/")
 	p.click("#force")
 	p.click("#editor .submit")
-	p.waitWithin(clusters, "the result is shown", "location.pathname.startsWith('/removal/')")
+	p.waitWithin(clusters, "the result is shown", "location.pathname.startsWith('/results/')")
 	p.says("h1", "Draining "+node+" would leave 1 of 2 pods without another node")
-	p.says("#workloads", "Shop default/checkout-frontend-of-the-european-shop")
-	p.says("#workloads .failed", "1 cannot move: 0/3 nodes are available: ")
-	p.says("#moves", "from "+node+" to ip-10-0-28-")
+	p.says("#result", "Shop default/checkout-frontend-of-the-european-shop")
+	p.says("#result", "0/3 nodes are available: ")
+	p.says("#result", node+"\tip-10-0-28-")
+	p.says(".command", "kubectl drain --ignore-daemonsets --delete-emptydir-data --force "+node)
 	p.says("main", "Tried in memory on a copy of this simulator's cluster, under the current configuration (default scheduler, no plugin of ours), with seed 1. Webhooks and autoscalers are not modelled.")
-	p.onEveryScreen("the result", "h1, #workloads .name, #workloads .failed, #moves .name, #moves .because, main .hint")
+	p.onEveryScreen("the result", "h1, .command code, main .hint")
 	is, err := sim.Client().CoreV1().Nodes().Get(t.Context(), node, metav1.GetOptions{})
 	if err != nil || is.Spec.Unschedulable {
 		t.Errorf("the cluster has changed: %+v %v", is, err)
@@ -87,11 +89,20 @@ func TestNodesThatCanGoAreFoundInACopyOfTheCluster(t *testing.T) {
 	p.paste("#prices", "currency: EUR\nperHour: {x2iedn.metal-32xlarge: 26.68}")
 	p.click("#force")
 	p.click("#editor .submit")
-	p.waitWithin(clusters, "the result is shown", "location.pathname.startsWith('/removal/')")
+	p.waitWithin(clusters, "the result is shown", "location.pathname.startsWith('/results/')")
 	p.says("h1", "You can remove 1 of 3 nodes, and every running pod still has a node")
-	p.says("#go", "Removing them saves 26.68 EUR an hour")
-	p.says("#stay", "2 nodes")
-	p.onEveryScreen("the result", "h1, #go .name, #stay .failed, main .hint")
-	p.click("#removed a[href='/removal']")
+	p.says("main", "Removing them saves 26.68 EUR an hour")
+	p.says("#go", "NODE\tZONE, INSTANCE TYPE\tPODS\nip-10-0-28-")
+	p.says("main", " cannot go: ")
+	p.onEveryScreen("the result", "h1, .command code, main .hint")
+	p.do(chromedp.Evaluate(`navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }`, nil))
+	p.click(".command button")
+	p.says("#notices", "Copied")
+	p.waitFor("it is copied", "window.copied.startsWith('kubectl drain ')")
+	p.click("nav a[href='/results']")
+	p.says(".comparisons", "You can remove ")
+	p.click(".comparisons .name")
+	p.says("h1", "You can remove ")
+	p.click("#result a[href='/removal']")
 	p.waitFor("the form is there again", "document.querySelector('#editor').open && document.querySelector('#editor #selector')")
 }

@@ -49,10 +49,10 @@ func TestScreenshots(t *testing.T) {
 	p.click("#cog")
 	p.paste("#text", head+plugins+guestV2)
 	p.click("#compare")
-	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/compare/')")
+	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/results/')")
 	p.shoot("comparison", 1100)
 	p.click("#each > summary")
-	p.click("#pods tr[tabindex]")
+	p.click("#pods tr.pod")
 	p.do(chromedp.Evaluate("document.querySelector('#pods').scrollIntoView()", nil))
 	p.shoot("compared-pod", 860)
 }
