@@ -292,7 +292,8 @@ func (o *options) sections(pod *v1.Pod, answer *decisions.Answer, nodes []string
 	age := fmt.Sprintf("Attempt %d of scheduler %s: %s, %s ago.", last.Number, last.Scheduler, last.Result, report.Age(answer.Time.Sub(last.Time)))
 	return []report.Section{
 		report.Table("", []string{"NODES", "PLUGIN", "REASON", "WHICH"}, rows), text,
-		report.Table("", []string{"BEST NODES", "SCORE"}, scores), {Text: []string{age}},
+		report.Table("", []string{"BEST NODES", "SCORE"}, scores),
+		{Text: []string{age}},
 	}
 }
 

@@ -128,9 +128,13 @@ func newCounter(name, help string, labels ...string) *metrics.CounterVec {
 // causes are the values of the label cause, by what a plugin's name has in it.
 var causes = []struct{ part, cause string }{
 	{"Regex", "regex"},
-	{"NodeResources", "resources"}, {"DynamicResources", "resources"},
-	{"Affinity", "affinity"}, {"PodTopologySpread", "affinity"}, {"NodeName", "affinity"},
-	{"Taint", "taints"}, {"NodeUnschedulable", "taints"},
+	{"NodeResources", "resources"},
+	{"DynamicResources", "resources"},
+	{"Affinity", "affinity"},
+	{"PodTopologySpread", "affinity"},
+	{"NodeName", "affinity"},
+	{"Taint", "taints"},
+	{"NodeUnschedulable", "taints"},
 	{"Volume", "volumes"},
 }
 

@@ -118,5 +118,6 @@ func tracerProvider(ctx context.Context, file string) (basetracing.TracerProvide
 		return nil, fmt.Errorf("--tracing-config-file %s: %w", file, errs.ToAggregate())
 	}
 	return basetracing.NewProvider(ctx, config, nil, []resource.Option{
-		resource.WithAttributes(attribute.String("service.name", "kube-scheduler"))})
+		resource.WithAttributes(attribute.String("service.name", "kube-scheduler")),
+	})
 }

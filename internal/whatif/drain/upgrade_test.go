@@ -49,7 +49,8 @@ func TestUpgradeReplacesNodesOrNamesWhatStopsIt(t *testing.T) {
 	}{
 		"with a spare node": {
 			nodes + spare + web, nil, "The upgrade would replace all of 2 nodes, and every pod has a node",
-			[]string{"0 n1 is cordoned", "0 n1 is removed", "60 n1-new is ready", "60 n2 is cordoned", "60 n2 is removed", "120 n2-new is ready"}, nil,
+			[]string{"0 n1 is cordoned", "0 n1 is removed", "60 n1-new is ready", "60 n2 is cordoned", "60 n2 is removed", "120 n2-new is ready"},
+			nil,
 		},
 		"without: a pod is pending until the new node is ready": {
 			nodes + web, nil, "The upgrade would replace all of 2 nodes, and every pod has a node", nil,
@@ -57,11 +58,13 @@ func TestUpgradeReplacesNodesOrNamesWhatStopsIt(t *testing.T) {
 		},
 		"with a node that comes first": {
 			nodes + web, func(o *Options) { o.Surge = 1 }, "The upgrade would replace all of 2 nodes, and every pod has a node",
-			[]string{"60 surge-1 is ready", "60 n1 is cordoned", "60 n1 is removed", "120 n1-new is ready", "120 n2 is cordoned", "120 n2 is removed", "180 n2-new is ready"}, nil,
+			[]string{"60 surge-1 is ready", "60 n1 is cordoned", "60 n1 is removed", "120 n1-new is ready", "120 n2 is cordoned", "120 n2 is removed", "180 n2-new is ready"},
+			nil,
 		},
 		"with nodes of another size": {
 			nodes + web + ownedBy("ReplicaSet", "late", "late-1", "", "8"), func(o *Options) { o.Node = &large },
-			"The upgrade would replace all of 2 nodes, and every pod has a node", nil, []string{"ReplicaSet default/web 1 10-90: 0/2 nodes are available"},
+			"The upgrade would replace all of 2 nodes, and every pod has a node", nil,
+			[]string{"ReplicaSet default/web 1 10-90: 0/2 nodes are available"},
 		},
 		"with nodes that are too small": {
 			nodes + web, func(o *Options) {
@@ -73,7 +76,8 @@ func TestUpgradeReplacesNodesOrNamesWhatStopsIt(t *testing.T) {
 		"a budget stops it": {
 			nodes + "podDisruptionBudgets:\n" + budget("web", 2) + web, nil,
 			"The upgrade would replace 0 of 2 nodes and stop at n1, which pod default/web-1 cannot leave: The disruption budget web needs 2 healthy pods and has 2 currently",
-			[]string{"0 n1 is cordoned", "0 n1 cannot be emptied: pod default/web-1"}, nil,
+			[]string{"0 n1 is cordoned", "0 n1 cannot be emptied: pod default/web-1"},
+			nil,
 		},
 		"a budget stops it while an evicted pod is pending": {
 			"nodes:\n" + nodeWith("n1", "a", "7") + nodeWith("n2", "a", "4") + "podDisruptionBudgets:\n" + budget("web", 2) + web + ownedBy("ReplicaSet", "web", "web-3", "n1", "3"), nil,
@@ -82,7 +86,8 @@ func TestUpgradeReplacesNodesOrNamesWhatStopsIt(t *testing.T) {
 		},
 		"the names of new nodes are taken": {
 			nodes + nodeWith("n1-new", "a", "4") + web, nil, "The upgrade would replace all of 2 nodes",
-			[]string{"0 n1 is cordoned", "0 n1 is removed", "60 n1-new-2 is ready", "60 n2 is cordoned", "60 n2 is removed", "120 n2-new is ready"}, nil,
+			[]string{"0 n1 is cordoned", "0 n1 is removed", "60 n1-new-2 is ready", "60 n2 is cordoned", "60 n2 is removed", "120 n2-new is ready"},
+			nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -154,46 +159,64 @@ func TestFailReportsWhatIsEvictedWhenAndWhatIsNotBack(t *testing.T) {
 	}{
 		"a node: a pod goes after five minutes, or as it tolerates": {
 			nodes + "pods:\n" + ownedBy("ReplicaSet", "web", "web-1", "n1", "1") + ownedBy("ReplicaSet", "fast", "fast-1", "n1", "1", "", gone(30)), "n1",
-			"If n1 failed, all of 2 pods would be back on other nodes", []string{"fast-1 n1→n", "web-1 n1→n"},
+			"If n1 failed, all of 2 pods would be back on other nodes",
+			[]string{"fast-1 n1→n", "web-1 n1→n"},
 			[]string{"80 default/fast deleted", "80 default/fast created", "80 default/fast scheduled", "350 default/web deleted", "350 default/web created", "350 default/web scheduled"},
 		},
 		"a pod that tolerates it for good": {
 			nodes + "pods:\n" + ownedBy("ReplicaSet", "web", "web-1", "n1", "1", "", ", tolerations: [{operator: Exists}]"), "n1",
-			"If n1 failed, 1 of 1 pod would not be back", []string{"web-1 n1→: it tolerates that its node is not ready"}, nil,
+			"If n1 failed, 1 of 1 pod would not be back",
+			[]string{"web-1 n1→: it tolerates that its node is not ready"},
+			nil,
 		},
 		"pods without room": {
 			nodes + "pods:\n" + ownedBy("ReplicaSet", "web", "web-1", "n1", "3") + ownedBy("ReplicaSet", "web", "web-2", "n2", "3") + ownedBy("ReplicaSet", "web", "web-3", "n3", "3"), "n1",
-			"If n1 failed, 1 of 1 pod would not be back", []string{"web-1 n1→: 0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 Insufficient cpu"}, nil,
+			"If n1 failed, 1 of 1 pod would not be back",
+			[]string{"web-1 n1→: 0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 Insufficient cpu"},
+			nil,
 		},
 		"a pod of a StatefulSet, and one without a controller": {
 			nodes + "pods:\n" + ownedBy("StatefulSet", "db", "db-0", "n1", "1") + ownedBy("", "bare", "bare", "n1", "1"), "n1",
 			"If n1 failed, 2 of 2 pods would not be back",
-			[]string{"bare n1→: it is deleted, and nothing recreates it", "db-0 n1→: it stays terminating, and its StatefulSet does not recreate it before it is gone"}, nil,
+			[]string{"bare n1→: it is deleted, and nothing recreates it", "db-0 n1→: it stays terminating, and its StatefulSet does not recreate it before it is gone"},
+			nil,
 		},
 		"a local volume": {
 			disk(", local: {path: /data}"+in("kubernetes.io/hostname", "n1")) + nodes + "pods:\n" + ownedBy("ReplicaSet", "web", "web-1", "n1", "1", "", claimed), "n1",
-			"If n1 failed, 1 of 1 pod would not be back", []string{"web-1 n1→: its volume disk can be reached from failed nodes only"}, nil,
+			"If n1 failed, 1 of 1 pod would not be back",
+			[]string{"web-1 n1→: its volume disk can be reached from failed nodes only"},
+			nil,
 		},
 		"a disk that stays attached": {
 			disk(csi) + nodes + "pods:\n" + ownedBy("ReplicaSet", "web", "web-1", "n1", "1", "", claimed), "n1",
-			"If n1 failed, 1 of 1 pod would not be back", []string{"web-1 n1→: Multi-Attach error for its claim data: it is ReadWriteOnce, and attached to node n1 for pod web-1"}, nil,
+			"If n1 failed, 1 of 1 pod would not be back",
+			[]string{"web-1 n1→: Multi-Attach error for its claim data: it is ReadWriteOnce, and attached to node n1 for pod web-1"},
+			nil,
 		},
 		"a share that several nodes may mount": {
 			strings.ReplaceAll(disk(", nfs: {server: s, path: /}"), "ReadWriteOnce", "ReadWriteMany") + nodes + "pods:\n" + ownedBy("ReplicaSet", "web", "web-1", "n1", "1", "", claimed), "n1",
-			"If n1 failed, all of 1 pod would be back on other nodes", []string{"web-1 n1→n"}, nil,
+			"If n1 failed, all of 1 pod would be back on other nodes",
+			[]string{"web-1 n1→n"},
+			nil,
 		},
 		"a zone, and a disk of that": {
 			disk(csi+in("topology.kubernetes.io/zone", "a")) + nodes + "pods:\n" + ownedBy("ReplicaSet", "web", "web-1", "n1", "1", "", claimed) + ownedBy("ReplicaSet", "other", "other-1", "n2", "1"), "n1 n2",
-			"If n1, n2 failed, 1 of 2 pods would not be back", []string{"web-1 n1→: its volume disk can be reached from failed nodes only", "other-1 n2→n3"}, nil,
+			"If n1, n2 failed, 1 of 2 pods would not be back",
+			[]string{"web-1 n1→: its volume disk can be reached from failed nodes only", "other-1 n2→n3"},
+			nil,
 		},
 		"all zones": {
 			nodes + "pods:\n" + ownedBy("ReplicaSet", "web", "web-1", "n1", "1"), "n1 n2 n3",
-			"If n1, n2, n3 failed, 1 of 1 pod would not be back", []string{"web-1 n1→: Kubernetes evicts no pod while so many nodes are not ready"}, nil,
+			"If n1, n2, n3 failed, 1 of 1 pod would not be back",
+			[]string{"web-1 n1→: Kubernetes evicts no pod while so many nodes are not ready"},
+			nil,
 		},
 		"a pod that two taints of a node and its tolerations chase": {
 			"nodes:\n" + nodeWith("n1", "a", "4") + strings.Replace(nodeWith("n2", "a", "4"), "  status", "  spec: {taints: [{key: dedicated, effect: NoExecute}]}\n  status", 1) +
 				"pods:\n" + ownedBy("ReplicaSet", "web", "web-1", "n1", "1", "", strings.TrimSuffix(gone(30), "]")+", {key: dedicated, operator: Exists, effect: NoExecute, tolerationSeconds: 60}]"), "n1",
-			"If n1 failed, all of 1 pod would be back", []string{"web-1 n1→n2"}, nil,
+			"If n1 failed, all of 1 pod would be back",
+			[]string{"web-1 n1→n2"},
+			nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -114,60 +114,76 @@ pvs:
 	}{
 		"there is room": {
 			deployed(one, pod("a:1", "1", ""), "node-1", "node-2"), changed("Deployment", "web", "replicas: 2, "+one, pod("a:2", "1", "")),
-			[]string{"The rollout of 1 workload would end.", "Deployment default/web: 2 of 2 fit (replacing 2 running)", "+0s    Deployment default/web   2 pods created, 2 scheduled, 2 deleted"}, true,
+			[]string{"The rollout of 1 workload would end.", "Deployment default/web: 2 of 2 fit (replacing 2 running)", "+0s    Deployment default/web   2 pods created, 2 scheduled, 2 deleted"},
+			true,
 		},
 		"hard anti-affinity, and a share of two pods is none": {
 			deployed(none, pod("a:1", "1", apart), "node-1", "node-2"), changed("Deployment", "web", "replicas: 2, "+none, pod("a:2", "1", apart)),
-			[]string{"The rollout of Deployment default/web would not end.", "  1 pod would stay pending: 0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules", "its Deployment does not create it before others of the rollout are ready",
-				"  The rollout does not end: 2 pods of the old revision left; it would end with maxUnavailable: 1, or with type: Recreate, or with one more node like node-1"}, false,
+			[]string{
+				"The rollout of Deployment default/web would not end.", "  1 pod would stay pending: 0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules", "its Deployment does not create it before others of the rollout are ready",
+				"  The rollout does not end: 2 pods of the old revision left; it would end with maxUnavailable: 1, or with type: Recreate, or with one more node like node-1",
+			},
+			false,
 		},
 		"full nodes": {
 			deployed(one, pod("a:1", "3", ""), "node-1", "node-2"), changed("Deployment", "web", "replicas: 2, "+one, pod("a:2", "3", "")),
-			[]string{"1 pod would stay pending: 0/2 nodes are available: 2 Insufficient cpu", "it would end with maxUnavailable: 1, or with type: Recreate, or with one more node like node-1"}, false,
+			[]string{"1 pod would stay pending: 0/2 nodes are available: 2 Insufficient cpu", "it would end with maxUnavailable: 1, or with type: Recreate, or with one more node like node-1"},
+			false,
 		},
 		"pods that no node is large enough for": {
 			deployed(one, pod("a:1", "1", ""), "node-1", "node-2"), changed("Deployment", "web", "replicas: 2, "+one, pod("a:2", "5", "")),
-			[]string{"2 pods of the old revision left; no field of its update strategy and no further node would let it end"}, false,
+			[]string{"2 pods of the old revision left; no field of its update strategy and no further node would let it end"},
+			false,
 		},
 		"a disk that another node has": {
 			disk + deployed(one, pod("a:1", "3", onDisk), "node-1"), changed("Deployment", "web", "replicas: 1, "+one, pod("a:2", "3", onDisk)),
-			[]string{"Deployment default/web: 0 of 1 fit", "Multi-Attach error for its claim data: it is ReadWriteOnce, and attached to node node-1 for pod web-old-0", "it would end with maxUnavailable: 1, or with type: Recreate"}, false,
+			[]string{"Deployment default/web: 0 of 1 fit", "Multi-Attach error for its claim data: it is ReadWriteOnce, and attached to node node-1 for pod web-old-0", "it would end with maxUnavailable: 1, or with type: Recreate"},
+			false,
 		},
 		"a quota without room for one more": {
 			quota + deployed(one, pod("a:1", "1", ""), "node-1", "node-2"), changed("Deployment", "web", "replicas: 2, "+one, pod("a:2", "1", "")),
-			[]string{"2 pods of the old revision left, since the API server rejects it: exceeded quota: few, requested: pods=1, used: pods=2, limited: pods=2", "it would end with maxUnavailable: 1"}, false,
+			[]string{"2 pods of the old revision left, since the API server rejects it: exceeded quota: few, requested: pods=1, used: pods=2, limited: pods=2", "it would end with maxUnavailable: 1"},
+			false,
 		},
 		"a template that is not admitted": {
 			deployed(one, pod("a:1", "1", ""), "node-1"), changed("Deployment", "web", "replicas: 1, "+one, pod("a:2", "1", "restartPolicy: Never, ")),
-			[]string{"the API server rejects it: Deployment.apps \"web\" is invalid: spec.template.spec.restartPolicy: Unsupported value: \"Never\""}, false,
+			[]string{"the API server rejects it: Deployment.apps \"web\" is invalid: spec.template.spec.restartPolicy: Unsupported value: \"Never\""},
+			false,
 		},
 		"longer than an hour": {
 			deployed(one, pod("a:1", "1", ""), "node-1", "node-2"), changed("Deployment", "web", "minReadySeconds: 2400, progressDeadlineSeconds: 5000, replicas: 2, "+one, pod("a:2", "1", "")),
-			[]string{"The rollout of 1 workload would end.", "+1h20m"}, true,
+			[]string{"The rollout of 1 workload would end.", "+1h20m"},
+			true,
 		},
 		"a StatefulSet": {
 			setOf("StatefulSet", "serviceName: set, replicas: 2", pod("a:1", "1", "")), changed("StatefulSet", "set", "serviceName: set, replicas: 2", pod("a:2", "1", "")),
-			[]string{"The rollout of 1 workload would end."}, true,
+			[]string{"The rollout of 1 workload would end."},
+			true,
 		},
 		"a StatefulSet whose last pod grows too large": {
 			setOf("StatefulSet", "serviceName: set, replicas: 2", pod("a:1", "3", "")), changed("StatefulSet", "set", "serviceName: set, replicas: 2", pod("a:2", "5", "")),
-			[]string{"1 pod would stay pending: 0/2 nodes are available: 2 Insufficient cpu", "1 pod of the old revision left; no field"}, false,
+			[]string{"1 pod would stay pending: 0/2 nodes are available: 2 Insufficient cpu", "1 pod of the old revision left; no field"},
+			false,
 		},
 		"a StatefulSet up to its partition": {
 			setOf("StatefulSet", "serviceName: set, replicas: 2", pod("a:1", "1", "")), changed("StatefulSet", "set", "serviceName: set, replicas: 2, updateStrategy: {rollingUpdate: {partition: 1}}", pod("a:2", "1", "")),
-			[]string{"The rollout of 1 workload would end."}, true,
+			[]string{"The rollout of 1 workload would end."},
+			true,
 		},
 		"a StatefulSet whose pods somebody has to delete": {
 			setOf("StatefulSet", "serviceName: set, replicas: 2, updateStrategy: {type: OnDelete}", pod("a:1", "1", "")), changed("StatefulSet", "set", "serviceName: set, replicas: 2, updateStrategy: {type: OnDelete}", pod("a:2", "1", "")),
-			[]string{"2 pods of the old revision left; it would end with type: RollingUpdate"}, false,
+			[]string{"2 pods of the old revision left; it would end with type: RollingUpdate"},
+			false,
 		},
 		"a DaemonSet": {
 			setOf("DaemonSet", "updateStrategy: {type: RollingUpdate}", pod("a:1", "1", "")), changed("DaemonSet", "set", "updateStrategy: {type: RollingUpdate}", pod("a:2", "1", "")),
-			[]string{"The rollout of 1 workload would end."}, true,
+			[]string{"The rollout of 1 workload would end."},
+			true,
 		},
 		"a DaemonSet whose nodes have no room for a second pod": {
 			setOf("DaemonSet", "updateStrategy: {type: RollingUpdate}", pod("a:1", "3", "")), changed("DaemonSet", "set", "updateStrategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}", pod("a:2", "3", "")),
-			[]string{"2 pods of the old revision left; it would end with maxSurge: 0 and maxUnavailable: 1"}, false,
+			[]string{"2 pods of the old revision left; it would end with maxSurge: 0 and maxUnavailable: 1"},
+			false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
