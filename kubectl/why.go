@@ -18,7 +18,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -215,15 +214,13 @@ func forward(config *rest.Config, to *v1.Pod) (address string, stop func(), err 
 		return "", nil, err
 	}
 	at := client.CoreV1().RESTClient().Post().Namespace(to.Namespace).Resource("pods").Name(to.Name).SubResource("portforward").URL()
-	dialer, err := dialerTo(config, at)
+	done := make(chan struct{})
+	ready := make(chan struct{})
+	forwarder, err := newForwarder(config, at, fmt.Sprintf("0:%d", securePort(to)), done, ready)
 	if err != nil {
 		return "", nil, err
 	}
-	done, ready, failed := make(chan struct{}), make(chan struct{}), make(chan error, 1)
-	forwarder, err := portforward.NewOnAddresses(dialer, []string{"127.0.0.1"}, []string{fmt.Sprintf("0:%d", securePort(to))}, done, ready, io.Discard, io.Discard)
-	if err != nil {
-		return "", nil, err
-	}
+	failed := make(chan error, 1)
 	go func() { failed <- forwarder.ForwardPorts() }()
 	select {
 	case err := <-failed:
@@ -238,8 +235,8 @@ func forward(config *rest.Config, to *v1.Pod) (address string, stop func(), err 
 	return fmt.Sprintf("127.0.0.1:%d", ports[0].Local), func() { close(done) }, nil
 }
 
-// dialerTo dials as kubectl does: over a web socket, or by SPDY, as where a proxy on the way does not know web sockets.
-func dialerTo(config *rest.Config, at *url.URL) (httpstream.Dialer, error) {
+// newForwarder forwards as kubectl does: over a web socket, or by SPDY, as where a proxy on the way does not know web sockets.
+func newForwarder(config *rest.Config, at *url.URL, ports string, done <-chan struct{}, ready chan struct{}) (*portforward.PortForwarder, error) {
 	transport, upgrader, err := spdy.RoundTripperFor(config)
 	if err != nil {
 		return nil, err
@@ -249,7 +246,8 @@ func dialerTo(config *rest.Config, at *url.URL) (httpstream.Dialer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return portforward.NewFallbackDialer(newer, older, func(error) bool { return true }), nil
+	dialer := portforward.NewFallbackDialer(newer, older, func(error) bool { return true })
+	return portforward.NewOnAddresses(dialer, []string{"127.0.0.1"}, []string{ports}, done, ready, io.Discard, io.Discard)
 }
 
 // securePort is where a scheduler serves.

@@ -33,7 +33,7 @@ func TestEveryAddressIsGivenOnceUntilItsPodIsGone(t *testing.T) {
 		t.Errorf("given %s, want %s", given, want)
 	}
 	fifth := put(t, pods, "4", "")
-	ip, err := a.take(four, fifth)
+	_, err := a.take(four, fifth)
 	testkit.ErrorHas(t, err, "10.9.0.0/30")
 	drop(t, pods, "2")
 	again := taken(t, a, put(t, pods, "2", "")) // before it has said what it has
@@ -47,7 +47,7 @@ func TestEveryAddressIsGivenOnceUntilItsPodIsGone(t *testing.T) {
 		t.Errorf("a fifth of four: %q", ip)
 	}
 	drop(t, pods, "1")
-	ip = taken(t, a, fifth)
+	ip := taken(t, a, fifth)
 	if ip != given[1] {
 		t.Errorf("given %s, want that of the pod that is gone", ip)
 	}

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -108,7 +107,7 @@ func (p *page) noAttempt(ctx context.Context, pod *v1.Pod) string {
 	}
 	full, err := p.sim.Client().CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{}) // with its managed fields
 	if err == nil && slices.ContainsFunc(full.ManagedFields, func(by metav1.ManagedFieldsEntry) bool {
-		return by.FieldsV1 != nil && bytes.Contains(by.FieldsV1.Raw, []byte(`"f:nodeName"`)) // which a binding does not set
+		return by.FieldsV1 != nil && strings.Contains(by.FieldsV1.String(), `"f:nodeName"`) // which a binding does not set
 	}) {
 		return "This simulator did not place the pod: it was created on its node, as imported running pods are."
 	}

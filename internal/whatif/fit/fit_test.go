@@ -238,7 +238,7 @@ func TestFitRefusesWhatCannotBeTried(t *testing.T) {
 	f, err := fitted(t, false, manifest("Deployment", "odd", specOf("priorityClassName: none, ")), manifest("Deployment", "a", specOf("")))
 	testkit.Must(t, err)
 	has(t, f, "1 pod would stay pending.", `  1 pod would stay pending: the API server rejects it: no PriorityClass with name none was found`, "Deployment default/a: 1 of 1 fit")
-	f, err = fitted(t, true, manifest("Deployment", "a", specOf("")), manifest("DaemonSet", "agent", specOf("")))
+	_, err = fitted(t, true, manifest("Deployment", "a", specOf("")), manifest("DaemonSet", "agent", specOf("")))
 	testkit.ErrorHas(t, err, "cannot be said of a DaemonSet")
 }
 
