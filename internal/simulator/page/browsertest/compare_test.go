@@ -174,11 +174,11 @@ func TestComparisonsAreListedAndQueued(t *testing.T) {
 		p.do(chromedp.Evaluate("'#result-' + parseInt(document.querySelector('main .job').dataset.aside.split('/')[2])", &listed))
 		return listed
 	}
-	const waits = "queued: “Comparing default scheduler, no plugin of ours with "
+	const waits = "queued: “Comparing Unmodified kube-scheduler with "
 	first, second := orders("A: "), orders(waits)
 	p.do(chromedp.Navigate(server.URL()))
 	p.says("#jobs", waits) // a reload leaves it at the edge
-	p.says("#jobs", "Comparing default scheduler")
+	p.says("#jobs", "Comparing Unmodified kube-scheduler")
 	p.onAPhone(func() {
 		p.waitFor("the edge is small", "document.querySelectorAll('#jobs .job').length === 2 && document.querySelector('#jobs').getBoundingClientRect().height < innerHeight / 5")
 	})
