@@ -54,7 +54,7 @@ func TestUpgradeReplacesNodesOrNamesWhatStopsIt(t *testing.T) {
 		},
 		"without: a pod is pending until the new node is ready": {
 			nodes + web, nil, "The upgrade would replace all of 2 nodes, and every pod has a node", nil,
-			[]string{"ReplicaSet default/web 1 0-70: 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable", "ReplicaSet default/web 1 70-140: 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable"},
+			[]string{"ReplicaSet default/web 1 0-1: 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable", "ReplicaSet default/web 1 1-2: 0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable"},
 		},
 		"with a node that comes first": {
 			nodes + web, func(o *Options) { o.Surge = 1 }, "The upgrade would replace all of 2 nodes, and every pod has a node",
@@ -64,14 +64,14 @@ func TestUpgradeReplacesNodesOrNamesWhatStopsIt(t *testing.T) {
 		"with nodes of another size": {
 			nodes + web + ownedBy("ReplicaSet", "late", "late-1", "", "8"), func(o *Options) { o.Node = &large },
 			"The upgrade would replace all of 2 nodes, and every pod has a node", nil,
-			[]string{"ReplicaSet default/web 1 10-90: 0/2 nodes are available"},
+			[]string{"ReplicaSet default/web 1 0-1: 0/2 nodes are available"},
 		},
 		"with nodes that are too small": {
 			nodes + web, func(o *Options) {
 				o.Node = &removing(t, unmodified, "nodes:\n"+nodeWith("small", "a", "1")).Cluster.Nodes[0]
 			},
 			"The upgrade would replace all of 2 nodes, and 2 of 2 pods would be pending in the end", nil,
-			[]string{"ReplicaSet default/web 1 0-160 still: 0/2 nodes are available: 2 Insufficient cpu", "ReplicaSet default/web 1 80-160 still: 0/2 nodes are available: 2 Insufficient cpu"},
+			[]string{"ReplicaSet default/web 1 0-2 still: 0/2 nodes are available: 2 Insufficient cpu", "ReplicaSet default/web 1 1-2 still: 0/2 nodes are available: 2 Insufficient cpu"},
 		},
 		"a budget stops it": {
 			nodes + "podDisruptionBudgets:\n" + budget("web", 2) + web, nil,
@@ -114,13 +114,14 @@ func TestUpgradeReplacesNodesOrNamesWhatStopsIt(t *testing.T) {
 	}
 }
 
+// waits are in minutes: when a pod is tried again after seconds of backoff differs between minors of Kubernetes.
 func waits(timeline *engine.Timeline) (lines []string) {
 	for _, w := range timeline.Waits {
 		still := ""
 		if w.Still {
 			still = " still"
 		}
-		lines = append(lines, fmt.Sprintf("%s %d %d-%d%s: %s", w.About, w.Pods, w.From, w.To, still, w.Reason))
+		lines = append(lines, fmt.Sprintf("%s %d %d-%d%s: %s", w.About, w.Pods, w.From/60, w.To/60, still, w.Reason))
 	}
 	return lines
 }
