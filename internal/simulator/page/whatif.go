@@ -180,9 +180,13 @@ func (p *page) fit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	untilFull := r.FormValue("until-full") != ""
+	what := r.FormValue("what")
+	ask := fit.Fit
+	if what == "rollout" {
+		ask = fit.Rollout
+	}
 	return p.await(w, r, p.try("Will it fit?", "/fit", cluster, func(ctx context.Context, tried engine.Options, progress engine.Progress) (found, error) {
-		fitting, err := fit.Fit(ctx, fit.Options{Options: tried, Manifests: manifests, UntilFull: untilFull, IgnoreUnknown: true, Progress: progress})
+		fitting, err := ask(ctx, fit.Options{Options: tried, Manifests: manifests, UntilFull: what == "until-full", IgnoreUnknown: true, Progress: progress})
 		if err != nil {
 			return found{}, err
 		}

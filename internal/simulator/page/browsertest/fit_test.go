@@ -37,7 +37,7 @@ func TestManifestsAreTriedInACopyOfTheCluster(t *testing.T) {
 	p.says("#summary", "5 running")
 	p.click("#fit")
 	p.waitFor("the form is there", "document.querySelector('#editor').open && document.querySelector('#editor #text').value.includes('kind: Deployment')")
-	p.onEveryScreen("the form", "#editor h1, #editor .submit, #text, #until-full")
+	p.onEveryScreen("the form", "#editor h1, #editor .submit, #text, #what")
 
 	p.paste("#text", "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n")
 	p.click("#editor .submit")
@@ -58,11 +58,20 @@ func TestManifestsAreTriedInACopyOfTheCluster(t *testing.T) {
 
 	p.click("main a[href='/fit']")
 	p.paste("#text", strings.Replace(manifestsThatDoNotFit, `cpu: "3"`, "cpu: 1500m", 1))
-	p.do(chromedp.SetValue("#until-full", "yes", chromedp.ByQuery))
+	p.do(chromedp.SetValue("#what", "until-full", chromedp.ByQuery))
 	p.click("#editor .submit")
 	p.waitWithin(clusters, "how many fit is shown", "document.querySelector('h1').innerText === '4 more replicas would fit'")
 	p.says("main", "Limited by: cpu, pods.")
 	p.says("#result", "4 more fit")
 	p.onEveryScreen("how many fit", "h1, #result .name, #result li p")
+
+	p.click("main a[href='/fit']")
+	p.paste("#text", manifestsThatDoNotFit)
+	p.do(chromedp.SetValue("#what", "rollout", chromedp.ByQuery))
+	p.click("#editor .submit")
+	p.waitWithin(clusters, "whether the rollout ends is shown", "document.querySelector('h1').innerText.startsWith('The rollout of ')")
+	p.says("h1", "The rollout of Deployment default/checkout-frontend-of-the-european-shop would not end")
+	p.says("#result", "The rollout does not end: ")
+	p.says("#result", "+0s\tDeployment default/checkout-frontend-of-the-european-shop\t5 pods created")
 	p.says("#summary", "5 running")
 }

@@ -48,7 +48,7 @@ var scenes = []scene{
 	{"/", dialog("", "#pending-default-unmatched"), "#panel h1, #panel .close, #verdict p"},
 	{"/", dialog("", "#node-kubecon-1"), "#panel h1, #panel .close, #panel .list .outcome, .operations button, .operations a"},
 	{"/", dialog("#new", "#new-pod"), "#editor h1, #editor .submit, #text"},
-	{"/", dialog("", "#fit"), "#editor h1, #editor .submit, #text, #until-full"},
+	{"/", dialog("", "#fit"), "#editor h1, #editor .submit, #text, #what"},
 	{"/", dialog("", "#compare-with"), "#editor h1, #editor .submit, #text, #what-if"},
 	{"/", dialog("", "#cog"), "#editor h1, #editor .submit, #text"},
 	{"/", dialog("#new", "#import"), "#editor h1, #editor .submit"},
