@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,6 +22,20 @@ func (o *options) client() (kubernetes.Interface, error) {
 		return nil, err
 	}
 	return kubernetes.NewForConfig(config)
+}
+
+// pod reads the pod of an argument, NAME or pod/NAME.
+func (o *options) pod(ctx context.Context, argument string) (kubernetes.Interface, *v1.Pod, error) {
+	namespace, err := o.namespace()
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := o.client()
+	if err != nil {
+		return nil, nil, err
+	}
+	pod, err := client.CoreV1().Pods(namespace).Get(ctx, strings.TrimPrefix(argument, "pod/"), metav1.GetOptions{})
+	return client, pod, err
 }
 
 // namespace returns the namespace of the flags or of the kubeconfig. "" is all namespaces.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
 	"wasmkwokwizardry.io/regex-scheduling/internal/lint"
@@ -55,26 +56,18 @@ func newExplain(o *options) *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: o.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.explain(cmd.Context(), strings.TrimPrefix(args[0], "pod/"))
+			client, pod, err := o.pod(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return o.explain(cmd.Context(), client, pod)
 		},
 	}
 	o.addOutput(cmd, "text", "json", "yaml")
 	return cmd
 }
 
-func (o *options) explain(ctx context.Context, name string) error {
-	namespace, err := o.namespace()
-	if err != nil {
-		return err
-	}
-	client, err := o.client()
-	if err != nil {
-		return err
-	}
-	pod, err := client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
-		return err
-	}
+func (o *options) explain(ctx context.Context, client kubernetes.Interface, pod *v1.Pod) error {
 	seen, err := o.look(ctx, client, pod)
 	if err != nil {
 		return err

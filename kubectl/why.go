@@ -40,7 +40,7 @@ func newWhy(o *options) *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: o.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.why(cmd.Context(), strings.TrimPrefix(args[0], "pod/"), replica)
+			return o.why(cmd.Context(), args[0], replica)
 		},
 	}
 	cmd.Flags().StringVar(&replica, "scheduler", "", "The pod of one of the scheduler's replicas, as NAMESPACE/POD. By default it is found by the Lease with the pod's schedulerName, or kube-system/kube-scheduler")
@@ -50,26 +50,18 @@ func newWhy(o *options) *cobra.Command {
 
 // why prints what the pod's scheduler says of it.
 func (o *options) why(ctx context.Context, name, replica string) error {
-	namespace, err := o.namespace()
-	if err != nil {
-		return err
-	}
-	client, err := o.client()
-	if err != nil {
-		return err
-	}
-	pod, err := client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+	client, pod, err := o.pod(ctx, name)
 	if err != nil {
 		return err
 	}
 	answer, err := o.askScheduler(ctx, client, pod, replica)
 	if err != nil {
 		fmt.Fprintf(o.ErrOut, "The scheduler cannot be asked: %v.\n", err)
-		return o.explain(ctx, name)
+		return o.explain(ctx, client, pod)
 	}
 	if len(answer.Attempts) == 0 {
 		fmt.Fprintln(o.ErrOut, answer.Verdict)
-		return o.explain(ctx, name)
+		return o.explain(ctx, client, pod)
 	}
 	if o.output != "text" {
 		return o.print(answer)

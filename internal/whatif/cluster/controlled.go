@@ -174,6 +174,10 @@ func (o ordered) Delete(object any) error {
 	return o.Indexer.Delete(object)
 }
 
+func sortByName(all []any) {
+	slices.SortFunc(all, func(a, b any) int { return ByName(a.(Object), b.(Object)) })
+}
+
 // sorted is a list that is not to be changed.
 func (o ordered) sorted(index, value string, list func() ([]any, error)) ([]any, error) {
 	o.lists.mu.Lock()
@@ -184,7 +188,7 @@ func (o ordered) sorted(index, value string, list func() ([]any, error)) ([]any,
 		return all, nil
 	}
 	all, err := list()
-	slices.SortFunc(all, func(a, b any) int { return ByName(a.(Object), b.(Object)) })
+	sortByName(all)
 	const long = 64
 	if err == nil && len(all) >= long {
 		o.lists.all[key] = all
@@ -198,9 +202,14 @@ func (o ordered) List() []any {
 	return all
 }
 
-// Index implements cache.Indexer. Only namespaces are looked up by an object.
+// Index implements cache.Indexer. The objects of a namespace are looked up so: no other list is kept under its name.
 func (o ordered) Index(name string, of any) ([]any, error) {
-	return o.sorted(name, of.(metav1.Object).GetNamespace(), func() ([]any, error) { return o.Indexer.Index(name, of) })
+	if name == cache.NamespaceIndex {
+		return o.ByIndex(name, of.(metav1.Object).GetNamespace())
+	}
+	all, err := o.Indexer.Index(name, of)
+	sortByName(all)
+	return all, err
 }
 
 // ByIndex implements cache.Indexer.

@@ -63,11 +63,16 @@ func (a *alike) look(of framework.Framework, pod *v1.Pod, progress int) *verdict
 
 // newAlike looks which profiles have no plugins that it does not know.
 func newAlike(sched *scheduler.Scheduler) alike {
-	a := alike{profiles: map[string]bool{}}
+	return alike{profiles: profilesOf(sched, inTree.Union(sets.New(plugin.Name)))}
+}
+
+// profilesOf says of each profile whether only plugins of some names decide on nodes, and no extender.
+func profilesOf(sched *scheduler.Scheduler, names sets.Set[string]) map[string]bool {
+	only := map[string]bool{}
 	for name, of := range sched.Profiles {
-		a.profiles[name] = len(sched.Extenders) == 0 && hasOnly(of, inTree.Union(sets.New(plugin.Name)))
+		only[name] = len(sched.Extenders) == 0 && hasOnly(of, names)
 	}
-	return a
+	return only
 }
 
 // inTree are the plugins of kube-scheduler's own.
@@ -87,10 +92,11 @@ func hasOnly(of framework.Framework, names sets.Set[string]) bool {
 // noteIgnored takes note of pods with a regex where the configuration has nothing that may read it: only kube-scheduler's own
 // plugins, and no extender.
 func (e *Engine) noteIgnored(next hooks.SchedulePod) hooks.SchedulePod {
+	unread := profilesOf(e.Scheduler, inTree)
 	return func(ctx context.Context, of framework.Framework, state fwk.CycleState, queued *hooks.Queued) (scheduler.ScheduleResult, error) {
 		pod := hooks.PodOf(queued)
 		has := func(key string) bool { return pod.Annotations[key] != "" }
-		if slices.ContainsFunc(regex.Default.Keys(), has) && len(e.Scheduler.Extenders) == 0 && hasOnly(of, inTree) {
+		if unread[of.ProfileName()] && slices.ContainsFunc(regex.Default.Keys(), has) {
 			e.ignored.Insert(cluster.NameOf(pod).String())
 		}
 		return next(ctx, of, state, queued)
