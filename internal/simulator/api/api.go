@@ -7,23 +7,18 @@
 package api
 
 import (
-	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -49,7 +44,6 @@ func Handler(s *simulator.Simulator, stop func()) http.Handler {
 		"POST /api/v1/import":                          h.load,
 		"GET /api/v1/status":                           h.status,
 		"GET /api/v1/pods/{namespace}/{name}/attempts": h.attempts,
-		"POST /api/v1/compare":                         h.compare,
 		"POST /api/v1/regex/preview":                   h.preview,
 		"POST /api/v1/stop":                            accepted(func(*http.Request) error { stop(); return nil }),
 		"GET /api/v1/openapi.yaml":                     h.description,
@@ -208,33 +202,4 @@ func bounded(w http.ResponseWriter, r *http.Request, limit int64) (io.Reader, er
 		return nil, &http.MaxBytesError{Limit: limit}
 	}
 	return http.MaxBytesReader(w, r.Body, limit), nil
-}
-
-// compare schedules the pods of the cluster under the current configuration and
-// under another. It ends when the client is gone.
-func (h handler) compare(w http.ResponseWriter, r *http.Request) error {
-	config, err := read(w, r, maxConfig)
-	if err != nil {
-		return err
-	}
-	pods := cmp.Or(r.URL.Query().Get("pods"), side.All)
-	if !slices.Contains(side.Modes, pods) {
-		return status{http.StatusBadRequest, fmt.Errorf("compare: pods: invalid value %q: use %s", pods, strings.Join(side.Modes, " or "))}
-	}
-	snapshot, err := h.sim.Export(r.Context())
-	if err != nil {
-		return err
-	}
-	results, err := compare.Run(r.Context(), compare.Options{
-		A:      compare.Scheduler{Name: "the current configuration", Config: h.sim.SchedulerConfig()},
-		B:      []compare.Scheduler{{Name: "the configuration in the request", Config: config}},
-		WhatIf: h.sim.WhatIf, Cluster: snapshot, Pods: pods, Seed: 1,
-	})
-	if errors.Is(err, compare.ErrNothing) {
-		return status{http.StatusBadRequest, err}
-	}
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, results[0])
 }
