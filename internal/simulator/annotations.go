@@ -86,32 +86,30 @@ func eachPolicyOf(p kubescheduler.Profile, add func(policy regex.Policy, native 
 }
 
 // Preview returns the names of the nodes that a pod with a pattern, and one of the nodes to exclude,
-// might run on now, sorted, and how many nodes there are. Either may be nil. The notes are about patterns
-// that may mean something else. The error is a *regex.PatternError if it is a pattern that is wrong.
-func (s *Simulator) Preview(pattern, exclude *string) (matches []string, total int, notes []string, err error) {
+// might run on now, sorted, and how many nodes there are. Either may be nil. The error is a
+// *regex.PatternError if it is a pattern that is wrong.
+func (s *Simulator) Preview(pattern, exclude *string) (matches []string, total int, err error) {
 	annotations := map[string]string{}
 	for key, value := range map[string]*string{regex.Annotation: pattern, regex.ExcludeAnnotation: exclude} {
 		if value != nil {
 			annotations[key] = *value
-			notes = append(notes, dialect.Notes(*value)...)
 		}
 	}
 	selector, err := regex.Default.Selector(annotations)
 	if err != nil {
-		return nil, 0, nil, err
+		return nil, 0, err
 	}
 	nodes, err := s.informers.Core().V1().Nodes().Lister().List(labels.Everything())
 	if err != nil {
-		return nil, 0, nil, fmt.Errorf("list nodes: %w", err)
+		return nil, 0, fmt.Errorf("list nodes: %w", err)
 	}
-	matches = []string{}
 	for _, node := range nodes {
 		if selector == nil || selector.Match(node.Name) {
 			matches = append(matches, node.Name)
 		}
 	}
 	slices.Sort(matches)
-	return matches, len(nodes), notes, nil
+	return matches, len(nodes), nil
 }
 
 // warnOfPatterns makes a scheduler tell, in an event, of patterns that look like something

@@ -108,10 +108,10 @@ func fail(w http.ResponseWriter, err error) {
 	var own status
 	var large *http.MaxBytesError
 	switch {
+	case errors.As(err, &large):
+		code = http.StatusRequestEntityTooLarge
 	case errors.As(err, &own):
 		code = own.code
-	case errors.As(err, &large):
-		code, err = http.StatusRequestEntityTooLarge, fmt.Errorf("the request is over the limit of %d bytes", large.Limit)
 	}
 	refuse(w, code, err.Error())
 }
