@@ -130,7 +130,7 @@ func canceled(r *http.Request) {
 	*r = *r.WithContext(ctx)
 }
 
-func foreignOrigin(r *http.Request) { r.Header.Set("Origin", "http://other.example") }
+func foreignHost(r *http.Request) { r.Host = "other.example" }
 
 const base = "/api/v1/"
 
@@ -176,7 +176,7 @@ var calls = []call{
 func TestServerIsAsDescribed(t *testing.T) {
 	c := newContract(t)
 	stopped := false
-	handler := Protect(Handler(sim, func() { stopped = true }))
+	handler := protect(Handler(sim, func() { stopped = true }), "localhost")
 	for _, call := range calls {
 		t.Run(call.name, func(t *testing.T) { c.do(t, handler, call) })
 	}
@@ -189,7 +189,7 @@ func TestServerIsAsDescribed(t *testing.T) {
 		path, status, _ := strings.Cut(rest, " ")
 		if status == "403" {
 			path = strings.NewReplacer("{namespace}", "default", "{name}", "p").Replace(path)
-			c.do(t, handler, call{"", method, path, "", 403, foreignOrigin})
+			c.do(t, handler, call{"", method, path, "", 403, foreignHost})
 		}
 	}
 	for route := range c.open {

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -23,7 +23,7 @@ type Server struct {
 	err      error // why it ended; read it after done
 }
 
-// Listen serves a handler, behind [Protect]. flag is the one that changes the
+// Listen serves a handler, behind protect. flag is the one that changes the
 // port, for the error when the port is taken.
 func Listen(host string, port int, flag string, handler http.Handler) (*Server, error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
@@ -33,12 +33,15 @@ func Listen(host string, port int, flag string, handler http.Handler) (*Server, 
 	if err != nil {
 		return nil, fmt.Errorf("open port %d (%s): %w", port, flag, err)
 	}
-	machine, _ := os.Hostname() // without one its addresses have to do
 	s := &Server{listener: listener, done: make(chan struct{})}
 	s.Handle(handler)
+	names := []string{"localhost", strings.ToLower(host)}
+	if s.Public() {
+		names = append(names, machineNames()...)
+	}
 	current := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*s.handler.Load()).ServeHTTP(w, r) })
 	s.http = http.Server{
-		Handler:           Protect(current, namesFor(host, machine)...),
+		Handler:           protect(current, names...),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       5 * time.Minute, // a large import
 		IdleTimeout:       2 * time.Minute,
