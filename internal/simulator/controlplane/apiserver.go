@@ -14,7 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apiserver/pkg/server/egressselector"
 	"k8s.io/apiserver/pkg/util/webhook"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -107,7 +109,6 @@ func newConfig(opts options.CompletedOptions) (*app.Config, error) {
 		return nil, err
 	}
 	generic.EgressSelector = noNetwork()
-	explainSimulation(generic, informers.Core().V1())
 	kinds, services, plugins, err := app.CreateKubeAPIServerConfig(opts, generic, informers, storage)
 	if err != nil {
 		return nil, err
@@ -124,6 +125,17 @@ func newConfig(opts options.CompletedOptions) (*app.Config, error) {
 	}
 	generic.RESTOptionsGetter = fewCaches{generic.RESTOptionsGetter}
 	return &app.Config{Options: opts, KubeAPIs: kinds, ApiExtensions: custom, Aggregator: all}, nil
+}
+
+// noNetwork refuses all connections of the API server but those to etcd. In a copy of a real
+// cluster the addresses of nodes, pods, services and webhooks belong to real machines.
+func noNetwork() *egressselector.EgressSelector {
+	refuse := func(_ context.Context, _, address string) (net.Conn, error) {
+		return nil, fmt.Errorf("%s is not called: the cluster is simulated, and nothing runs behind what its objects name", address)
+	}
+	return egressselector.NewEgressSelectorWithMap(map[egressselector.EgressType]utilnet.DialFunc{
+		egressselector.Cluster: refuse, egressselector.ControlPlane: refuse,
+	})
 }
 
 func (s *apiServer) stop() error {
