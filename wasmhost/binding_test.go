@@ -2,6 +2,7 @@ package wasmhost
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -160,7 +161,11 @@ func TestHookThatTheGuestDoesNotHaveLetsTheOthersBind(t *testing.T) {
 	if !status.IsSkip() {
 		t.Errorf("bind: %v", status)
 	}
-	status = minor.Ask(t.Context(), open(t, "permit").(fwk.PreBindPlugin), framework.NewCycleState(), pod("web"), "n")
+	asked := minor.Asked{PreBindPlugin: open(t, "permit").(fwk.PreBindPlugin), Around: func(_ context.Context, _ *v1.Pod, ask func() *fwk.Status) *fwk.Status {
+		status = ask()
+		return status
+	}}
+	asked.PreBindPreFlight(t.Context(), framework.NewCycleState(), pod("web"), "n")
 	if !status.IsSkip() {
 		t.Errorf("prebind: %v", status)
 	}
