@@ -3,7 +3,6 @@ package simulator
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
 	"sync"
 
@@ -38,13 +37,13 @@ func (c *caches) Changes(ctx context.Context) <-chan struct{} { return c.changes
 
 // startCaches fills the caches, and keeps them so while running is not done. ctx
 // bounds the wait.
-func (c *caches) startCaches(ctx, running context.Context, config *rest.Config, warnings io.Writer) (err error) {
+func (c *caches) startCaches(ctx, running context.Context, config *rest.Config, warnings *log.Logger) (err error) {
 	if c.client, err = kubernetes.NewForConfig(config); err != nil {
 		return fmt.Errorf("client of the simulator: %w", err)
 	}
 	c.informers = informers.NewSharedInformerFactoryWithOptions(c.client, 0, informers.WithTransform(reconcile.StripManagedFields))
 	changed := func(any) { c.changes.send() }
-	watchErrors := reconcile.WatchErrors(log.New(warnings, "", 0))
+	watchErrors := reconcile.WatchErrors(warnings)
 	for _, informer := range c.cached() {
 		if err := informer.SetWatchErrorHandlerWithContext(watchErrors); err != nil {
 			return fmt.Errorf("caches of the simulator: %w", err)

@@ -85,6 +85,9 @@ func (c *Config) complete() (err error) {
 	if c.Progress == nil {
 		c.Progress = func(string) {}
 	}
+	if c.Warnings == nil {
+		c.Warnings = io.Discard
+	}
 	c.configName, c.SchedulerConfig = "the given configuration", bytes.Clone(c.SchedulerConfig)
 	if c.SchedulerConfig == nil {
 		c.configName = "plugin variant " + c.Variant

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log"
 	"os"
 	"path/filepath"
 	"slices"
@@ -124,7 +125,7 @@ func (s *Simulator) tryExtenders(extenders []fwk.Extender, typed func(string) st
 		}
 		if err != nil {
 			silent = append(silent, snapshot.Notice{About: "extender " + typed(extender.Name()), Reason: err.Error()})
-			s.warnings.say("extender %s does not answer: %v", typed(extender.Name()), err)
+			s.warnings.Printf("extender %s does not answer: %v", typed(extender.Name()), err)
 		}
 	}
 	s.mu.Lock()
@@ -188,7 +189,7 @@ func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Co
 func (s *Simulator) warnOfBinders(sched *scheduler.Scheduler, typed func(string) string) {
 	for _, extender := range sched.Extenders {
 		if extender.IsBinder() && !s.extenderBind {
-			s.warnings.say("extender %s: its bindVerb is not called, and pods are bound without it: it may bind pods in a real cluster; "+
+			s.warnings.Printf("extender %s: its bindVerb is not called, and pods are bound without it: it may bind pods in a real cluster; "+
 				"if it binds them in this one, start the simulator with --extender-bind", typed(extender.Name()))
 		}
 	}
@@ -215,7 +216,7 @@ const (
 
 type savedConfig struct {
 	path     string // empty: nothing is saved
-	warnings *warnings
+	warnings *log.Logger
 }
 
 // firstScheduler starts the scheduler with the configuration that was saved, or
@@ -243,7 +244,7 @@ func (s *Simulator) firstScheduler(ctx context.Context, cfg Config) error {
 	}
 	cfg.Progress("kube-scheduler with " + cfg.configName)
 	if cfg.Resume && err != nil {
-		s.warnings.say("the kept configuration %s cannot be used: %v; %s runs instead: fix the file or remove it, and start again, "+
+		s.warnings.Printf("the kept configuration %s cannot be used: %v; %s runs instead: fix the file or remove it, and start again, "+
 			"or apply another, which then takes its place", s.saved.path, err, cfg.configName)
 		return s.apply(ctx, cfg.SchedulerConfig)
 	}
@@ -253,7 +254,7 @@ func (s *Simulator) firstScheduler(ctx context.Context, cfg Config) error {
 	if saved != nil && !bytes.Equal(saved, cfg.SchedulerConfig) {
 		former := filepath.Join(cfg.DataDir, formerFile)
 		if err := os.Rename(s.saved.path, former); err != nil {
-			s.warnings.say("%s is not the configuration that is kept: %v", cfg.configName, err)
+			s.warnings.Printf("%s is not the configuration that is kept: %v", cfg.configName, err)
 			return nil
 		}
 		cfg.Progress(cfg.configName + " takes the place of the configuration that was kept, which is now in " + former)
@@ -280,6 +281,6 @@ func (s savedConfig) write(config []byte) {
 		return
 	}
 	if err := atomicfile.WriteBytes(s.path, config); err != nil {
-		s.warnings.say("the configuration is in use, but not kept for the next start: %v", err)
+		s.warnings.Printf("the configuration is in use, but not kept for the next start: %v", err)
 	}
 }

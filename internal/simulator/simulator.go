@@ -10,12 +10,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"path/filepath"
 	"sync"
-	"time"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/utils/clock"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
@@ -35,7 +36,7 @@ type Simulator struct {
 	schedulers
 	baseline baseline
 	saved    savedConfig
-	warnings *warnings
+	warnings *log.Logger
 
 	importing  sync.Mutex // while objects are imported, or reset
 	unfinished string     // the file that is there meanwhile; empty: nothing is kept
@@ -53,7 +54,8 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	s := &Simulator{warnings: &warnings{to: cfg.Warnings, now: time.Now}}
+	warnings := newWarnings(cfg.Warnings, clock.RealClock{})
+	s := &Simulator{warnings: warnings.of("")}
 	s.saved.warnings = s.warnings
 	if cfg.DataDir != "" {
 		s.saved.path = filepath.Join(cfg.DataDir, savedFile)
@@ -64,13 +66,13 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 	s.recorder = recorder.New(s.changes.send)
 	s.running, s.cancel = context.WithCancelCause(context.Background())
 	s.stop = sync.OnceValue(s.end)
-	if err := s.start(ctx, cfg); err != nil {
+	if err := s.start(ctx, cfg, warnings); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
 }
 
-func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
+func (s *Simulator) start(ctx context.Context, cfg Config, warnings *warnings) (err error) {
 	if err := feature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{"GenericWorkload": cfg.PodGroups}); err != nil {
 		return err
 	}
@@ -94,16 +96,16 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 		<-s.Cluster.Done()
 		s.cancel(fmt.Errorf("the control plane has ended: %w", s.Cluster.Err()))
 	}()
-	if err := s.startCaches(ctx, s.running, s.AdminConfig(), warningsOf{"caches", s.warnings}); err != nil {
+	if err := s.startCaches(ctx, s.running, s.AdminConfig(), warnings.of("caches: ")); err != nil {
 		return err
 	}
-	if err := s.startNodes(cfg); err != nil {
+	if err := s.startNodes(cfg, warnings); err != nil {
 		return err
 	}
 	if cfg.ResultAnnotations {
-		s.waits = append(s.waits, resultannotations.Start(s.running, s.client, s.recorder, warningsOf{"result annotations", s.warnings}))
+		s.waits = append(s.waits, resultannotations.Start(s.running, s.client, s.recorder, warnings.of("result annotations: ")))
 	}
-	if err := s.keep(startVolumes(s.running, s.client, s.informers, warningsOf{"fake volumes", s.warnings})); err != nil {
+	if err := s.keep(startVolumes(s.running, s.client, s.informers, warnings.of("fake volumes: "))); err != nil {
 		return err
 	}
 	if s.baseline.state, err = s.State(ctx); err != nil {
@@ -112,12 +114,12 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 	return s.firstScheduler(ctx, cfg)
 }
 
-func (s *Simulator) startNodes(cfg Config) error {
+func (s *Simulator) startNodes(cfg Config, warnings *warnings) error {
 	if cfg.Kubelets == NoKubelets {
 		return nil
 	}
 	cfg.Progress("fake kubelets: nodes become Ready, bound pods Running")
-	return s.keep(kubelets.Start(s.running, s.client, s.informers, warningsOf{"fake kubelets", s.warnings}))
+	return s.keep(kubelets.Start(s.running, s.client, s.informers, warnings.of("fake kubelets: ")))
 }
 
 func (s *Simulator) keep(wait func(), err error) error {

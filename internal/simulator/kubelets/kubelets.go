@@ -15,7 +15,6 @@ package kubelets
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
 	"runtime"
 	"slices"
@@ -46,10 +45,9 @@ type kubelets struct {
 // and until ctx is done. The pods of a node whose Ready condition is Unknown stay as they are: its kubelet is silent. The informers of nodes and pods in shared must have synced:
 // theirs are the addresses that are taken. client must be allowed to update the status
 // of nodes and pods, to delete pods, and to write leases. What fails is tried again,
-// and written to logs, one Write each. After the end of ctx, wait until the last
+// and written to warnings. After the end of ctx, wait until the last
 // request has ended with the result.
-func Start(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory, logs io.Writer) (wait func(), err error) {
-	warnings := log.New(logs, "", 0)
+func Start(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory, warnings *log.Logger) (wait func(), err error) {
 	nodes, pods := shared.Core().V1().Nodes(), shared.Core().V1().Pods()
 	index := pods.Informer().GetIndexer()
 	if err := index.AddIndexers(podIndexers); err != nil {
