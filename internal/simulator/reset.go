@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -92,27 +91,16 @@ func (s *Simulator) Reset(ctx context.Context) error {
 // waitDeleted waits until the caches show that everything is gone. The scheduler's are fed
 // by the same watch cache.
 func (s *Simulator) waitDeleted(ctx context.Context, restoring *controlplane.Restoring) error {
-	var left string
-	err := wait.PollUntilContextCancel(ctx, 5*time.Millisecond, true, func(context.Context) (bool, error) {
-		left = s.left(restoring)
-		return left == "", context.Cause(s.running)
-	})
-	if ctx.Err() != nil {
-		return fmt.Errorf("still there: %s: %w", left, context.Cause(ctx))
-	}
-	return err
-}
-
-// left counts the objects in the caches that were deleted, by kind.
-func (s *Simulator) left(restoring *controlplane.Restoring) string {
-	var left []string
+	deleted := func(object any) bool { return restoring.Deleted(object.(metav1.Object)) }
 	for _, informer := range s.cached() {
-		there := slices.DeleteFunc(informer.GetStore().List(), func(object any) bool { return !restoring.Deleted(object.(metav1.Object)) })
-		if len(there) > 0 {
-			left = append(left, fmt.Sprintf("%d %T", len(there), there[0]))
+		err := wait.PollUntilContextCancel(ctx, 5*time.Millisecond, true, func(context.Context) (bool, error) {
+			return !slices.ContainsFunc(informer.GetStore().List(), deleted), context.Cause(s.running)
+		})
+		if err != nil {
+			return err
 		}
 	}
-	return strings.Join(left, ", ")
+	return nil
 }
 
 // paused does something while no controller changes an object: see [controlplane.Cluster.Pause].
