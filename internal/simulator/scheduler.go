@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -100,28 +99,15 @@ func (s *Simulator) apply(ctx context.Context, config []byte) error {
 	return nil
 }
 
-// extenderPatience is how long an extender may take to answer a try.
-const extenderPatience = 5 * time.Second
-
-// tryExtenders asks each extender about a pod and no nodes, and warns of the ones that do not answer: else only the first
-// pod shows it.
+// tryExtenders asks each extender about a pod and no nodes, and warns of the ones that do not answer within their
+// httpTimeout: else only the first pod shows it.
 func (s *Simulator) tryExtenders(extenders []fwk.Extender, typed func(string) string) {
 	var silent []snapshot.Notice
+	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "try", Namespace: metav1.NamespaceDefault, UID: "try"}}
 	for _, extender := range extenders {
-		answered := make(chan error, 1)
-		go func() {
-			pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "try", Namespace: metav1.NamespaceDefault, UID: "try"}}
-			_, _, _, err := extender.Filter(pod, nil)
-			if err == nil {
-				_, _, err = extender.Prioritize(pod, nil)
-			}
-			answered <- err
-		}()
-		var err error
-		select {
-		case err = <-answered:
-		case <-time.After(extenderPatience):
-			err = fmt.Errorf("no answer within %s", extenderPatience)
+		_, _, _, err := extender.Filter(pod, nil)
+		if err == nil {
+			_, _, err = extender.Prioritize(pod, nil)
 		}
 		if err != nil {
 			silent = append(silent, snapshot.Notice{About: "extender " + typed(extender.Name()), Reason: err.Error()})
