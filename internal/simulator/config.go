@@ -35,7 +35,7 @@ type Config struct {
 	// Plugins can be in configurations, by name, beside the plugins that every scheduler here
 	// has. See Registry of package scheduler.
 	Plugins frameworkruntime.Registry
-	// DataDir keeps the cluster, and the configuration that was applied last.
+	// DataDir keeps the cluster, and the configuration that was applied last to a running simulator.
 	// Empty: a temporary one, removed at the end.
 	DataDir string
 	// Importing announces ImportFirst: controllers are paused until it is done, so

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,7 +70,7 @@ func (s *Simulator) ApplySchedulerConfig(ctx context.Context, config []byte) err
 	if err := s.apply(ctx, config); err != nil {
 		return err
 	}
-	s.saved.write(config)
+	s.saveConfig(config)
 	return nil
 }
 
@@ -193,17 +192,8 @@ func (s *schedulers) stopScheduler() {
 	}
 }
 
-// Names in a data directory.
-const (
-	savedFile = "scheduler-config.yaml"
-	// formerFile is the one that was saved when another was given at a start.
-	formerFile = "scheduler-config.old.yaml"
-)
-
-type savedConfig struct {
-	path     string // empty: nothing is saved
-	warnings *log.Logger
-}
+// savedFile is the name of the configuration that was applied last, in a data directory.
+const savedFile = "scheduler-config.yaml"
 
 // firstScheduler starts the scheduler with the configuration that was saved, or
 // else with the given one. A saved one that is not valid any more does not keep the
@@ -216,57 +206,32 @@ func (s *Simulator) firstScheduler(ctx context.Context, cfg Config) error {
 	}
 	s.applying.Lock()
 	defer s.applying.Unlock()
-	saved, err := s.saved.read()
-	if cfg.Resume && saved != nil {
-		cfg.Progress("kube-scheduler with the configuration kept in " + s.saved.path)
-		err = s.apply(ctx, saved)
+	saved, err := os.ReadFile(s.savedConfig)
+	if cfg.Resume && !errors.Is(err, fs.ErrNotExist) {
+		cfg.Progress("kube-scheduler with the configuration kept in " + s.savedConfig)
+		if err == nil {
+			err = s.apply(ctx, saved)
+		}
 		if err == nil {
 			s.baseline.config = saved
 			return nil
 		}
 		if ctx.Err() != nil || s.running.Err() != nil {
-			return fmt.Errorf("%s: %w", s.saved.path, err)
+			return fmt.Errorf("%s: %w", s.savedConfig, err)
 		}
+		s.warnings.Printf("the kept configuration %s cannot be used: %v; %s runs instead: fix the file or remove it, and start again, "+
+			"or apply another, which then takes its place", s.savedConfig, err, cfg.configName)
 	}
 	cfg.Progress("kube-scheduler with " + cfg.configName)
-	if cfg.Resume && err != nil {
-		s.warnings.Printf("the kept configuration %s cannot be used: %v; %s runs instead: fix the file or remove it, and start again, "+
-			"or apply another, which then takes its place", s.saved.path, err, cfg.configName)
-		return s.apply(ctx, cfg.SchedulerConfig)
-	}
-	if err := s.apply(ctx, cfg.SchedulerConfig); err != nil {
-		return err
-	}
-	if saved != nil && !bytes.Equal(saved, cfg.SchedulerConfig) {
-		former := filepath.Join(cfg.DataDir, formerFile)
-		if err := os.Rename(s.saved.path, former); err != nil {
-			s.warnings.Printf("%s is not the configuration that is kept: %v", cfg.configName, err)
-			return nil
-		}
-		cfg.Progress(cfg.configName + " takes the place of the configuration that was kept, which is now in " + former)
-	}
-	s.saved.write(cfg.SchedulerConfig)
-	return nil
+	return s.apply(ctx, cfg.SchedulerConfig)
 }
 
-// read returns the saved configuration, or nil if there is none.
-func (s savedConfig) read() ([]byte, error) {
-	config, err := os.ReadFile(s.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err == nil && len(bytes.TrimSpace(config)) == 0 {
-		return nil, errors.New("it is empty")
-	}
-	return config, err
-}
-
-// write saves the configuration for the next start, if there is to be one.
-func (s savedConfig) write(config []byte) {
-	if s.path == "" {
+// saveConfig saves the configuration for the next start, if there is to be one.
+func (s *Simulator) saveConfig(config []byte) {
+	if s.savedConfig == "" {
 		return
 	}
-	if err := atomicfile.WriteBytes(s.path, config); err != nil {
+	if err := atomicfile.WriteBytes(s.savedConfig, config); err != nil {
 		s.warnings.Printf("the configuration is in use, but not kept for the next start: %v", err)
 	}
 }

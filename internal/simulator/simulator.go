@@ -34,9 +34,9 @@ type Simulator struct {
 	servers
 	caches
 	schedulers
-	baseline baseline
-	saved    savedConfig
-	warnings *log.Logger
+	baseline    baseline
+	savedConfig string // its file; empty: nothing is saved
+	warnings    *log.Logger
 
 	importing  sync.Mutex // while objects are imported, or reset
 	unfinished string     // the file that is there meanwhile; empty: nothing is kept
@@ -56,9 +56,8 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 	}
 	warnings := newWarnings(cfg.Warnings, clock.RealClock{})
 	s := &Simulator{warnings: warnings.of("")}
-	s.saved.warnings = s.warnings
 	if cfg.DataDir != "" {
-		s.saved.path = filepath.Join(cfg.DataDir, savedFile)
+		s.savedConfig = filepath.Join(cfg.DataDir, savedFile)
 	}
 	s.baseline.config = cfg.SchedulerConfig
 	s.prepare, s.plugins, s.extenderBind = cfg.Prepare, cfg.Plugins, cfg.ExtenderBind
