@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
 	"google.golang.org/grpc"
 )
 
@@ -25,11 +26,9 @@ type etcdServer struct {
 
 func startEtcd(dir *dataDir) (s *etcdServer, err error) {
 	s = &etcdServer{endpoint: "unix://" + dir.socket()}
-	onCrash := &crash{dir: dir}
-
 	cfg := embed.NewConfig()
 	cfg.Dir = dir.path(etcdDir)
-	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zapLogger("etcd").WithOptions(onCrash.options()...))
+	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zapLogger("etcd").WithOptions(zap.WithPanicHook(crash{dir}), zap.WithFatalHook(crash{dir})))
 	cfg.ListenClientUrls = []url.URL{{Scheme: "unix", Path: dir.socket()}}
 	// A single member has no peers: the advertised addresses only satisfy
 	// etcd's checks and its membership record, and are not dialled.
@@ -47,16 +46,10 @@ func startEtcd(dir *dataDir) (s *etcdServer, err error) {
 	// The only way to the grpc server, which stop needs.
 	cfg.ServiceRegister = func(g *grpc.Server) { s.grpc = g }
 
-	if s.etcd, err = start(cfg); err != nil {
+	if s.etcd, err = embed.StartEtcd(cfg); err != nil {
 		return nil, fmt.Errorf("start etcd in %s: %w", cfg.Dir, dir.explain(err))
 	}
-	onCrash.running.Store(true)
 	return s, nil
-}
-
-func start(cfg *embed.Config) (etcd *embed.Etcd, err error) {
-	defer recovered(&err)
-	return embed.StartEtcd(cfg)
 }
 
 // waitReady waits until etcd has elected itself. Requests that are made before that
