@@ -3,12 +3,15 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
+	"syscall"
 	"text/template"
 	"unicode/utf8"
 
@@ -33,6 +36,14 @@ func Usage(err error) error {
 		return nil
 	}
 	return UsageError{err}
+}
+
+// Main runs a program until it ends. Its context is done with Ctrl-C or SIGTERM; a second one ends
+// the process at once.
+func Main(run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // Complete gives a program, once it has all of its commands, the command version, and
