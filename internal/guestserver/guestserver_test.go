@@ -70,20 +70,3 @@ func TestProgramServesUntilItIsStopped(t *testing.T) {
 		t.Errorf("exit status %d", got)
 	}
 }
-
-func TestMistakesOnTheCommandLine(t *testing.T) {
-	for args, want := range map[string]struct {
-		status int
-		text   string
-	}{
-		"--lisen=:1":         {2, "--lisen"},
-		"serve":              {2, `unknown command "serve"`},
-		"--listen=127.0.0.1": {1, "missing port"},
-	} {
-		var stderr bytes.Buffer
-		got := Main(t.Context(), []string{args}, io.Discard, &stderr)
-		if got != want.status || !strings.Contains(stderr.String(), want.text) {
-			t.Errorf("%s: status %d, %s", args, got, &stderr)
-		}
-	}
-}
