@@ -80,7 +80,8 @@ type options struct {
 	cluster        capture.Options
 	objectsOnly    bool
 	example        bool
-	notices        []snapshot.Notice // of the file of from
+	objects        *snapshot.Snapshot // to copy, or nil
+	notices        []snapshot.Notice  // of objects
 	headless       bool
 }
 
