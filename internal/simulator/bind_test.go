@@ -25,8 +25,8 @@ func TestExtenderIsSentABindOnlyWithExtenderBind(t *testing.T) {
 		t.Errorf("warned %q", said)
 	}
 
-	sim.extenderBind = true
-	t.Cleanup(func() { sim.extenderBind = false })
+	sim.settings.ExtenderBind = true
+	t.Cleanup(func() { sim.settings.ExtenderBind = false })
 	extender = extenders.Start(t, "filter", "prioritize", "preempt", "bind")
 	listen()
 	apply(t, extender.Config(""))

@@ -63,10 +63,10 @@ func TestExtenderThatFails(t *testing.T) {
 func TestPatternThatTheExtenderRejectsIsNotIgnored(t *testing.T) {
 	url := "http://" + sim.extender.Address // with its own defaults
 	var queue func() string
-	sim.prepare = func(s *scheduler.Scheduler) {
+	sim.settings.Prepare = func(s *scheduler.Scheduler) {
 		queue = func() string { _, summary := s.SchedulingQueue.PendingPods(); return summary }
 	}
-	defer func() { sim.prepare = nil }()
+	defer func() { sim.settings.Prepare = nil }()
 	for _, settings := range []string{"ignorable: true", "ignorable: false", "ignorable: true\n  nodeCacheCapable: true"} {
 		t.Run(settings, func(t *testing.T) {
 			t.Cleanup(reset(t))

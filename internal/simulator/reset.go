@@ -134,15 +134,15 @@ func (s *Simulator) paused(do func() error) (err error) {
 }
 
 // checkFinished refuses to go on with the half of something, but to import it again.
-func (s *Simulator) checkFinished(cfg Config) error {
-	if cfg.DataDir == "" {
+func (s *Simulator) checkFinished() error {
+	if s.settings.DataDir == "" {
 		return nil
 	}
-	s.unfinished = filepath.Join(cfg.DataDir, "unfinished")
+	s.unfinished = filepath.Join(s.settings.DataDir, "unfinished")
 	_, err := os.Stat(s.unfinished)
-	if err == nil && !cfg.Importing {
+	if err == nil && !s.settings.Importing {
 		return fmt.Errorf("data directory %s: an import or a reset was not finished, and controllers would act on the half that is there: "+
-			"import the file again with --from, or remove %s to keep that half", cfg.DataDir, s.unfinished)
+			"import the file again with --from, or remove %s to keep that half", s.settings.DataDir, s.unfinished)
 	}
 	return nil
 }

@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
-	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
@@ -26,12 +25,8 @@ import (
 
 // schedulers are the one that runs, and what all that follow it have in common.
 type schedulers struct {
-	recorder     *recorder.Recorder
-	prepare      func(*scheduler.Scheduler)
-	plugins      frameworkruntime.Registry
-	extenderBind bool
-	podGroups    bool
-	kubeconfig   string
+	recorder   *recorder.Recorder
+	kubeconfig string
 
 	applying sync.Mutex // while another takes over
 	mu       sync.Mutex // guards the rest
@@ -46,9 +41,6 @@ type instance struct {
 	err         error          // why it ended; read it after done
 	extenders   []fwk.Extender // read them after ready
 }
-
-// Plugins were added to what every scheduler here has.
-func (s *schedulers) Plugins() frameworkruntime.Registry { return s.plugins }
 
 // Recorder keeps the scheduling attempts.
 func (s *schedulers) Recorder() *recorder.Recorder { return s.recorder }
@@ -142,8 +134,8 @@ func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Co
 		detach = s.recorder.Attach(sched, typed)
 		warnOfPatterns(sched, config)
 		s.warnOfBinders(sched, typed)
-		if s.prepare != nil {
-			s.prepare(sched)
+		if s.settings.Prepare != nil {
+			s.settings.Prepare(sched)
 		}
 		return nil
 	}
@@ -154,12 +146,12 @@ func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Co
 			Kubeconfig: s.kubeconfig,
 			Config:     config,
 			Transport:  s.transport,
-			Plugins:    s.plugins,
+			Plugins:    s.settings.Plugins,
 			Prepare:    takeOver,
 			Ready:      func() { close(next.ready) },
 
-			ExtenderBind: s.extenderBind,
-			Gates:        map[string]bool{"GenericWorkload": s.podGroups}, // which a what-if may have switched on in this process
+			ExtenderBind: s.settings.ExtenderBind,
+			Gates:        map[string]bool{"GenericWorkload": s.settings.PodGroups}, // which a what-if may have switched on in this process
 		})
 		keep()
 		detach()
@@ -173,7 +165,7 @@ func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Co
 // warnOfBinders names the extenders that are not asked to bind pods.
 func (s *Simulator) warnOfBinders(sched *scheduler.Scheduler, typed func(string) string) {
 	for _, extender := range sched.Extenders {
-		if extender.IsBinder() && !s.extenderBind {
+		if extender.IsBinder() && !s.settings.ExtenderBind {
 			s.warnings.Printf("extender %s: its bindVerb is not called, and pods are bound without it: it may bind pods in a real cluster; "+
 				"if it binds them in this one, start the simulator with --extender-bind", typed(extender.Name()))
 		}
@@ -198,7 +190,7 @@ const savedFile = "scheduler-config.yaml"
 // firstScheduler starts the scheduler with the configuration that was saved, or
 // else with the given one. A saved one that is not valid any more does not keep the
 // simulator from starting: it can be fixed on the page.
-func (s *Simulator) firstScheduler(ctx context.Context, cfg Config) error {
+func (s *Simulator) firstScheduler(ctx context.Context) error {
 	// The scheduler has the rights that it has in any cluster.
 	s.kubeconfig = filepath.Join(s.DataDir(), "scheduler.kubeconfig")
 	if err := s.WriteKubeconfig(s.kubeconfig, "system:kube-scheduler"); err != nil {
@@ -207,8 +199,8 @@ func (s *Simulator) firstScheduler(ctx context.Context, cfg Config) error {
 	s.applying.Lock()
 	defer s.applying.Unlock()
 	saved, err := os.ReadFile(s.savedConfig)
-	if cfg.Resume && !errors.Is(err, fs.ErrNotExist) {
-		cfg.Progress("kube-scheduler with the configuration kept in " + s.savedConfig)
+	if s.settings.Resume && !errors.Is(err, fs.ErrNotExist) {
+		s.settings.Progress("kube-scheduler with the configuration kept in " + s.savedConfig)
 		if err == nil {
 			err = s.apply(ctx, saved)
 		}
@@ -220,10 +212,10 @@ func (s *Simulator) firstScheduler(ctx context.Context, cfg Config) error {
 			return fmt.Errorf("%s: %w", s.savedConfig, err)
 		}
 		s.warnings.Printf("the kept configuration %s cannot be used: %v; %s runs instead: fix the file or remove it, and start again, "+
-			"or apply another, which then takes its place", s.savedConfig, err, cfg.configName)
+			"or apply another, which then takes its place", s.savedConfig, err, s.settings.configName)
 	}
-	cfg.Progress("kube-scheduler with " + cfg.configName)
-	return s.apply(ctx, cfg.SchedulerConfig)
+	s.settings.Progress("kube-scheduler with " + s.settings.configName)
+	return s.apply(ctx, s.settings.SchedulerConfig)
 }
 
 // saveConfig saves the configuration for the next start, if there is to be one.

@@ -89,7 +89,7 @@ func (s *Simulator) resolve(text []byte) (config *kubescheduler.Configuration, t
 
 // WhatIf is the function WhatIf with the plugins of this simulator.
 func (s *Simulator) WhatIf(config []byte) (o engine.Options, done func() error, err error) {
-	return WhatIf(config, s.Plugins())
+	return WhatIf(config, s.settings.Plugins)
 }
 
 // WhatIf makes the options of a what-if from a configuration. As in a simulator, it may name the

@@ -34,6 +34,7 @@ type Simulator struct {
 	servers
 	caches
 	schedulers
+	settings    Config
 	baseline    baseline
 	savedConfig string // its file; empty: nothing is saved
 	warnings    *log.Logger
@@ -55,30 +56,29 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 		return nil, err
 	}
 	warnings := newWarnings(cfg.Warnings, clock.RealClock{})
-	s := &Simulator{warnings: warnings.of("")}
+	s := &Simulator{settings: cfg, warnings: warnings.of("")}
 	if cfg.DataDir != "" {
 		s.savedConfig = filepath.Join(cfg.DataDir, savedFile)
 	}
 	s.baseline.config = cfg.SchedulerConfig
-	s.prepare, s.plugins, s.extenderBind = cfg.Prepare, cfg.Plugins, cfg.ExtenderBind
-	s.podGroups = cfg.PodGroups
 	s.recorder = recorder.New(s.changes.send)
 	s.running, s.cancel = context.WithCancelCause(context.Background())
 	s.stop = sync.OnceValue(s.end)
-	if err := s.start(ctx, cfg, warnings); err != nil {
+	if err := s.start(ctx, warnings); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
 }
 
-func (s *Simulator) start(ctx context.Context, cfg Config, warnings *warnings) (err error) {
+func (s *Simulator) start(ctx context.Context, warnings *warnings) (err error) {
+	cfg := s.settings
 	if err := feature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{"GenericWorkload": cfg.PodGroups}); err != nil {
 		return err
 	}
 	if s.servers, err = startServers(cfg.WebPort, true); err != nil {
 		return err
 	}
-	if err := s.checkFinished(cfg); err != nil {
+	if err := s.checkFinished(); err != nil {
 		return err
 	}
 	if _, _, err := s.resolve(s.baseline.config); err != nil {
@@ -98,7 +98,7 @@ func (s *Simulator) start(ctx context.Context, cfg Config, warnings *warnings) (
 	if err := s.startCaches(ctx, s.running, s.AdminConfig(), warnings.of("caches: ")); err != nil {
 		return err
 	}
-	if err := s.startNodes(cfg, warnings); err != nil {
+	if err := s.startNodes(warnings); err != nil {
 		return err
 	}
 	if cfg.ResultAnnotations {
@@ -110,14 +110,14 @@ func (s *Simulator) start(ctx context.Context, cfg Config, warnings *warnings) (
 	if s.baseline.state, err = s.State(ctx); err != nil {
 		return err
 	}
-	return s.firstScheduler(ctx, cfg)
+	return s.firstScheduler(ctx)
 }
 
-func (s *Simulator) startNodes(cfg Config, warnings *warnings) error {
-	if cfg.Kubelets == NoKubelets {
+func (s *Simulator) startNodes(warnings *warnings) error {
+	if s.settings.Kubelets == NoKubelets {
 		return nil
 	}
-	cfg.Progress("fake kubelets: nodes become Ready, bound pods Running")
+	s.settings.Progress("fake kubelets: nodes become Ready, bound pods Running")
 	return s.keep(kubelets.Start(s.running, s.client, s.informers, warnings.of("fake kubelets: ")))
 }
 
