@@ -21,7 +21,7 @@ import (
 
 // serve runs a simulator and its server until ctx is done, or a request ends it. The server is open from the first moment:
 // a port that is taken is an error at once, and a browser sees the start.
-func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
+func serve(ctx context.Context, o *options, out, errOut io.Writer) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	if err := o.Check(); err != nil {
@@ -35,7 +35,7 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, server.Stop()) }()
+	defer server.Stop()
 	o.Warnings = warnings{errOut}
 	if server.Public() {
 		fmt.Fprintf(o.Warnings, "warning: --listen %s: there is no password: who reaches this address can do everything with the cluster, "+
