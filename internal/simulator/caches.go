@@ -24,15 +24,12 @@ type caches struct {
 // Client may do everything.
 func (c *caches) Client() kubernetes.Interface { return c.client }
 
-// Informers are synced caches of nodes, pods, namespaces, priority classes,
-// persistent volumes and their claims, storage classes, workloads, budgets, services,
-// config maps and events, without their managed fields. What their listers return is shared: don't change it.
+// Informers are synced caches of the kinds in cached, without their managed fields. What their listers
+// return is shared: don't change it.
 func (c *caches) Informers() informers.SharedInformerFactory { return c.informers }
 
-// Changes returns a channel that gets a value soon after anything in the caches
-// of Informers, in the Recorder or in the scheduler's configuration has changed.
-// Several changes may share a value. The subscription ends with ctx; the channel
-// is never closed.
+// Changes returns a channel that gets a value soon after anything in the caches of Informers, in the Recorder
+// or in the scheduler's configuration has changed. Several changes may share one. The channel is never closed.
 func (c *caches) Changes(ctx context.Context) <-chan struct{} { return c.changes.subscribe(ctx) }
 
 // startCaches fills the caches, and keeps them so while running is not done. ctx
@@ -80,9 +77,7 @@ func (c *caches) cached() []cache.SharedIndexInformer {
 // for them. The zero value is ready to use.
 type signal struct{ subscribers sync.Map }
 
-// subscribe returns a channel that gets a value soon after each send. Several
-// sends may share a value. The subscription ends with ctx; the channel is never
-// closed.
+// subscribe returns a channel that gets a value soon after each send, until ctx is done.
 func (s *signal) subscribe(ctx context.Context) <-chan struct{} {
 	c := make(chan struct{}, 1)
 	s.subscribers.Store(c, nil)

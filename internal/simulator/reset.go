@@ -27,9 +27,8 @@ type baseline struct {
 	source *snapshot.Source // of ImportFirst
 }
 
-// ImportFirst imports as Import does, and makes what it imports part of what
-// Reset goes back to: no pod is scheduled before all objects are there. Call it before
-// anything else changes the simulator.
+// ImportFirst imports as Import does, and makes that a part of what Reset goes back to. No pod is scheduled
+// before all objects are there. Call it before anything else changes the simulator.
 func (s *Simulator) ImportFirst(ctx context.Context, in *snapshot.Snapshot, progress func(done, of int)) error {
 	if err := s.importConfig(ctx, in); err != nil {
 		return err
@@ -60,10 +59,8 @@ func (s *Simulator) ImportFirst(ctx context.Context, in *snapshot.Snapshot, prog
 // cluster is not known.
 func (s *Simulator) Source() *snapshot.Source { return s.baseline.source }
 
-// Reset goes back to how things were at the start: all objects are as they were then,
-// whatever their kind, and what came later is gone, scheduling attempts included. So is the
-// scheduler's configuration. The start includes what was in a kept cluster, and what ImportFirst
-// imported. Controllers are paused meanwhile.
+// Reset goes back to the start: all objects and the scheduler's configuration are as they were then, and what came
+// later is gone, scheduling attempts included. The start includes a kept cluster, and what ImportFirst imported.
 func (s *Simulator) Reset(ctx context.Context) error {
 	var wrong error // with the configuration, which keeps no object from being recreated
 	err := s.paused(func() error {
@@ -169,16 +166,12 @@ func (s *Simulator) Export(ctx context.Context) (*snapshot.Snapshot, error) {
 	return out, nil
 }
 
-// Import applies a snapshot to what is there: first the scheduler's
-// configuration, then the objects, as [snapshot.Import] does. progress, which may be
-// nil, gets how many of how many objects are done, from several goroutines.
+// Import applies a snapshot to what is there: first the scheduler's configuration, of which a mistake
+// ends it, then the objects, as [snapshot.Import] does. progress, which may be nil, gets how many of how many
+// objects are done, from several goroutines. If the API server rejects objects, the error is a [snapshot.NotImported].
 //
-// An invalid configuration stops it before anything is done. Objects that the API
-// server rejects do not stop it: the error is then a [snapshot.NotImported].
-//
-// Controllers are paused until all objects are there. Otherwise one would create the
-// pods of a ReplicaSet that come later in the file, or set a claim to Lost before its
-// volume is there.
+// Controllers are paused meanwhile. Otherwise one would create the pods of a ReplicaSet that come
+// later in the file, or set a claim to Lost before its volume is there.
 func (s *Simulator) Import(ctx context.Context, in *snapshot.Snapshot, progress func(done, of int)) error {
 	if err := s.importConfig(ctx, in); err != nil {
 		return err

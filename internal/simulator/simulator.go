@@ -1,9 +1,7 @@
 // Package simulator puts a whole cluster into this process: a control plane,
 // fake kubelets, the web server of the guests, and a kube-scheduler that uses one
 // of the variants, whose configuration can be changed while everything else goes on.
-//
-// It wires what the packages below it do. It has no page and no HTTP API: those
-// stand on it.
+// Page and HTTP API are in the packages below it.
 package simulator
 
 import (

@@ -35,10 +35,8 @@ type provisioner struct {
 	classes storagelisters.StorageClassLister
 }
 
-// startVolumes makes volumes for claims, and deletes released volumes, now and
-// until ctx is done. The informers of claims, volumes and storage classes
-// in shared must run. What fails is tried again, and written to warnings.
-// After the end of ctx, wait until the last request has ended with the result.
+// startVolumes makes volumes for claims, and deletes released volumes, now and until ctx is done. What fails is
+// tried again, and written to warnings. wait returns when the last request has ended.
 func startVolumes(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory, warnings *log.Logger) (wait func(), err error) {
 	core := shared.Core().V1()
 	p := &provisioner{

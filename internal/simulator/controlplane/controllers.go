@@ -6,24 +6,28 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/quota/v1/generic"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/scale"
+	upstream "k8s.io/kubernetes/pkg/controller"
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
 	"k8s.io/kubernetes/pkg/controller/namespace"
+	"k8s.io/kubernetes/pkg/controller/resourcequota"
 	"k8s.io/kubernetes/pkg/controller/tainteviction"
 	"k8s.io/kubernetes/pkg/controller/ttlafterfinished"
 	"k8s.io/kubernetes/pkg/controller/volume/ephemeral"
 	"k8s.io/kubernetes/pkg/controller/volume/persistentvolume"
+	quotainstall "k8s.io/kubernetes/pkg/quota/v1/install"
 
-	upstream "wasmkwokwizardry.io/regex-scheduling/internal/controllers"
+	common "wasmkwokwizardry.io/regex-scheduling/internal/controllers"
 	minor "wasmkwokwizardry.io/regex-scheduling/internal/minor/controlplane"
 )
 
-const gcSyncPeriod = 30 * time.Second // for kinds that appear later, as upstream
+const syncPeriod = 30 * time.Second // for kinds that appear later, as upstream
 
 // cleaners are the controllers that finish a deletion. Without them a namespace
 // stays Terminating, and what a deleted object owned stays.
@@ -39,8 +43,8 @@ var cleaners = []controller{
 			return err
 		}
 		r.loops = append(r.loops,
-			func(ctx context.Context) { collector.Run(ctx, workers, gcSyncPeriod) },
-			func(ctx context.Context) { collector.Sync(ctx, as.Discovery(), gcSyncPeriod) })
+			func(ctx context.Context) { collector.Run(ctx, workers, syncPeriod) },
+			func(ctx context.Context) { collector.Sync(ctx, as.Discovery(), syncPeriod) })
 		return nil
 	}},
 }
@@ -63,13 +67,13 @@ var keepers = []controller{
 		return r.run(ttlafterfinished.New(ctx, r.batch().Jobs(), as), nil)
 	}},
 	quotas,
-	{upstream.Disruption.Name, func(ctx context.Context, r *controllers, as identity) error {
+	{common.Disruption.Name, func(ctx context.Context, r *controllers, as identity) error {
 		mapper := as.mapper()
 		scales, err := scale.NewForConfig(as.config, mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(as.Discovery()))
 		if err != nil {
 			return err
 		}
-		return r.run(upstream.Disruption.Make(ctx, upstream.Access{Client: as, Shared: r.shared, Mapper: mapper, Scales: scales}))
+		return r.run(common.Disruption.Make(ctx, common.Access{Client: as, Shared: r.shared, Mapper: mapper, Scales: scales}))
 	}},
 }
 
@@ -98,19 +102,19 @@ var volumes = []controller{
 	}},
 }
 
-var workloads = shared(upstream.Workloads...)
+var workloads = shared(common.Workloads...)
 
 // nodeMonitorPeriod is how soon a node that is not ready gets the taint that evicts pods, as upstream.
 const nodeMonitorPeriod = 5 * time.Second
 
 // nodes is the controller that taints nodes that are cordoned or not ready.
-var nodes = shared(upstream.NodeLifecycleEvery(nodeMonitorPeriod))
+var nodes = shared(common.NodeLifecycleEvery(nodeMonitorPeriod))
 
 // shared are controllers that what-ifs run, too.
-func shared(all ...upstream.Controller) (of []controller) {
+func shared(all ...common.Controller) (of []controller) {
 	for _, one := range all {
 		of = append(of, controller{one.Name, func(ctx context.Context, r *controllers, as identity) error {
-			return r.run(one.Make(ctx, upstream.Access{Client: as, Shared: r.shared}))
+			return r.run(one.Make(ctx, common.Access{Client: as, Shared: r.shared}))
 		}})
 	}
 	return of
@@ -128,4 +132,52 @@ type metadataOnly struct {
 
 func (m metadataOnly) ForResource(resource schema.GroupVersionResource) (informers.GenericInformer, error) {
 	return m.SharedInformerFactory.ForResource(resource), nil
+}
+
+// quotaRecount is of all quotas, as upstream: else only one whose objects have changed is counted.
+const quotaRecount = 5 * time.Minute
+
+// quotas counts what a ResourceQuota limits. The API server's admission rejects what would exceed a quota that has
+// been counted.
+var quotas = controller{"resourcequota-controller", func(ctx context.Context, r *controllers, as identity) error {
+	objects := countedObjects{metadataOnly{r.metaShared}, r.shared}
+	config, err := minor.Quotas(generic.ListerFuncForResourceFunc(objects.ForResource), r.shared)
+	if err != nil {
+		return err
+	}
+	discover := as.Discovery().ServerPreferredNamespacedResources
+	c, err := resourcequota.NewController(ctx, &resourcequota.ControllerOptions{
+		QuotaClient:               as.CoreV1(),
+		ResourceQuotaInformer:     r.core().ResourceQuotas(),
+		ResyncPeriod:              upstream.StaticResyncPeriodFunc(quotaRecount),
+		InformerFactory:           objects,
+		ReplenishmentResyncPeriod: upstream.NoResyncPeriodFunc,
+		DiscoveryFunc:             discover,
+		IgnoredResourcesFunc:      config.IgnoredResources,
+		InformersStarted:          r.started,
+		Registry:                  generic.NewRegistry(config.Evaluators()),
+		UpdateFilter:              quotainstall.DefaultUpdateFilter(),
+	})
+	if err != nil {
+		return err
+	}
+	r.loops = append(r.loops,
+		func(ctx context.Context) { c.Run(ctx, workers) },
+		func(ctx context.Context) { c.Sync(ctx, discover, syncPeriod) })
+	return nil
+}}
+
+// countedObjects has whole objects of the kinds of which a quota limits more than their number, and the garbage
+// collector's informers of all others.
+type countedObjects struct {
+	metadataOnly
+	whole informers.SharedInformerFactory
+}
+
+func (c countedObjects) ForResource(resource schema.GroupVersionResource) (informers.GenericInformer, error) {
+	switch resource.Resource {
+	case "pods", "services", "persistentvolumeclaims", "resourceclaims":
+		return c.whole.ForResource(resource)
+	}
+	return c.metadataOnly.ForResource(resource)
 }

@@ -167,10 +167,8 @@ func (m *manager) stop() {
 
 var errStopped = errors.New("the control plane was stopped")
 
-// Pause stops the controllers, and returns when the last of them has stopped. So many
-// objects can be made or deleted that belong together, such as a ReplicaSet and
-// its pods, without a controller acting on half of them. Resume starts them again:
-// then they see the whole.
+// Pause stops the controllers, and returns when the last of them has stopped. So none acts on half of
+// the objects that belong together, such as a ReplicaSet and its pods. Resume starts them again.
 func (c *Cluster) Pause() error {
 	m := c.manager
 	m.mu.Lock()
