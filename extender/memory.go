@@ -22,7 +22,7 @@ func (e memoryError) Error() string {
 
 const (
 	// overhead is about what a request takes besides its body: goroutine, buffers, header.
-	overhead = 16 << 10
+	overhead = 32 << 10
 	// The first buffer of a body has the smallest size. Each next one is larger by this
 	// factor; the last one fits.
 	smallestBuffer = 4 << 10

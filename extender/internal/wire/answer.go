@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 	"strconv"
 
@@ -14,20 +15,15 @@ import (
 type Answer struct {
 	// Passed is the number of nodes that pass, or have a score.
 	Passed int
-	nodes  int // in the request
 	write  func(*bufio.Writer)
 }
 
-// The size of the parts in which an answer is written, in bytes.
-const (
-	smallestPart = 4 << 10
-	largestPart  = 64 << 10
-)
+// partSize is the size of the parts in which an answer is written, in bytes.
+const partSize = 16 << 10
 
 // Send writes the answer to w in parts: it is never in memory as a whole.
 func (a *Answer) Send(w io.Writer) error {
-	size := min(max(smallestPart, 16*a.nodes), largestPart) // a part of perNode
-	gather := bufio.NewWriterSize(w, size)                  // which keeps the first error
+	gather := bufio.NewWriterSize(w, partSize) // which keeps the first error
 	a.write(gather)
 	return gather.Flush()
 }
@@ -44,7 +40,7 @@ func Refusal(message string) *Answer {
 
 // Priorities is the answer to a prioritize request: a score for each node.
 func (r *Request) Priorities(scores []int64) *Answer {
-	return &Answer{Passed: len(r.Names), nodes: len(r.Names), write: func(w *bufio.Writer) {
+	return &Answer{Passed: len(r.Names), write: func(w *bufio.Writer) {
 		all := func(int) bool { return true }
 		r.writeList(w, "[]", all, func(comma string, i int) {
 			b := r.appendName(append(w.AvailableBuffer(), comma+`{"Host":`...), i)
@@ -58,7 +54,7 @@ func (r *Request) Priorities(scores []int64) *Answer {
 // order of the request, and the reasons of the others. A nil slice means no failures.
 func (r *Request) Filtered(failures []*algorithm.Failure) *Answer {
 	passes := func(i int) bool { return failures == nil || failures[i] == nil }
-	return &Answer{Passed: r.count(passes), nodes: len(r.Names), write: func(w *bufio.Writer) {
+	return &Answer{Passed: r.count(passes), write: func(w *bufio.Writer) {
 		if r.Form == Full {
 			_, _ = w.WriteString(`{"Nodes":`)
 			r.writeNodes(w, passes, failures == nil)
@@ -92,7 +88,7 @@ func (r *Request) count(passes func(i int) bool) (passed int) {
 // and wants each node's victims.
 func (r *Request) Preempted(failures []*algorithm.Failure) *Answer {
 	passes := func(i int) bool { return failures == nil || failures[i] == nil || !failures[i].Unresolvable }
-	return &Answer{Passed: r.count(passes), nodes: len(r.Names), write: func(w *bufio.Writer) {
+	return &Answer{Passed: r.count(passes), write: func(w *bufio.Writer) {
 		_, _ = w.WriteString(`{"NodeNameToMetaVictims":`)
 		r.writeList(w, "{}", passes, func(comma string, i int) {
 			b := r.appendName(append(w.AvailableBuffer(), comma...), i)
@@ -106,14 +102,14 @@ func (r *Request) Preempted(failures []*algorithm.Failure) *Answer {
 func writeVictims(w *bufio.Writer, v victims) {
 	_, _ = w.WriteString(`{"Pods":[`)
 	comma := ""
-	for _, pod := range v.Pods.is {
+	for _, pod := range v.Pods {
 		_, _ = w.WriteString(comma + `{"UID":`)
-		writeString(w, pod.uid)
+		writeString(w, cmp.Or(pod.UID, pod.Metadata.UID))
 		_ = w.WriteByte('}')
 		comma = ","
 	}
 	_, _ = w.WriteString(`],"NumPDBViolations":`)
-	_, _ = w.Write(strconv.AppendInt(w.AvailableBuffer(), v.NumPDBViolations.is, 10))
+	_, _ = w.Write(strconv.AppendInt(w.AvailableBuffer(), v.NumPDBViolations, 10))
 	_ = w.WriteByte('}')
 }
 
@@ -126,25 +122,19 @@ func (r *Request) writeNodes(w *bufio.Writer, passes func(int) bool, all bool) {
 	_, _ = w.Write(r.bytes(span{r.list.start, r.items.start}))
 	r.writeList(w, "[]", passes, func(comma string, i int) {
 		_, _ = w.WriteString(comma)
-		_, _ = w.Write(r.bytes(r.nodes[i].span))
+		_, _ = w.Write(r.bytes(r.nodes[i].at))
 	})
 	_, _ = w.Write(r.bytes(span{r.items.end, r.list.end}))
 }
 
-// writeFailed writes the map from node to reason of one kind of failures. A repeated name is
-// in it once, with its first reason.
+// writeFailed writes the map from node to reason of one kind of failures.
 func (r *Request) writeFailed(w *bufio.Writer, failures []*algorithm.Failure, unresolvable bool) {
-	seen := map[string]bool{}
-	first := func(i int) bool {
-		if failures == nil || failures[i] == nil || failures[i].Unresolvable != unresolvable || seen[r.Names[i]] {
-			return false
-		}
-		seen[r.Names[i]] = true
-		return true
+	failed := func(i int) bool {
+		return failures != nil && failures[i] != nil && failures[i].Unresolvable == unresolvable
 	}
 	var last *algorithm.Failure
 	var reason []byte // of the last one, after a colon
-	r.writeList(w, "{}", first, func(comma string, i int) {
+	r.writeList(w, "{}", failed, func(comma string, i int) {
 		if failures[i] != last { // most have the same
 			last = failures[i]
 			reason, _ = jsontext.AppendQuote(append(reason[:0], ':'), last.Reason)

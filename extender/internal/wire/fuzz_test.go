@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/tools/txtar"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
@@ -68,6 +69,9 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
+		if json.Valid(body) && !jsontext.Value(bytes.ToLower(body)).IsValid() {
+			return // a member is given twice: encoding/json merges some of them, Read takes the last
+		}
 		wrapped := slices.Concat([]byte(`{"Pod":{"spec":`), body, []byte(`}}`))
 		_, err := wire.Read(wrapped, free)
 		if errors.Is(err, wire.ErrLongName) || errors.Is(err, wire.ErrTooDeep) {

@@ -3,8 +3,7 @@
 //
 // It decodes only the fields that algorithms read, and returns nodes byte for byte, with
 // fields that it does not know. Like encoding/json in kube-scheduler it accepts the names of
-// members in any case. Unlike it, it rejects a member that is given twice: the two ends
-// might not take the same one. It knows nothing of HTTP, and accounts for its memory.
+// members in any case. It knows nothing of HTTP, and accounts for its memory.
 package wire
 
 import (
@@ -48,15 +47,6 @@ type span struct{ start, end int }
 
 func (r *Request) bytes(s span) []byte { return r.body[s.start:s.end] }
 
-// node is a full node: its place in the body, and its name.
-type node struct {
-	span
-	name string
-}
-
-// victim is a pod that would be preempted.
-type victim struct{ uid string }
-
 // Read decodes an ExtenderArgs or ExtenderPreemptionArgs. Before it uses memory, for the request, its answer and the
 // algorithms, it calls take. The error is take's, or names the place in the body. The
 // Request keeps body.
@@ -72,15 +62,14 @@ func Read(body []byte, take func(bytes int64) error) (*Request, error) {
 	if err := r.setNodes(args); err != nil {
 		return nil, err
 	}
-	meta := args.Pod.is.Metadata.is
-	r.Pod = algorithm.Pod{Namespace: meta.Namespace.is, Name: meta.Name.is, Annotations: meta.Annotations.is}
+	meta := args.Pod.Metadata
+	r.Pod = algorithm.Pod{Namespace: meta.Namespace, Name: meta.Name, Annotations: meta.Annotations}
 	return r, nil
 }
 
 // setNodes takes the candidate nodes from the one field that has them.
 func (r *Request) setNodes(args *extenderArgs) error {
-	nodes, names := args.Nodes.is, args.NodeNames.is
-	full, meta := args.NodeNameToVictims.is, args.NodeNameToMetaVictims.is
+	nodes, names, full, meta := args.Nodes, args.NodeNames, args.NodeNameToVictims, args.NodeNameToMetaVictims
 	given := 0
 	for _, is := range []bool{nodes != nil, names.list != nil, full != nil, meta != nil} {
 		if is {
@@ -88,17 +77,17 @@ func (r *Request) setNodes(args *extenderArgs) error {
 		}
 	}
 	switch {
-	case args.Pod.is == nil:
+	case args.Pod == nil:
 		return errors.New("field Pod is missing")
 	case given > 1:
 		return errors.New("the request has several of Nodes, NodeNames, NodeNameToVictims and NodeNameToMetaVictims: send one of them")
 	case nodes != nil:
 		r.Form = Full
-		r.list = args.Nodes.at
-		r.items = nodes.Items.at
-		r.nodes = nodes.Items.is
+		r.list = nodes.at
+		r.items = nodes.is.Items.at
+		r.nodes = nodes.is.Items.is
 		for _, node := range r.nodes {
-			r.Names = append(r.Names, node.name)
+			r.Names = append(r.Names, node.is.Metadata.Name)
 		}
 	case names.list != nil:
 		r.Form = Names
