@@ -54,9 +54,6 @@ func (c *call) handle(w http.ResponseWriter, r *http.Request) *refusal {
 	if c.lacksCertificate(r) {
 		return errNoCertificate
 	}
-	if r.Header.Get("Content-Encoding") != "" {
-		return &refusal{http.StatusUnsupportedMediaType, outcomeBad, "Content-Encoding: send the request as it is"}
-	}
 	limit := c.Config.Limits.Body.Value()
 	if r.ContentLength > limit {
 		return refusalOf(&http.MaxBytesError{Limit: limit}, outcomeTooLarge, "")
@@ -95,21 +92,11 @@ func (c *call) ask(ctx context.Context, body []byte, taken *share) *refusal {
 	if err != nil {
 		return refusalOf(err, outcomeBad, "")
 	}
-	hasVictims := c.request.Form == wire.Victims
-	switch {
-	case c.request.Form != wire.Neither && hasVictims == (c.verb == preempt):
-		return c.run(ctx)
-	case c.verb == preempt:
-		return &refusal{http.StatusBadRequest, outcomeBad, "the request has neither NodeNameToVictims nor NodeNameToMetaVictims: there is nothing to preempt"}
-	case hasVictims:
-		return &refusal{http.StatusBadRequest, outcomeBad, "the request has victims: they are for preempt, not for " + c.verb}
-	case c.verb == filter:
-		c.answer = wire.Refusal("the request has neither Nodes nor NodeNames: there is nothing to filter")
-	default:
-		c.answer = c.request.Priorities(nil)
+	isPreempt := c.request.Form == wire.Victims
+	if c.request.Form == wire.Neither || isPreempt != (c.verb == preempt) {
+		return &refusal{http.StatusBadRequest, outcomeBad, "the request has no candidates: filter and prioritize need Nodes or NodeNames, preempt NodeNameToVictims or NodeNameToMetaVictims"}
 	}
-	c.outcome = outcomeError
-	return nil
+	return c.run(ctx)
 }
 
 // run asks the algorithm, and recovers from its panics.

@@ -44,7 +44,7 @@ func TestExtenderMetricsCountByVerbAlgorithmAndOutcome(t *testing.T) {
 	passing := strings.Count(string(corpus.Names("", 10)), `"kubecon-`)
 	for _, want := range []string{
 		`extender_requests_total{algorithm="regex",outcome="ok",verb="filter"} 2`,
-		`extender_requests_total{algorithm="regex",outcome="error",verb="filter"} 1`,
+		`extender_requests_total{algorithm="regex",outcome="bad_request",verb="filter"} 1`,
 		`extender_requests_total{algorithm="regex",outcome="ok",verb="prioritize"} 1`,
 		`extender_requests_total{algorithm="regex",outcome="bad_request",verb="prioritize"} 1`,
 		`extender_nodes_in_total{algorithm="regex",outcome="ok",verb="filter"} 20`,
