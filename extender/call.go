@@ -140,7 +140,6 @@ func (c *call) decide(ctx context.Context) error {
 		} else {
 			c.answer = c.request.Filtered(failures)
 		}
-		c.logNodes(failures, nil)
 		return nil
 	}
 	scores, err := asked.Prioritize(ctx, &c.request.Args)
@@ -153,27 +152,7 @@ func (c *call) decide(ctx context.Context) error {
 		return err
 	}
 	c.answer = c.request.Priorities(scores)
-	c.logNodes(nil, scores)
 	return nil
-}
-
-// logNodes logs a line for each node at verbosity 5.
-func (c *call) logNodes(failures []*algorithm.Failure, scores []int64) {
-	log := c.Logger.V(5)
-	if !log.Enabled() {
-		return
-	}
-	for i, name := range c.request.Names {
-		if c.verb == prioritize {
-			log.Info("Scored", "pod", c.request.Pod.String(), "node", name, "score", scores[i])
-			continue
-		}
-		reason := ""
-		if failures != nil && failures[i] != nil {
-			reason = failures[i].Reason
-		}
-		log.Info("Filtered", "pod", c.request.Pod.String(), "node", name, "passes", reason == "", "reason", reason)
-	}
 }
 
 func (c *call) count() {

@@ -24,7 +24,7 @@ import (
 // Options configures New.
 type Options struct {
 	Config  *Config     // loaded, or completed by its Complete
-	Logger  logr.Logger // logs requests at verbosity 4, their nodes at 5
+	Logger  logr.Logger // logs requests at verbosity 4
 	Version string      // for the pages
 }
 

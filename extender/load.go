@@ -111,7 +111,7 @@ func (c *Config) flags() *pflag.FlagSet {
 	set.StringVar(&c.TLS.KeyFile, "tls-private-key-file", c.TLS.KeyFile, "`file` with the key of the certificate")
 	set.StringVar(&c.TLS.ClientCAFile, "client-ca-file", c.TLS.ClientCAFile, "`file` with the authorities that must have signed the certificates of clients")
 	set.StringVar(&c.LogFormat, "log-format", c.LogFormat, "`format` of the log: text or json")
-	set.IntVarP(&c.Verbosity, "v", "v", c.Verbosity, "`verbosity` of the log, from 0 to 10: 4 logs each request, 5 each node too")
+	set.IntVarP(&c.Verbosity, "v", "v", c.Verbosity, "`verbosity` of the log, from 0 to 10: 4 logs each request")
 	return set
 }
 
