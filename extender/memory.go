@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -27,10 +25,6 @@ const (
 	// factor; the last one fits.
 	smallestBuffer = 4 << 10
 	bufferGrowth   = 8
-	// tidyAfter is how long after the last large request its memory goes back to the
-	// system. The Go runtime alone would keep it for minutes.
-	tidyAfter = 10 * time.Second
-	large     = 1 << 20 // 150 full nodes, or 5,000 names
 )
 
 // memory bounds what all requests take together: their bodies, and what is built from them.
@@ -38,13 +32,10 @@ type memory struct {
 	limit int64 // bytes
 	free  *semaphore.Weighted
 	used  atomic.Int64
-	tidy  *time.Timer
 }
 
 func newMemory(limit int64) *memory {
-	tidy := time.AfterFunc(tidyAfter, debug.FreeOSMemory)
-	tidy.Stop()
-	return &memory{limit: limit, free: semaphore.NewWeighted(limit), tidy: tidy}
+	return &memory{limit: limit, free: semaphore.NewWeighted(limit)}
 }
 
 // share is the memory of one request. Its methods are for one goroutine.
@@ -73,12 +64,7 @@ func (s *share) give(bytes int64) {
 	s.free.Release(bytes)
 }
 
-func (s *share) release() {
-	if s.taken > large {
-		s.tidy.Reset(tidyAfter)
-	}
-	s.give(s.taken)
-}
+func (s *share) release() { s.give(s.taken) }
 
 // read reads all of source, which has at most limit bytes. The buffer grows with what
 // arrives, so a client that announces much and sends little holds little.
