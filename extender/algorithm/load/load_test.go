@@ -172,7 +172,7 @@ func TestAnswerThatIsOfNoUseIsAnError(t *testing.T) {
 		vector(nil): `no series in the answer`,
 		`{"status":"success","data":{"resultType":"matrix","result":[]}}`:                                            "the query returns a matrix, want a vector",
 		`{"status":"success","data":{"resultType":"vector","result":{}}}`:                                            "not a vector of Prometheus",
-		`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"instance":"a"},"value":[1,"x"]}]}}`: "not a value of Prometheus",
+		`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"instance":"a"},"value":[1,"x"]}]}}`: "none of 1 series has a value",
 		`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"node":"a"},"value":[1,"1"]}]}}`:     `none of 1 series has a value and the label "instance"`,
 	} {
 		config := defaults()
@@ -182,11 +182,10 @@ func TestAnswerThatIsOfNoUseIsAnError(t *testing.T) {
 	}
 }
 
-func TestSampleThatIsOddSpoilsNoOther(t *testing.T) {
+func TestSampleWithoutAValueIsSkipped(t *testing.T) {
 	good := `{"metric":{"instance":"a"},"value":[1,"0.5"]}`
 	for _, odd := range []string{
-		`{"metric":{"instance":"b"},"value":[1,"x"]}`, `{"metric":{"instance":"b"},"value":[1]}`, `{"metric":{"instance":7},"value":[1,"1"]}`,
-		`{"metric":{"instance":"b"},"value":[1,null]}`, `null`, `[]`, `{"metric":{"instance":"b"},"histogram":[1,{}]}`,
+		`{"metric":{"instance":"b"},"value":[1,"x"]}`, `{"metric":{"instance":"b"},"value":[1]}`, `null`, `{"metric":{"instance":"b"},"histogram":[1,{}]}`,
 	} {
 		config := defaults()
 		config.URL = serve(t, `{"status":"success","data":{"resultType":"vector","result":[`+odd+`,`+good+`]},"warnings":["w"]}`).URL
@@ -197,32 +196,11 @@ func TestSampleThatIsOddSpoilsNoOther(t *testing.T) {
 	}
 }
 
-// sampled notes the most heap that is in use while it is read.
-type sampled struct {
-	io.Reader
-	read, highest int
-}
-
-func (s *sampled) Read(p []byte) (int, error) {
-	n, err := s.Reader.Read(p)
-	s.read += n
-	if s.read > 1<<20 {
-		s.read = 0
-		s.highest = max(s.highest, testkit.HeapInUse())
-	}
-	return n, err
-}
-
-// As a whole, an answer of 30 MB took 350 MB.
-func TestLongAnswerIsReadSampleBySample(t *testing.T) {
-	sample := fmt.Sprintf(`{"metric":{"instance":"node-1:9100","job":%q},"value":[1731423600.123,"0.5"]},`, strings.Repeat("x", 200))
-	text := `{"status":"success","data":{"resultType":"vector","result":[` + strings.Repeat(sample, 100_000) + `{"metric":{},"value":[1,"1"]}]}}`
-	c, before, answer := defaults(), testkit.HeapInUse(), &sampled{Reader: strings.NewReader(text)}
-	values, err := c.decode(answer)
-	most := answer.highest - before
-	if err != nil || len(values) != 1 || answer.highest == 0 || most > 8<<20 {
-		t.Errorf("%d values, %v; it took %d bytes", len(values), err, most)
-	}
+func TestAnswerThatIsTooLongIsAnError(t *testing.T) {
+	config := defaults()
+	config.URL = serve(t, `{"status":"`+strings.Repeat("x", maxAnswer)).URL
+	_, err := build(t, config, time.Now).ask(t)
+	testkit.ErrorHas(t, err, "the answer is longer than 8388608 bytes")
 }
 
 func FuzzDecode(f *testing.F) {
