@@ -79,14 +79,8 @@ func (c *call) handle(w http.ResponseWriter, r *http.Request) *refusal {
 	return nil
 }
 
-// ask decodes the request and asks the algorithm. limits.requests counts the requests
-// here, not those whose clients are slow to send or to receive.
+// ask decodes the request and asks the algorithm.
 func (c *call) ask(ctx context.Context, body []byte, taken *share) *refusal {
-	n := c.answering.Add(1)
-	defer c.answering.Add(-1)
-	if n > int64(c.Config.Limits.Requests) {
-		return &refusal{http.StatusTooManyRequests, outcomeBusy, fmt.Sprintf("%d requests are being answered, which is limits.requests: try again later", n-1)}
-	}
 	var err error
 	c.request, err = wire.Read(body, taken.take)
 	if err != nil {

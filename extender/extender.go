@@ -39,12 +39,11 @@ type Extender struct {
 	cancel     context.CancelFunc             // ends the work in the background
 	working    sync.WaitGroup
 
-	memory *memory
-	// inFlight counts all requests, answering the requests that have arrived completely.
-	inFlight, answering atomic.Int64
-	draining            atomic.Bool
-	unknownLog          rate.Sometimes // for requests to unknown paths
-	failedLog           rate.Sometimes // for requests that get no answer, and certificates
+	memory     *memory
+	inFlight   atomic.Int64 // requests
+	draining   atomic.Bool
+	unknownLog rate.Sometimes // for requests to unknown paths
+	failedLog  rate.Sometimes // for requests that get no answer, and certificates
 }
 
 // New makes an extender, and starts the work of its algorithms in the background. Call

@@ -45,7 +45,7 @@ func TestExtenderRejectsInvalidRequests(t *testing.T) {
 	refusedBy(t, "GET", handler, httptest.NewRequest("GET", "/filter", nil), http.StatusNotFound, "POST /filter")
 	refusedBy(t, "another path", handler, httptest.NewRequest("POST", "/bind", nil), http.StatusNotFound, "the verbs are POST /filter, POST /preempt and POST /prioritize")
 
-	e := start(t, configure(t, "limits: {header: 8Ki}"))
+	e := start(t, loadConfig(t, ""))
 	response, err := http.ReadResponse(bufio.NewReader(slowly(t, e.Address, header+"X: "+strings.Repeat("x", 64<<10)+"\r\n\r\n")), nil)
 	testkit.Must(t, err)
 	if response.StatusCode != http.StatusRequestHeaderFieldsTooLarge || !response.Close {
@@ -65,7 +65,7 @@ func TestExtenderRejectsBodiesThatAreTooLarge(t *testing.T) {
 
 func TestExtenderRejectsTooManyRequests(t *testing.T) {
 	letGo := hold(t)
-	e := start(t, configure(t, "limits: {requests: 2}\nalgorithm: test-waits"))
+	e := start(t, configure(t, "limits: {body: 32Ki, buffers: 96Ki}\nalgorithm: test-waits"))
 	body := corpus.Names("", 3)
 	var all sync.WaitGroup
 	for range 2 {
@@ -79,7 +79,7 @@ func TestExtenderRejectsTooManyRequests(t *testing.T) {
 		}()
 	}
 	testkit.EventuallyHolds(t, "two requests to be on their way", func() bool { return waiting.Load() == 2 })
-	w := refusedBy(t, "the third", e.Handler(), httptest.NewRequest("POST", "/filter", bytes.NewReader(body)), http.StatusTooManyRequests, "2 requests are being answered")
+	w := refusedBy(t, "the third", e.Handler(), httptest.NewRequest("POST", "/filter", bytes.NewReader(body)), http.StatusTooManyRequests, "the requests in flight take all the memory of limits.buffers")
 	if w.Header().Get("Retry-After") == "" {
 		t.Error("nothing says when to try again")
 	}
@@ -112,8 +112,7 @@ func TestExtenderCutsOffClientsWhoseHeaderTakesTooLong(t *testing.T) {
 	}
 }
 
-// More clients than limits.requests send a byte now and then, and four do not read their
-// answers.
+// 1,100 clients send a byte now and then, and four do not read their answers.
 func TestExtenderAnswersBesideSlowClients(t *testing.T) {
 	c := loadConfig(t, "")
 	c.Timeouts.Read.Duration = patience // the slow ones are slow until the end, however long the others take
