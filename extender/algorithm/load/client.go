@@ -88,7 +88,3 @@ func (c Config) query(ctx context.Context, client *http.Client) (map[string]floa
 	}
 	return values, nil
 }
-
-// errEmpty is an answer without a series: in most cases a mistake in the query, or a
-// Prometheus that has just started.
-var errEmpty = errors.New("no series in the answer: check that Prometheus scrapes the metric in the query, and wait if Prometheus has just started")

@@ -62,7 +62,7 @@ func (c *Config) decode(body io.Reader) (map[string]float64, error) {
 	}
 	switch {
 	case len(samples) == 0:
-		return nil, fmt.Errorf("query %s: %w", c.promQL(), errEmpty)
+		return nil, fmt.Errorf("query %s: no series in the answer: check that Prometheus scrapes the metric in the query, and wait if Prometheus has just started", c.promQL())
 	case len(values) == 0:
 		return nil, fmt.Errorf("none of %d series has a value and the label %q: set nodeLabel, or keep it in the query", len(samples), c.NodeLabel)
 	}
