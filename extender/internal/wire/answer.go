@@ -3,10 +3,12 @@ package wire
 import (
 	"bufio"
 	"cmp"
+	"encoding/json"
 	"io"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 )
@@ -31,11 +33,12 @@ func (a *Answer) Send(w io.Writer) error {
 // Refusal is an answer to a filter request with only an error, which kube-scheduler reports
 // with the pod.
 func Refusal(message string) *Answer {
-	return &Answer{write: func(w *bufio.Writer) {
-		_, _ = w.WriteString(`{"Nodes":null,"NodeNames":null,"FailedNodes":{},"FailedAndUnresolvableNodes":{},"Error":`)
-		writeString(w, message)
-		_ = w.WriteByte('}')
-	}}
+	return whole(0, extenderv1.ExtenderFilterResult{Error: message})
+}
+
+// whole is an answer that is made at once.
+func whole(passed int, result any) *Answer {
+	return &Answer{Passed: passed, write: func(w *bufio.Writer) { _ = json.NewEncoder(w).Encode(result) }}
 }
 
 // Priorities is the answer to a prioritize request: a score for each node.
@@ -54,7 +57,13 @@ func (r *Request) Priorities(scores []int64) *Answer {
 // order of the request, and the reasons of the others. A nil slice means no failures.
 func (r *Request) Filtered(failures []*algorithm.Failure) *Answer {
 	passes := func(i int) bool { return failures == nil || failures[i] == nil }
-	return &Answer{Passed: r.count(passes), write: func(w *bufio.Writer) {
+	passed := 0
+	for i := range r.Names {
+		if passes(i) {
+			passed++
+		}
+	}
+	return &Answer{Passed: passed, write: func(w *bufio.Writer) {
 		if r.Form == Full {
 			_, _ = w.WriteString(`{"Nodes":`)
 			r.writeNodes(w, passes, failures == nil)
@@ -73,44 +82,22 @@ func (r *Request) Filtered(failures []*algorithm.Failure) *Answer {
 	}}
 }
 
-// count counts the nodes that pass.
-func (r *Request) count(passes func(i int) bool) (passed int) {
-	for i := range r.Names {
-		if passes(i) {
-			passed++
-		}
-	}
-	return passed
-}
-
 // Preempted is the answer to a preempt request: the victims of the nodes that have no failure,
 // or one that preemption resolves. kube-scheduler takes no other node, also if there is none,
 // and wants each node's victims.
 func (r *Request) Preempted(failures []*algorithm.Failure) *Answer {
-	passes := func(i int) bool { return failures == nil || failures[i] == nil || !failures[i].Unresolvable }
-	return &Answer{Passed: r.count(passes), write: func(w *bufio.Writer) {
-		_, _ = w.WriteString(`{"NodeNameToMetaVictims":`)
-		r.writeList(w, "{}", passes, func(comma string, i int) {
-			b := r.appendName(append(w.AvailableBuffer(), comma...), i)
-			_, _ = w.Write(append(b, ':'))
-			writeVictims(w, r.victims[r.Names[i]])
-		})
-		_ = w.WriteByte('}')
-	}}
-}
-
-func writeVictims(w *bufio.Writer, v victims) {
-	_, _ = w.WriteString(`{"Pods":[`)
-	comma := ""
-	for _, pod := range v.Pods {
-		_, _ = w.WriteString(comma + `{"UID":`)
-		writeString(w, cmp.Or(pod.UID, pod.Metadata.UID))
-		_ = w.WriteByte('}')
-		comma = ","
+	result := extenderv1.ExtenderPreemptionResult{NodeNameToMetaVictims: map[string]*extenderv1.MetaVictims{}}
+	for i, name := range r.Names {
+		if failures != nil && failures[i] != nil && failures[i].Unresolvable {
+			continue
+		}
+		of := &extenderv1.MetaVictims{Pods: []*extenderv1.MetaPod{}, NumPDBViolations: r.victims[name].NumPDBViolations}
+		for _, pod := range r.victims[name].Pods {
+			of.Pods = append(of.Pods, &extenderv1.MetaPod{UID: cmp.Or(pod.UID, pod.Metadata.UID)})
+		}
+		result.NodeNameToMetaVictims[name] = of
 	}
-	_, _ = w.WriteString(`],"NumPDBViolations":`)
-	_, _ = w.Write(strconv.AppendInt(w.AvailableBuffer(), v.NumPDBViolations, 10))
-	_ = w.WriteByte('}')
+	return whole(len(result.NodeNameToMetaVictims), result)
 }
 
 // writeNodes writes the NodeList as in the request, without the nodes that failed.
@@ -163,9 +150,4 @@ func (r *Request) appendName(to []byte, i int) []byte {
 	}
 	to, _ = jsontext.AppendQuote(to, r.Names[i]) // invalid UTF-8 is replaced
 	return to
-}
-
-func writeString(w *bufio.Writer, s string) {
-	quoted, _ := jsontext.AppendQuote(w.AvailableBuffer(), s) // invalid UTF-8 is replaced
-	_, _ = w.Write(quoted)
 }
