@@ -54,16 +54,9 @@ func (c *call) handle(w http.ResponseWriter, r *http.Request) *refusal {
 	if c.lacksCertificate(r) {
 		return errNoCertificate
 	}
-	limit := c.Config.Limits.Body.Value()
-	if r.ContentLength > limit {
-		return refusalOf(&http.MaxBytesError{Limit: limit}, outcomeTooLarge, "")
-	}
-	if r.ContentLength >= 0 {
-		limit = r.ContentLength
-	}
 	taken := &share{memory: c.memory}
 	defer taken.release()
-	body, err := taken.read(http.MaxBytesReader(w, r.Body, limit), limit)
+	body, err := taken.read(r.Body, r.ContentLength)
 	if err != nil {
 		return refusalOf(err, outcomeLost, "the request ended too early: ")
 	}

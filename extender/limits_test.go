@@ -54,18 +54,18 @@ func TestExtenderRejectsInvalidRequests(t *testing.T) {
 }
 
 func TestExtenderRejectsBodiesThatAreTooLarge(t *testing.T) {
-	handler := newExtender(t, configure(t, "limits: {body: 64Ki}")).Handler()
+	handler := newExtender(t, configure(t, "limits: {buffers: 64Ki}")).Handler()
 	for announced, body := range map[bool]io.Reader{
 		true:  bytes.NewReader(make([]byte, 64<<10+1)),
 		false: io.MultiReader(bytes.NewReader(make([]byte, 64<<10+1))),
 	} {
-		refusedBy(t, fmt.Sprintf("too large, announced: %v", announced), handler, httptest.NewRequest("POST", "/filter", body), http.StatusRequestEntityTooLarge, "larger than 65536 bytes: raise limits.body,")
+		refusedBy(t, fmt.Sprintf("too large, announced: %v", announced), handler, httptest.NewRequest("POST", "/filter", body), http.StatusRequestEntityTooLarge, "more than 65536 bytes: raise limits.buffers,")
 	}
 }
 
 func TestExtenderRejectsTooManyRequests(t *testing.T) {
 	letGo := hold(t)
-	e := start(t, configure(t, "limits: {body: 32Ki, buffers: 96Ki}\nalgorithm: test-waits"))
+	e := start(t, configure(t, "limits: {buffers: 96Ki}\nalgorithm: test-waits"))
 	body := corpus.Names("", 3)
 	var all sync.WaitGroup
 	for range 2 {
@@ -168,7 +168,7 @@ func TestExtenderAnswersBesideSlowClients(t *testing.T) {
 
 // The slow clients hold nearly all memory until timeouts.read.
 func TestExtenderRejectsSlowClientsAndTakesTheirMemoryBack(t *testing.T) {
-	e := start(t, configure(t, "limits: {body: 4Mi, buffers: 9Mi}\ntimeouts: {read: 2s}"))
+	e := start(t, configure(t, "limits: {buffers: 9Mi}\ntimeouts: {read: 2s}"))
 	var slow []net.Conn
 	for range 4 { // 2 MiB and some for each
 		slow = append(slow, slowly(t, e.Address, header+fmt.Sprintf("Content-Length: %d\r\n\r\n%s", 4<<20, strings.Repeat(" ", 300<<10))))

@@ -15,7 +15,7 @@ var errBusy = errors.New("the requests in flight take all the memory of limits.b
 type memoryError struct{ limit int64 }
 
 func (e memoryError) Error() string {
-	return fmt.Sprintf("the request and what is made of it would take more than %d bytes: raise limits.buffers, or send fewer nodes", e.limit)
+	return fmt.Sprintf("the request and what is made of it would take more than %d bytes: raise limits.buffers, or set nodeCacheCapable: true in the scheduler's configuration, which sends names only", e.limit)
 }
 
 const (
@@ -66,9 +66,15 @@ func (s *share) give(bytes int64) {
 
 func (s *share) release() { s.give(s.taken) }
 
-// read reads all of source, which has at most limit bytes. The buffer grows with what
-// arrives, so a client that announces much and sends little holds little.
-func (s *share) read(source io.Reader, limit int64) ([]byte, error) {
+// read reads all of source, which has length bytes, or -1 if that is not known. The buffer
+// grows with what arrives, so a client that announces much and sends little holds little.
+func (s *share) read(source io.Reader, length int64) ([]byte, error) {
+	if length > s.limit {
+		return nil, memoryError{s.limit}
+	}
+	if length < 0 {
+		length = s.limit
+	}
 	if err := s.take(overhead); err != nil {
 		return nil, err
 	}
@@ -76,7 +82,7 @@ func (s *share) read(source io.Reader, limit int64) ([]byte, error) {
 	for {
 		if len(body) == cap(body) {
 			size := max(bufferGrowth*int64(len(body)), smallestBuffer)
-			size = min(size, limit+1) // one byte more finds the end
+			size = min(size, length+1) // one byte more finds the end
 			if err := s.take(size); err != nil {
 				return nil, err
 			}

@@ -66,11 +66,8 @@ var errNoCertificate = &refusal{
 // refusalOf returns why a request could not be read. For other errors the outcome is
 // otherwise, and the message begins with prefix.
 func refusalOf(err error, otherwise, prefix string) *refusal {
-	var tooLong *http.MaxBytesError
 	var tooMuch memoryError
 	switch {
-	case errors.As(err, &tooLong):
-		return &refusal{http.StatusRequestEntityTooLarge, outcomeTooLarge, fmt.Sprintf("the request is larger than %d bytes: raise limits.body, or set nodeCacheCapable: true in the scheduler's configuration, which sends names only", tooLong.Limit)}
 	case errors.As(err, &tooMuch):
 		return &refusal{http.StatusRequestEntityTooLarge, outcomeTooLarge, tooMuch.Error()}
 	case errors.Is(err, errBusy):

@@ -124,7 +124,7 @@ func TestExtenderBoundsMemoryOfHostileRequests(t *testing.T) {
 	for i := range 2_000_000 {
 		fmt.Fprintf(&annotations, `"%x":"",`, i)
 	}
-	p := startProcess(t, "limits: {body: 200Mi, buffers: 512Mi}")
+	p := startProcess(t, "limits: {buffers: 512Mi}")
 	for _, of := range []struct {
 		what  string
 		body  []byte
