@@ -103,16 +103,14 @@ func compareWith(t *testing.T, body []byte, r *wire.Request) {
 			names = append(names, node.Metadata.Name)
 		}
 	}
-	if want.NodeNames != nil {
-		names = append(names, *want.NodeNames...)
-	}
-	victims := want.NodeNameToVictims
-	if victims == nil {
-		victims = want.NodeNameToMetaVictims
-	}
-	names = slices.AppendSeq(names, maps.Keys(victims))
-	if victims != nil {
-		slices.Sort(names)
+	switch {
+	case want.Nodes != nil:
+	case want.NodeNames != nil:
+		names = *want.NodeNames
+	case want.NodeNameToVictims != nil:
+		names = slices.Sorted(maps.Keys(want.NodeNameToVictims))
+	default:
+		names = slices.Sorted(maps.Keys(want.NodeNameToMetaVictims))
 	}
 	if !slices.Equal(names, r.Names) {
 		t.Errorf("names %q, encoding/json reads %q", r.Names, names)

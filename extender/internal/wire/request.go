@@ -58,47 +58,40 @@ func Read(body []byte, take func(bytes int64) error) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Request{body: body}
-	if err := r.setNodes(args); err != nil {
-		return nil, err
+	if args.Pod == nil {
+		return nil, errors.New("field Pod is missing")
 	}
 	meta := args.Pod.Metadata
+	r := &Request{body: body}
 	r.Pod = algorithm.Pod{Namespace: meta.Namespace, Name: meta.Name, Annotations: meta.Annotations}
+	r.setNodes(args)
 	return r, nil
 }
 
-// setNodes takes the candidate nodes from the one field that has them.
-func (r *Request) setNodes(args *extenderArgs) error {
-	nodes, names, full, meta := args.Nodes, args.NodeNames, args.NodeNameToVictims, args.NodeNameToMetaVictims
-	given := 0
-	for _, is := range []bool{nodes != nil, names.list != nil, full != nil, meta != nil} {
-		if is {
-			given++
-		}
-	}
+// setNodes takes the candidate nodes from the first field that has them. kube-scheduler sends one.
+func (r *Request) setNodes(args *extenderArgs) {
 	switch {
-	case args.Pod == nil:
-		return errors.New("field Pod is missing")
-	case given > 1:
-		return errors.New("the request has several of Nodes, NodeNames, NodeNameToVictims and NodeNameToMetaVictims: send one of them")
-	case nodes != nil:
+	case args.Nodes != nil:
 		r.Form = Full
-		r.list = nodes.at
-		r.items = nodes.is.Items.at
-		r.nodes = nodes.is.Items.is
+		r.list = args.Nodes.at
+		r.items = args.Nodes.is.Items.at
+		r.nodes = args.Nodes.is.Items.is
 		for _, node := range r.nodes {
 			r.Names = append(r.Names, node.is.Metadata.Name)
 		}
-	case names.list != nil:
+	case args.NodeNames.list != nil:
 		r.Form = Names
-		r.Names = names.list
-		r.arePlain = names.arePlain
-	case given == 1:
-		r.Form, r.victims = Victims, full
-		if full == nil {
-			r.victims = meta
-		}
-		r.Names = slices.Sorted(maps.Keys(r.victims))
+		r.Names = args.NodeNames.list
+		r.arePlain = args.NodeNames.arePlain
+	case args.NodeNameToVictims != nil:
+		r.setVictims(args.NodeNameToVictims)
+	case args.NodeNameToMetaVictims != nil:
+		r.setVictims(args.NodeNameToMetaVictims)
 	}
-	return nil
+}
+
+func (r *Request) setVictims(of map[string]victims) {
+	r.Form = Victims
+	r.victims = of
+	r.Names = slices.Sorted(maps.Keys(of))
 }
