@@ -65,6 +65,7 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	}
+	f.Add([]byte(`{"Pod":{},"NodeNames":["a]","b"]}`))
 	for _, text := range texts {
 		f.Add([]byte(text))
 	}

@@ -110,10 +110,10 @@ func readNames(in *jsontext.Decoder, into *names, take func(bytes int64) error) 
 	array := unread(in)
 	array = array[:bytes.IndexByte(array, ']')+1]
 	*into = names{}
-	if in.PeekKind() != '[' || len(array) == 0 || !isPlain(array) {
+	quotes := bytes.Count(array, []byte{'"'}) // an odd number: the bracket is in a name
+	if in.PeekKind() != '[' || len(array) == 0 || quotes%2 == 1 || !isPlain(array) {
 		return json.UnmarshalDecode(in, &into.list)
 	}
-	quotes := bytes.Count(array, []byte{'"'})
 	if err := take(perNode*int64(quotes/2) + perByte*int64(len(array)-quotes)); err != nil {
 		return err
 	}
