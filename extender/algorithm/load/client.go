@@ -78,11 +78,14 @@ func (c Config) query(ctx context.Context, client *http.Client) (map[string]floa
 		return nil, err
 	}
 	defer response.Body.Close()
-	body := &io.LimitedReader{R: response.Body, N: maxAnswer + 1}
-	values, err := c.decode(body)
-	if body.N == 0 {
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1)) // to its end, or the connection is not reused
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > maxAnswer {
 		return nil, fmt.Errorf("%s: the answer is longer than %d bytes: aggregate by node in the query", address, maxAnswer)
 	}
+	values, err := c.decode(body)
 	if err != nil {
 		return nil, fmt.Errorf("%s: status %d: %w", address, response.StatusCode, err)
 	}

@@ -3,7 +3,6 @@ package load
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"net"
 	"strconv"
@@ -28,9 +27,9 @@ type sample struct {
 
 // decode returns a value for each node, at least one, of an answer to an instant query.
 // If a node has several series, the worst value counts; NaN is no value.
-func (c *Config) decode(body io.Reader) (map[string]float64, error) {
+func (c *Config) decode(body []byte) (map[string]float64, error) {
 	var a answer
-	if err := json.NewDecoder(body).Decode(&a); err != nil {
+	if err := json.Unmarshal(body, &a); err != nil {
 		return nil, fmt.Errorf("not an answer of Prometheus: %w", err)
 	}
 	if a.Status != "success" {

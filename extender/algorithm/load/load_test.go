@@ -1,7 +1,6 @@
 package load
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -208,7 +207,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"instance":"[::1]:9100"},"value":[1]}]}}`))
 	c := defaults()
 	f.Fuzz(func(t *testing.T, answer []byte) {
-		got, err := c.decode(bytes.NewReader(answer))
+		got, err := c.decode(answer)
 		for name, value := range got {
 			if err != nil || name == "" || math.IsNaN(value) {
 				t.Errorf("%q: %v, %v", name, value, err)
@@ -233,12 +232,17 @@ func TestTokenIsReadForEveryQuery(t *testing.T) {
 	l := build(t, config, time.Now)
 	_, err := l.ask(t)
 	testkit.ErrorHas(t, err, "bearerTokenFile")
+	from := map[string]bool{} // addresses of connections
 	for _, token := range []string{"one", "two"} {
 		testkit.Must(t, os.WriteFile(config.BearerTokenFile, []byte(token+"\n"), 0o600))
 		_, err := l.ask(t)
 		if err != nil || prometheus.last.Header.Get("Authorization") != "Bearer "+token {
 			t.Errorf("%v, authorization %q", err, prometheus.last.Header.Get("Authorization"))
 		}
+		from[prometheus.last.RemoteAddr] = true
+	}
+	if len(from) != 1 {
+		t.Errorf("queries came over %d connections, want 1", len(from))
 	}
 	got := prometheus.last.URL.Path
 	if got != "/prefix/api/v1/query" {
