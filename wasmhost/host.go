@@ -61,22 +61,20 @@ type Options struct {
 	NoCache bool
 }
 
-// Host fetches guests and makes plugins of them. It fetches and compiles a guest once for all
-// open plugins with the same URL and the same bounds of memory and time, so that all profiles
-// run the same program. Use a new Host for each start of a scheduler. Where guests are
-// compiled, [CompileInChild] says.
+// Host fetches guests and makes plugins of them. It fetches and compiles a guest for each plugin
+// and profile. Use a new Host for each start of a scheduler. [CompileInChild] says where guests
+// are compiled.
 type Host struct {
 	options Options
 
 	mu      sync.Mutex
-	guests  map[guestKey]*sharedGuest
 	plugins map[*plugin]struct{} // all that are open
 	closed  bool
 }
 
 // New makes a Host.
 func New(options Options) *Host {
-	return &Host{options: options, guests: map[guestKey]*sharedGuest{}, plugins: map[*plugin]struct{}{}}
+	return &Host{options: options, plugins: map[*plugin]struct{}{}}
 }
 
 // PluginFactory returns what the scheduler's registry needs to make the plugin of

@@ -51,7 +51,7 @@ func (f Fetcher) pull(ctx context.Context, image string, limit int64) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	if err := CheckSize(layer.Size, limit); err != nil {
+	if err := checkSize(layer.Size, limit); err != nil {
 		return nil, err
 	}
 	wasm, err := c.layer(ctx, ref.Context().Digest(layer.Digest.String()), limit, errTooLarge(limit))
