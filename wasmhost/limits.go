@@ -19,6 +19,6 @@ package wasmhost
 //   - what is fetched: maxRedirects, maxManifest, maxRequests, maxBundle, maxReferrers, maxKey
 //   - compiling: maxMemory, maxTime and stopTime of a child; package module has limits of its own
 //
-// One may tune, by a benchmark of bench/ and nothing else: hintTime, patience, maxQuestions and
+// One may tune, by a benchmark of bench/ and nothing else: hintTime and
 // afterFailure (BenchmarkHints); leastAhead and askedAhead; maxSpare; maxWorkers; maxGone; and
 // entryBytes, preFilterBytes, verdictBytes and slotBytes, which are measured sizes.
