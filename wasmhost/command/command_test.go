@@ -144,26 +144,6 @@ func TestRunAsksReserveAndPermitAboutTheNodeWithTheHighestScore(t *testing.T) {
 	}
 }
 
-func TestRunSaysWhichDeclaredFieldsMadeNoDifference(t *testing.T) {
-	static, err := filepath.Abs("../../static")
-	testkit.Must(t, err)
-	inFolder(t, map[string]string{
-		"nodes.yaml": nodes,
-		"web.yaml":   strings.Replace(aPod, "name: web", "name: web, annotations: {scheduler.wasmkwokwizardry.io/regex: web}", 1),
-		"none.yaml":  aPod,
-	})
-	const prefix, unused = "pod.metadata.annotations['scheduler.wasmkwokwizardry.io/", "declared, but made no difference here: "
-	for pod, want := range map[string]string{
-		"web.yaml":  unused + prefix + "regex-exclude'], " + prefix + "regex-prefer']\n",
-		"none.yaml": unused + prefix + "regex'], " + prefix + "regex-exclude'], " + prefix + "regex-prefer'], node.metadata.name\n",
-	} {
-		_, out, errOut := try(t, "run", filepath.Join(static, "regex_v2.wasm"), "--nodes", "nodes.yaml", "--pod", pod)
-		if !strings.HasSuffix(out, want) {
-			t.Errorf("%s: %s%s", pod, out, errOut)
-		}
-	}
-}
-
 func TestRunNeedsNoFiles(t *testing.T) {
 	const key = "--annotation=scheduler.wasmkwokwizardry.io/regex"
 	for want, more := range map[string][]string{

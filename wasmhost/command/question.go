@@ -149,37 +149,6 @@ func urlOf(guest string) string {
 	return "file://" + filepath.ToSlash(guest)
 }
 
-// without is the question with a declared field removed from the pod or the nodes. A name
-// is replaced.
-func (q question) without(field string) question {
-	q.pod = q.pod.DeepCopy()
-	q.nodes = slices.Clone(q.nodes)
-	ofPod, isPod := strings.CutPrefix(field, "pod.metadata.")
-	if isPod {
-		remove(ofPod, &q.pod.ObjectMeta, "another")
-		return q
-	}
-	for i, node := range q.nodes {
-		q.nodes[i] = node.DeepCopy()
-		remove(strings.TrimPrefix(field, "node.metadata."), &q.nodes[i].ObjectMeta, fmt.Sprint("another-", i))
-	}
-	return q
-}
-
-func remove(field string, of *metav1.ObjectMeta, name string) {
-	kind, key, _ := strings.Cut(strings.TrimSuffix(field, "']"), "['")
-	switch kind {
-	case "name":
-		of.Name = name
-	case "namespace":
-		of.Namespace = ""
-	case "labels":
-		delete(of.Labels, key)
-	case "annotations":
-		delete(of.Annotations, key)
-	}
-}
-
 // schedulerOf is the scheduler's framework with the guest, which is the plugin, and with what the
 // framework cannot be without.
 func schedulerOf(ctx context.Context, started *wasmhost.Started, q question, recorder events.EventRecorderLogger) (scheduler framework.Framework, plugin fwk.Plugin, err error) {

@@ -30,7 +30,7 @@ func newRun() *cobra.Command {
 		Short: "Ask a guest where a pod may run",
 		Long: "Ask a guest where a pod may run, as the scheduler would: its verdict, reason and score for each node, " +
 			"what it answers to Reserve and Permit about the node with the highest score, " +
-			"the events that it sends, what it logs, and which of the fields that it declares made no difference.\n\n" +
+			"the events that it sends, and what it logs.\n\n" +
 			"The exit status is 1 if no node is left or the chosen one is rejected, or, with --expect, if others are left than those.",
 		Example: "  guest run my.wasm --annotation example.com/disk=nvme --nodes a,b\n" +
 			"  guest run my.wasm --pod pod.yaml --nodes nodes.yaml --expect a",
@@ -39,7 +39,7 @@ func newRun() *cobra.Command {
 			if err := q.read(given[0]); err != nil {
 				return err
 			}
-			a, err := ask(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), q)
+			a, err := ask(cmd.Context(), cmd.OutOrStdout(), q)
 			if err != nil {
 				return err
 			}
@@ -58,7 +58,7 @@ func newRun() *cobra.Command {
 }
 
 // ask asks the guest, and prints and returns what it says.
-func ask(ctx context.Context, out, errOut io.Writer, q question) (a answer, err error) {
+func ask(ctx context.Context, out io.Writer, q question) (a answer, err error) {
 	host := wasmhost.New(wasmhost.Options{})
 	defer func() { err = errors.Join(err, host.Close()) }()
 	wasm, err := host.Fetch(ctx, q.args)
@@ -79,9 +79,7 @@ func ask(ctx context.Context, out, errOut io.Writer, q question) (a answer, err 
 	if a.rejected == "" {
 		sayWhatWasNotAsked(out, q.exports, a.called)
 	}
-	klog.SetOutput(io.Discard) // the guest logs the same again
-	defer klog.SetOutput(errOut)
-	return a, sayWhatMadeNoDifference(ctx, out, host, q, started.Describe(), a)
+	return a, nil
 }
 
 // answer is what a guest says of a pod and its nodes, in their order.
@@ -187,32 +185,6 @@ func (a answer) print(out io.Writer, nodes []*v1.Node) error {
 		fmt.Fprintln(out, line)
 	}
 	return err
-}
-
-// sayWhatMadeNoDifference names the declared fields without which the guest says the same, each
-// of which costs further questions.
-func sayWhatMadeNoDifference(ctx context.Context, out io.Writer, host *wasmhost.Host, q question, d wasmhost.Description, with answer) error {
-	if d.NotRemembered != "" {
-		return nil
-	}
-	var same []string
-	for _, field := range d.DecidesBy {
-		started, err := host.Start(ctx, pluginName, q.args)
-		if err != nil {
-			return err
-		}
-		a, err := answerOf(ctx, started, q.without(field), printEvents{io.Discard})
-		if err != nil {
-			return err
-		}
-		if a.rejected == with.rejected && slices.Equal(a.verdicts, with.verdicts) && slices.Equal(a.scores, with.scores) {
-			same = append(same, field)
-		}
-	}
-	if len(same) > 0 {
-		fmt.Fprintf(out, "declared, but made no difference here: %s\n", strings.Join(same, ", "))
-	}
-	return nil
 }
 
 // later are the hooks that the scheduler calls once a node is chosen, or on an occasion.
