@@ -124,10 +124,10 @@ func TestRunAsksReserveAndPermitAboutTheNodeWithTheHighestScore(t *testing.T) {
 		status int
 		said   string
 	}{
-		"":  {0, "Reserve on web-2: Success\nPermit on web-2: Success\nnot asked: unreserve, postbind\n"},
-		"w": {0, "Reserve on web-2: Success\nPermit on web-2: Wait, for 1.5s at most\nnot asked: unreserve, postbind\n"},
-		"r": {1, "Reserve on web-2: Unschedulable: taken\nnot asked: permit, postbind\n"},
-		"t": {1, "Reserve on web-2: Success\nPermit on web-2: Unschedulable: taken\nnot asked: postbind\n"},
+		"":  {0, "Reserve on web-2: Success\nPermit on web-2: Success\n"},
+		"w": {0, "Reserve on web-2: Success\nPermit on web-2: Wait, for 1.5s at most\n"},
+		"r": {1, "Reserve on web-2: Unschedulable: taken\n"},
+		"t": {1, "Reserve on web-2: Success\nPermit on web-2: Unschedulable: taken\n"},
 	} {
 		status, out, errOut := try(t, "run", wasm, "--nodes", "nodes.yaml", "--guest-config", config)
 		if status != want.status || !strings.HasSuffix(out, want.said) {

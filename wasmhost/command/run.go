@@ -76,9 +76,6 @@ func ask(ctx context.Context, out io.Writer, q question) (a answer, err error) {
 	if err := errors.Join(err, a.print(out, q.nodes)); err != nil {
 		return a, err
 	}
-	if a.rejected == "" {
-		sayWhatWasNotAsked(out, q.exports, a.called)
-	}
 	return a, nil
 }
 
@@ -88,9 +85,7 @@ type answer struct {
 	verdicts, scores []string
 	left             []string // names of nodes
 
-	// called are the hooks that were called about the chosen node, and chosen has a line for each
-	// that answers.
-	called, chosen []string
+	chosen         []string // a line for each hook that was called about the chosen node
 	chosenRejected bool
 }
 
@@ -148,13 +143,11 @@ func (a *answer) askAboutChosen(ctx context.Context, plugin fwk.Plugin, q questi
 	var status *fwk.Status
 	if slices.Contains(q.exports, "reserve") {
 		status = reserve.Reserve(ctx, state, pod, node)
-		a.called = append(a.called, "reserve")
 		a.chosen = append(a.chosen, fmt.Sprintf("Reserve on %s: %s", node, inWords(status)))
 	}
 	if status.IsSuccess() && slices.Contains(q.exports, "permit") {
 		var wait time.Duration
 		status, wait = permit.Permit(ctx, state, pod, node)
-		a.called = append(a.called, "permit")
 		line := fmt.Sprintf("Permit on %s: %s", node, inWords(status))
 		if status.IsWait() {
 			line += fmt.Sprintf(", for %s at most", wait)
@@ -164,7 +157,6 @@ func (a *answer) askAboutChosen(ctx context.Context, plugin fwk.Plugin, q questi
 	a.chosenRejected = !status.IsSuccess() && !status.IsWait()
 	if a.chosenRejected && slices.Contains(q.exports, "unreserve") {
 		reserve.Unreserve(ctx, state, pod, node)
-		a.called = append(a.called, "unreserve")
 	}
 }
 
@@ -185,19 +177,6 @@ func (a answer) print(out io.Writer, nodes []*v1.Node) error {
 		fmt.Fprintln(out, line)
 	}
 	return err
-}
-
-// later are the hooks that the scheduler calls once a node is chosen, or on an occasion.
-var later = []string{"addpod", "removepod", "postfilter", "reserve", "unreserve", "permit", "prebind", "bind", "postbind"}
-
-// sayWhatWasNotAsked names the later hooks that the guest exports and that were not called.
-func sayWhatWasNotAsked(out io.Writer, exports, called []string) {
-	left := slices.DeleteFunc(slices.Clone(later), func(hook string) bool {
-		return !slices.Contains(exports, hook) || slices.Contains(called, hook)
-	})
-	if len(left) > 0 {
-		fmt.Fprintf(out, "not asked: %s\n", strings.Join(left, ", "))
-	}
 }
 
 // score returns what each of the nodes scores, nothing where the guest scores none.
