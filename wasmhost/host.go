@@ -26,6 +26,7 @@ package wasmhost
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -148,6 +149,10 @@ func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
 
 // Description is what the host makes of a guest.
 type Description struct {
+	Size             int               // of the module, in bytes
+	SHA256           [sha256.Size]byte // of the module
+	Exports, Imports []string          // functions; imported ones by module
+
 	DecidesBy     []string // fields; none where the guest does not say
 	NotRemembered string   // why its answers are not; empty where they are
 	Instances     int      // at most, for scheduling cycles
@@ -159,8 +164,10 @@ type Description struct {
 func (s *Started) Describe() (d Description) {
 	p := s.p
 	d = Description{
+		Size: p.guest.Size, SHA256: p.guest.SHA256,
 		NotRemembered: p.notRemembered, Instances: p.sharing.instances(), WhyInstances: p.whySharing,
 	}
+	d.Exports, d.Imports = p.guest.Functions()
 	if p.decidesBy != nil {
 		for _, field := range slices.Concat(p.decidesBy.Pod, p.decidesBy.Node) {
 			d.DecidesBy = append(d.DecidesBy, field.String())

@@ -43,8 +43,6 @@ type question struct {
 	nodes  []*v1.Node
 	placed []*v1.Pod // the pods on the nodes
 
-	exports []string // of the guest
-
 	podFile, nodesFile string
 	annotations        []string
 }

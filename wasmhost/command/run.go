@@ -39,14 +39,13 @@ func newRun() *cobra.Command {
 			if err := q.read(given[0]); err != nil {
 				return err
 			}
-			a, err := ask(cmd.Context(), cmd.OutOrStdout(), q)
-			if err != nil {
+			left, rejected, err := ask(cmd.Context(), cmd.OutOrStdout(), q)
+			switch {
+			case err != nil:
 				return err
-			}
-			if cmd.Flags().Changed("expect") {
-				return compare(cmd.ErrOrStderr(), a.left, expected)
-			}
-			if len(a.left) == 0 || a.chosenRejected {
+			case cmd.Flags().Changed("expect"):
+				return compare(cmd.ErrOrStderr(), left, expected)
+			case len(left) == 0 || rejected:
 				return errNotAsWanted
 			}
 			return nil
@@ -57,126 +56,88 @@ func newRun() *cobra.Command {
 	return cmd
 }
 
-// ask asks the guest, and prints and returns what it says.
-func ask(ctx context.Context, out io.Writer, q question) (a answer, err error) {
+// ask walks the pod through a scheduling cycle, and prints what the guest says. It returns the names
+// of the nodes that are left, and whether the guest rejects the pod for the best of them.
+func ask(ctx context.Context, out io.Writer, q question) (left []string, rejected bool, err error) {
 	host := wasmhost.New(wasmhost.Options{})
 	defer func() { err = errors.Join(err, host.Close()) }()
-	wasm, err := host.Fetch(ctx, q.args)
-	if err != nil {
-		return a, err
-	}
 	started, err := host.Start(ctx, pluginName, q.args)
 	if err != nil {
-		return a, err
+		return nil, false, err
 	}
-	if q.exports, _, err = functions(ctx, wasm); err != nil {
-		return a, err
-	}
-	a, err = answerOf(ctx, started, q, printEvents{out})
-	if err := errors.Join(err, a.print(out, q.nodes)); err != nil {
-		return a, err
-	}
-	return a, nil
-}
-
-// answer is what a guest says of a pod and its nodes, in their order.
-type answer struct {
-	rejected         string // by PreFilter; then there is nothing else
-	verdicts, scores []string
-	left             []string // names of nodes
-
-	chosen         []string // a line for each hook that was called about the chosen node
-	chosenRejected bool
-}
-
-// answerOf walks the pod through a scheduling cycle.
-func answerOf(ctx context.Context, started *wasmhost.Started, q question, recorder events.EventRecorderLogger) (a answer, err error) {
-	scheduler, plugin, err := schedulerOf(ctx, started, q, recorder)
+	scheduler, plugin, err := schedulerOf(ctx, started, q, printEvents{out})
 	if err != nil {
-		return a, err
+		return nil, false, err
 	}
 	state := framework.NewCycleState()
 	named, status, _ := scheduler.RunPreFilterPlugins(ctx, state, q.pod)
 	if !status.IsSuccess() {
-		a.rejected = inWords(status)
-		return a, nil
+		fmt.Fprintf(out, "PreFilter: %s\n", inWords(status))
+		return nil, false, nil
 	}
 	var passed []fwk.NodeInfo
+	verdicts := map[string]string{}
 	for _, node := range q.nodes {
 		info, err := scheduler.SnapshotSharedLister().NodeInfos().Get(node.Name)
 		if err != nil {
-			return a, err
+			return nil, false, err
 		}
 		verdict := scheduler.RunFilterPlugins(ctx, state, q.pod, info)
 		if verdict.IsSuccess() && !named.AllNodes() && !named.NodeNames.Has(node.Name) {
 			verdict = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "PreFilter does not name it")
 		}
-		a.verdicts = append(a.verdicts, inWords(verdict))
+		verdicts[node.Name] = inWords(verdict)
 		if verdict.IsSuccess() {
 			passed = append(passed, info)
-			a.left = append(a.left, node.Name)
+			left = append(left, node.Name)
 		}
 	}
 	scores, err := score(ctx, scheduler, state, q.pod, passed)
-	for _, node := range q.nodes {
-		score, ok := scores[node.Name]
-		if ok {
-			a.scores = append(a.scores, fmt.Sprint(score))
-		} else {
-			a.scores = append(a.scores, "")
-		}
+	if err := errors.Join(err, printNodes(out, q.nodes, scores, verdicts)); err != nil || len(left) == 0 {
+		return left, false, err
 	}
-	if err == nil && len(a.left) > 0 {
-		best := slices.MaxFunc(a.left, func(one, other string) int { return cmp.Compare(scores[one], scores[other]) })
-		a.askAboutChosen(ctx, plugin, q, state, best)
-	}
-	return a, err
+	best := slices.MaxFunc(left, func(one, other string) int { return cmp.Compare(scores[one], scores[other]) })
+	return left, askAboutBest(ctx, out, started.Describe().Exports, plugin, q.pod, state, best), nil
 }
 
-// askAboutChosen asks Reserve and Permit about the chosen node, as the scheduler does at the end of
-// a scheduling cycle. Unreserve is called only where one of them rejects the pod.
-func (a *answer) askAboutChosen(ctx context.Context, plugin fwk.Plugin, q question, state fwk.CycleState, node string) {
-	pod := q.pod.DeepCopy()
-	pod.Spec.NodeName = node // as the scheduler assumes
-	reserve, _ := plugin.(fwk.ReservePlugin)
-	permit, _ := plugin.(fwk.PermitPlugin)
-	var status *fwk.Status
-	if slices.Contains(q.exports, "reserve") {
-		status = reserve.Reserve(ctx, state, pod, node)
-		a.chosen = append(a.chosen, fmt.Sprintf("Reserve on %s: %s", node, inWords(status)))
-	}
-	if status.IsSuccess() && slices.Contains(q.exports, "permit") {
-		var wait time.Duration
-		status, wait = permit.Permit(ctx, state, pod, node)
-		line := fmt.Sprintf("Permit on %s: %s", node, inWords(status))
-		if status.IsWait() {
-			line += fmt.Sprintf(", for %s at most", wait)
-		}
-		a.chosen = append(a.chosen, line)
-	}
-	a.chosenRejected = !status.IsSuccess() && !status.IsWait()
-	if a.chosenRejected && slices.Contains(q.exports, "unreserve") {
-		reserve.Unreserve(ctx, state, pod, node)
-	}
-}
-
-func (a answer) print(out io.Writer, nodes []*v1.Node) error {
-	if a.rejected != "" {
-		fmt.Fprintf(out, "PreFilter: %s\n", a.rejected)
-	}
-	if len(a.verdicts) == 0 {
-		return nil
-	}
+func printNodes(out io.Writer, nodes []*v1.Node, scores map[string]int64, verdicts map[string]string) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "NODE\tSCORE\tVERDICT")
-	for i, verdict := range a.verdicts {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", nodes[i].Name, a.scores[i], verdict)
+	for _, node := range nodes {
+		shown := ""
+		score, ok := scores[node.Name]
+		if ok {
+			shown = fmt.Sprint(score)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\n", node.Name, shown, verdicts[node.Name])
 	}
-	err := table.Flush()
-	for _, line := range a.chosen {
-		fmt.Fprintln(out, line)
+	return table.Flush()
+}
+
+// askAboutBest asks Reserve and Permit about the best node, as the scheduler does at the end of a
+// scheduling cycle. Unreserve is called only where one of them rejects the pod.
+func askAboutBest(ctx context.Context, out io.Writer, exports []string, plugin fwk.Plugin, pod *v1.Pod, state fwk.CycleState, node string) (rejected bool) {
+	pod = pod.DeepCopy()
+	pod.Spec.NodeName = node // as the scheduler assumes
+	var status *fwk.Status
+	if slices.Contains(exports, "reserve") {
+		status = plugin.(fwk.ReservePlugin).Reserve(ctx, state, pod, node)
+		fmt.Fprintf(out, "Reserve on %s: %s\n", node, inWords(status))
 	}
-	return err
+	if status.IsSuccess() && slices.Contains(exports, "permit") {
+		var wait time.Duration
+		status, wait = plugin.(fwk.PermitPlugin).Permit(ctx, state, pod, node)
+		atMost := ""
+		if status.IsWait() {
+			atMost = fmt.Sprintf(", for %s at most", wait)
+		}
+		fmt.Fprintf(out, "Permit on %s: %s%s\n", node, inWords(status), atMost)
+	}
+	rejected = !status.IsSuccess() && !status.IsWait()
+	if rejected && slices.Contains(exports, "unreserve") {
+		plugin.(fwk.ReservePlugin).Unreserve(ctx, state, pod, node)
+	}
+	return rejected
 }
 
 // score returns what each of the nodes scores, nothing where the guest scores none.
