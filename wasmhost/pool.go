@@ -105,12 +105,8 @@ func (p *pool) release(s *slot) {
 	p.freed.Signal()
 }
 
-// give makes the instance of an acquired slot a pod's own.
+// give makes the instance of an acquired slot a pod's own. The pod has none yet.
 func (p *pool) give(pod types.UID, s *slot) {
-	_, ok := p.owned.Load(pod)
-	if ok || s.instance == nil {
-		return
-	}
 	size := int64(s.instance.memory)
 	p.owned.Store(pod, &slot{pool: p, instance: s.instance, owned: new(sync.Mutex), counted: size})
 	p.ownedMemory.Add(size)
@@ -158,7 +154,7 @@ func (s *slot) provide() error {
 		return err
 	}
 	s.instance = &instance{Instance: started}
-	p.watchdog.running.Store(s.instance, &seenCall{})
+	p.watchdog.running.Store(s.instance, nil)
 	instances.WithLabelValues(p.name).Inc()
 	p.countMemory(s.instance)
 	if p.closed.Load() { // end may have looked before the instance was there
@@ -215,13 +211,13 @@ const closePatience = 5 * time.Second
 // end ends all instances of a pool that is closed, and the calls that are under way. It reports
 // false if a call that cannot be interrupted has not returned in time.
 func (p *pool) end() bool {
-	p.watchdog.interrupt(errClosed)
 	deadline := time.Now().Add(closePatience)
-	for ; p.watchdog.count() > 0; time.Sleep(time.Millisecond) { // again where an instance is busy, or moved meanwhile
+	for p.watchdog.interrupt(errClosed) > 0 { // again where an instance is busy, or moved meanwhile
 		if time.Now().After(deadline) {
 			return false
 		}
 		p.endIdle()
+		time.Sleep(time.Millisecond)
 	}
 	return true
 }
