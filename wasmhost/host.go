@@ -138,7 +138,7 @@ func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
 	p := s.p
 	if handle != nil {
 		view := cycleView{handle, p.name}
-		p.handle, p.cycleView, p.bindingView = handle, view, bindingViewOf(view)
+		p.handle, p.cycleView, p.bindingView = handle, view, bindingView{view}
 	}
 	why := p.notRemembered
 	if why != "" {
