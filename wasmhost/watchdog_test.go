@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
@@ -18,7 +17,7 @@ import (
 
 // soon is a callTimeout for tests that wait for it. Calls that do not loop end within it on
 // a busy machine too.
-var soon = metav1.Duration{Duration: 300 * time.Millisecond}
+var soon = Timeout{300 * time.Millisecond}
 
 func TestGuestThatLoopsBeforeThereIsAPodStopsTheStart(t *testing.T) {
 	for config, export := range map[string]string{"s": "_start", "e": "enqueue", "d": "decides_by"} {
@@ -120,7 +119,7 @@ func TestGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {
 
 // The guest would loop for an hour.
 func TestHostThatIsClosedWaitsForNoGuest(t *testing.T) {
-	pl := openWith(t, "endless", Args{CallTimeout: metav1.Duration{Duration: time.Hour}}, nil)
+	pl := openWith(t, "endless", Args{CallTimeout: Timeout{time.Hour}}, nil)
 	answered := make(chan *fwk.Status)
 	go func() {
 		answered <- pl.(fwk.FilterPlugin).Filter(t.Context(), framework.NewCycleState(), pod("web"), node("endless"))
