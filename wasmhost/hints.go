@@ -118,7 +118,7 @@ func (h *hints) ask(about *memory.About, pod *v1.Pod, node *v1.Node) (rejected, 
 	c.hint = true
 	c.known = about
 	if h.plugin.guest.Active.Has(abi.PreFilter) {
-		_, _ = c.preFilter()
+		_, _ = c.aboutPod(abi.PreFilter, abi.In{})
 		rejected, known = h.rejection(about, node)
 	}
 	if !known && h.plugin.guest.Active.Has(abi.Filter) {
@@ -133,7 +133,7 @@ func (h *hints) ask(about *memory.About, pod *v1.Pod, node *v1.Node) (rejected, 
 // known.
 func (h *hints) rejection(about *memory.About, node *v1.Node) (rejected, known bool) {
 	if h.plugin.guest.Active.Has(abi.PreFilter) {
-		a := about.PreFilter()
+		a := about.Answer(abi.PreFilter)
 		if a == nil {
 			return false, false
 		}

@@ -21,4 +21,4 @@ package wasmhost
 //
 // One may tune, by a benchmark of bench/ and nothing else: hintTime and
 // afterFailure (BenchmarkHints); leastAhead and askedAhead; maxSpare; maxWorkers; maxGone; and
-// entryBytes, preFilterBytes, verdictBytes and slotBytes, which are measured sizes.
+// entryBytes, answerBytes, verdictBytes and slotBytes, which are measured sizes.
