@@ -66,7 +66,7 @@ func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, ar
 	p.hints.plugin = p
 	p.sharing, p.whySharing = sharingOf(guest, args)
 	p.pool = &pool{
-		name: p.name, url: p.url, guest: guest, ctx: p.ctx,
+		plugin: p,
 		settings: abi.Settings{
 			Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: p.log.write,
 			CallTimeout: timeout, Repeatable: p.notRemembered == "",

@@ -15,10 +15,8 @@ import (
 // pool has the instances of a guest. It hands them out: to scheduling cycles, any that is
 // free; to a pod in permit or binding, its own.
 type pool struct {
-	name, url string // of the plugin and its guest, for logs and metrics
-	guest     *abi.Guest
-	settings  abi.Settings
-	ctx       context.Context // of the start, for the values in it
+	plugin   *plugin
+	settings abi.Settings
 
 	mu    sync.Mutex
 	freed *sync.Cond
@@ -149,13 +147,13 @@ func (s *slot) provide() error {
 		return nil
 	}
 	began := time.Now()
-	started, err := p.guest.Start(p.ctx, p.settings)
+	started, err := p.plugin.guest.Start(p.plugin.ctx, p.settings)
 	if err != nil {
 		return err
 	}
 	s.instance = &instance{Instance: started}
 	p.watchdog.running.Store(s.instance, nil)
-	instances.WithLabelValues(p.name).Inc()
+	instances.WithLabelValues(p.plugin.name).Inc()
 	p.countMemory(s.instance)
 	if p.closed.Load() { // end may have looked before the instance was there
 		s.drop()
@@ -163,8 +161,8 @@ func (s *slot) provide() error {
 	}
 	if s.lost {
 		s.lost = false
-		replacements.WithLabelValues(p.name).Inc()
-		klog.FromContext(p.ctx).Info("Replaced the Wasm guest", "plugin", p.name, "guest", p.url, "took", time.Since(began))
+		replacements.WithLabelValues(p.plugin.name).Inc()
+		klog.FromContext(p.plugin.ctx).Info("Replaced the Wasm guest", "plugin", p.plugin.name, "guest", p.plugin.url, "took", time.Since(began))
 	}
 	return nil
 }
@@ -192,15 +190,15 @@ func (p *pool) closeInstance(i *instance) {
 	}
 	_ = i.Close(context.Background())
 	p.watchdog.running.Delete(i)
-	instances.WithLabelValues(p.name).Dec()
-	guestMemory.WithLabelValues(p.name).Add(-float64(i.memory))
+	instances.WithLabelValues(p.plugin.name).Dec()
+	guestMemory.WithLabelValues(p.plugin.name).Add(-float64(i.memory))
 }
 
 // countMemory tells the metrics how big an instance is.
 func (p *pool) countMemory(i *instance) {
 	size := i.MemorySize()
 	if size != i.memory {
-		guestMemory.WithLabelValues(p.name).Add(float64(size) - float64(i.memory))
+		guestMemory.WithLabelValues(p.plugin.name).Add(float64(size) - float64(i.memory))
 		i.memory = size
 	}
 }
