@@ -33,7 +33,6 @@ func TestMetricsOfAGuest(t *testing.T) {
 		"scheduler_wasm_guest_instances" + labels:                                               "1",
 		"scheduler_wasm_guest_memory_bytes" + labels:                                            "65536",
 		"scheduler_wasm_guest_traps_total" + labels:                                             "1",
-		"scheduler_wasm_guest_replacements_total" + labels:                                      "1",
 	}
 	got := gathered(t)
 	for series, value := range want {

@@ -73,7 +73,7 @@ func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, ar
 		},
 	}
 	p.pool.fill(p.sharing.instances())
-	for _, counter := range []*metrics.CounterVec{traps, replacements, skipped} {
+	for _, counter := range []*metrics.CounterVec{traps, skipped} {
 		counter.WithLabelValues(name) // which is 0 until something happens
 	}
 	watched, stop := context.WithCancel(p.ctx)

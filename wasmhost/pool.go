@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
@@ -34,7 +33,6 @@ type pool struct {
 type slot struct {
 	pool     *pool
 	instance *instance
-	lost     bool        // the last instance has trapped
 	owned    *sync.Mutex // of a pod's own slot; nil for one that is in the pool
 	counted  int64       // in the pool's ownedMemory
 }
@@ -146,7 +144,6 @@ func (s *slot) provide() error {
 	if s.instance != nil {
 		return nil
 	}
-	began := time.Now()
 	started, err := p.plugin.guest.Start(p.plugin.ctx, p.settings)
 	if err != nil {
 		return err
@@ -158,11 +155,6 @@ func (s *slot) provide() error {
 	if p.closed.Load() { // end may have looked before the instance was there
 		s.drop()
 		return errClosed
-	}
-	if s.lost {
-		s.lost = false
-		replacements.WithLabelValues(p.plugin.name).Inc()
-		klog.FromContext(p.plugin.ctx).Info("Replaced the Wasm guest", "plugin", p.plugin.name, "guest", p.plugin.url, "took", time.Since(began))
 	}
 	return nil
 }
