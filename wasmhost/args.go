@@ -31,7 +31,7 @@ type Args struct {
 	// Verify says who must have signed the guest. Nil asks for no signature.
 	Verify *Verify `json:"verify,omitempty"`
 	// GuestSizeLimit bounds the size of the guest, in bytes, up to MaxGuestSize.
-	// Zero is the limit of the Host.
+	// Zero is DefaultGuestSize.
 	GuestSizeLimit resource.Quantity `json:"guestSizeLimit,omitzero"`
 	// MemoryLimit bounds the memory of each instance of the guest, in bytes: from
 	// MinMemory to MaxMemory, in whole pages of 64 KiB. Zero is DefaultMemory.
@@ -74,8 +74,11 @@ const (
 	FailurePolicyIgnore FailurePolicy = "Ignore"
 )
 
-// MaxGuestSize is the most that [Args.GuestSizeLimit] may be, in bytes.
-const MaxGuestSize = 1 << 30
+// What [Args.GuestSizeLimit] may be, in bytes.
+const (
+	DefaultGuestSize = 64 << 20
+	MaxGuestSize     = 1 << 30
+)
 
 // What [Args.MemoryLimit] may be, in bytes.
 const (

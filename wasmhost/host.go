@@ -42,11 +42,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/fetch"
 )
 
-// The defaults of [Options].
-const (
-	DefaultTimeout  = 10 * time.Second
-	DefaultMaxBytes = 64 << 20
-)
+// DefaultTimeout is the Timeout of [Options].
+const DefaultTimeout = 10 * time.Second
 
 // Options say how a [Host] gets guests. The zero value is ready to use.
 type Options struct {
@@ -54,9 +51,6 @@ type Options struct {
 	Transport http.RoundTripper
 	// Timeout bounds each fetch from first to last byte. Zero is DefaultTimeout.
 	Timeout time.Duration
-	// MaxBytes bounds a guest's size where its args do not. Zero is
-	// DefaultMaxBytes.
-	MaxBytes int64
 	// NoCache ignores [Args.CompilationCache], which names a directory to write
 	// to: for a process that anyone may configure.
 	NoCache bool

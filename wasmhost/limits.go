@@ -7,7 +7,7 @@ package wasmhost
 // guestUpdate).
 //
 // A configuration sets, within bounds, what has a field of [Args] or [Options]: DefaultTimeout,
-// DefaultMaxBytes up to MaxGuestSize, DefaultMemory from MinMemory to MaxMemory, DefaultAnswers,
+// DefaultGuestSize up to MaxGuestSize, DefaultMemory from MinMemory to MaxMemory, DefaultAnswers,
 // DefaultCallTimeout. What follows from callTimeout: cycleWithin, startsWithin, looksEach.
 //
 // To protect the scheduler from a guest, bounds that no guest for a real cluster meets:

@@ -45,7 +45,7 @@ func (h *Host) load(ctx context.Context, from fetch.Source, args Args) (*abi.Gue
 
 // fetch returns the bytes behind a URL, if they are what args ask for.
 func (h *Host) fetch(ctx context.Context, from fetch.Source, args Args) ([]byte, error) {
-	wasm, err := h.fetcher().Fetch(ctx, from, cmp.Or(args.GuestSizeLimit.Value(), h.options.MaxBytes, DefaultMaxBytes))
+	wasm, err := h.fetcher().Fetch(ctx, from, cmp.Or(args.GuestSizeLimit.Value(), DefaultGuestSize))
 	if errors.Is(err, fetch.ErrTooLarge) {
 		return nil, &ArgsError{"guestSizeLimit", err}
 	}
