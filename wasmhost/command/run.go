@@ -93,7 +93,8 @@ func ask(ctx context.Context, out io.Writer, q question) (left []string, rejecte
 		}
 	}
 	scores, err := score(ctx, scheduler, state, q.pod, passed)
-	if err := errors.Join(err, printNodes(out, q.nodes, scores, verdicts)); err != nil || len(left) == 0 {
+	err = errors.Join(err, printNodes(out, q.nodes, scores, verdicts))
+	if err != nil || len(left) == 0 {
 		return left, false, err
 	}
 	best := slices.MaxFunc(left, func(one, other string) int { return cmp.Compare(scores[one], scores[other]) })
