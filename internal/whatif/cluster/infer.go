@@ -26,7 +26,6 @@ import (
 func (c *Cluster) infer() error {
 	c.inferOwners()
 	c.inferDeployments()
-	c.inferInjections()
 	return c.inferRevisions()
 }
 
