@@ -5,12 +5,14 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/resource"
 	"sigs.k8s.io/yaml"
 )
 
 // Generate makes the case of a seed: two to six nodes with workloads, and a change.
-func Generate(seed uint64) *Case {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), Case: &Case{object{"config": "native"}, object{}, object{}}}
+func Generate(seed uint64) Case {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), change: object{"config": "native"}, cluster: object{}, made: object{}}
 	for i := range 2 + g.IntN(5) {
 		g.node(i, g.cluster)
 	}
@@ -27,12 +29,13 @@ func Generate(seed uint64) *Case {
 	g.budget()
 	g.policies()
 	g.ask()
-	return g.Case
+	return Case{"change": g.change, "cluster": g.cluster, "made": g.made}
 }
 
 type generator struct {
 	*rand.Rand
-	*Case
+	change, cluster, made object
+
 	nodes      []*node
 	pods       []string    // that have a node
 	owned      []string    // pods that are recreated
@@ -41,60 +44,81 @@ type generator struct {
 	priorities int
 }
 
-// node is how much room is left on a node, in tenths of CPUs.
+// node is how much room is left on a node.
 type node struct {
-	name, zone string
-	cpu, pods  int
-	ports      []int
-	labels     object
-	taints     list
+	name            string
+	milliCPUs, pods int
+	ports           []v1.ContainerPort
+	taints          list
 }
 
 // likely is true in so many of ten cases.
 func (g *generator) likely(ofTen int) bool { return g.IntN(10) < ofTen }
 
+// maybe sets a field in so many of ten cases.
+func (g *generator) maybe(ofTen int, o object, field string, value any) {
+	if g.likely(ofTen) {
+		o[field] = value
+	}
+}
+
 func pick[T any](g *generator, from ...T) T { return from[g.IntN(len(from))] }
 
-func add(to object, kind string, o object) {
-	all, _ := to[kind].(list)
-	to[kind] = append(all, o)
+func add(to object, kind string, o object) { to[kind] = append(asList(to[kind]), o) }
+
+func asList(value any) list {
+	all, _ := value.(list)
+	return all
 }
+
+// at is the object at a place in another one. It is made if it is not there.
+func at(o object, path ...string) object {
+	for _, field := range path {
+		if o[field] == nil {
+			o[field] = object{}
+		}
+		o = o[field].(object)
+	}
+	return o
+}
+
+// parse makes an object of YAML with values in it.
+func parse(text string, values ...any) (o object) {
+	if err := yaml.Unmarshal(fmt.Appendf(nil, text, values...), &o); err != nil {
+		panic(err) // it is a text of this file
+	}
+	return o
+}
+
+func (g *generator) zone() string { return pick(g, "x", "w", "z") }
+
+func (g *generator) disk() string { return pick(g, "ssd", "hdd") }
+
+func (g *generator) topology() string {
+	return pick(g, "kubernetes.io/hostname", "topology.kubernetes.io/zone")
+}
+
+// cpus are some processors, in tenths: from one on.
+func (g *generator) cpus(upTo int) string { return fmt.Sprintf("%dm", 100*(1+g.IntN(upTo))) }
 
 func (g *generator) node(i int, in object) {
-	n := &node{name: string(rune('a' + i)), zone: pick(g, "x", "w", "z"), cpu: 10 * (1 + g.IntN(5)), pods: 2 + g.IntN(8)}
-	n.labels = object{"kubernetes.io/hostname": n.name, "topology.kubernetes.io/zone": n.zone}
-	if g.likely(5) {
-		n.labels["disk"] = pick(g, "ssd", "hdd")
-	}
+	n := &node{name: string(rune('a' + i)), milliCPUs: 1000 * (1 + g.IntN(5)), pods: 2 + g.IntN(8)}
+	o := parse("{metadata: {name: %[1]s, labels: {kubernetes.io/hostname: %[1]s, topology.kubernetes.io/zone: %[2]s}}, spec: {}}", n.name, g.zone())
+	g.maybe(5, at(o, "metadata", "labels"), "disk", g.disk())
 	if g.likely(2) {
-		n.taints = list{g.taint(pick(g, "NoSchedule", "PreferNoSchedule"))}
+		n.taints = list{parse("{key: %s, value: %s, effect: %s}", pick(g, "gpu", "team"), pick(g, "x", "w"), pick(g, "NoSchedule", "PreferNoSchedule"))}
+		at(o, "spec")["taints"] = n.taints
 	}
-	spec := object{}
-	if len(n.taints) > 0 {
-		spec["taints"] = n.taints
-	}
-	if g.likely(1) {
-		spec["unschedulable"] = true
-	}
+	g.maybe(1, at(o, "spec"), "unschedulable", true)
+	at(o, "status")["allocatable"] = g.room(n.milliCPUs, n.pods)
 	g.nodes = append(g.nodes, n)
-	add(in, "nodes", object{
-		"metadata": object{"name": n.name, "labels": copied(n.labels)}, "spec": spec,
-		"status": object{"allocatable": g.room(n.cpu, n.pods)},
-	})
+	add(in, "nodes", o)
 }
 
-func (g *generator) room(cpu, pods int) object {
-	room := object{"cpu": cpus(cpu), "memory": fmt.Sprintf("%dGi", 2+g.IntN(8)), "pods": fmt.Sprint(pods)}
-	if g.likely(4) {
-		room["example.com/gpu"] = fmt.Sprint(1 + g.IntN(2))
-	}
+func (g *generator) room(milliCPUs, pods int) object {
+	room := object{"cpu": fmt.Sprintf("%dm", milliCPUs), "memory": fmt.Sprintf("%dGi", 2+g.IntN(8)), "pods": fmt.Sprint(pods)}
+	g.maybe(4, room, "example.com/gpu", fmt.Sprint(1+g.IntN(2)))
 	return room
-}
-
-func cpus(tenths int) string { return fmt.Sprintf("%dm", 100*tenths) }
-
-func (g *generator) taint(effect string) object {
-	return object{"key": pick(g, "gpu", "team"), "value": pick(g, "x", "w"), "effect": effect}
 }
 
 // priority is a class of its own for each workload: of two that want the same room, one is first.
@@ -102,9 +126,7 @@ func (g *generator) priority() string {
 	g.priorities++
 	name := fmt.Sprintf("p%d", g.priorities)
 	class := object{"metadata": object{"name": name}, "value": 100*g.IntN(20) + g.priorities}
-	if g.likely(2) {
-		class["preemptionPolicy"] = "Never"
-	}
+	g.maybe(2, class, "preemptionPolicy", "Never")
 	add(g.cluster, "priorityClasses", class)
 	return name
 }
@@ -113,21 +135,13 @@ func (g *generator) priority() string {
 func (g *generator) template(app string) object {
 	g.apps = append(g.apps, app)
 	requests := object{}
-	if g.likely(9) {
-		requests["cpu"] = cpus(1 + g.IntN(25))
-	}
-	if g.likely(3) {
-		requests["memory"] = fmt.Sprintf("%dMi", 256*(1+g.IntN(12)))
-	}
+	g.maybe(9, requests, "cpu", g.cpus(25))
+	g.maybe(3, requests, "memory", fmt.Sprintf("%dMi", 256*(1+g.IntN(12))))
 	container := object{"name": "c", "image": "c", "resources": object{"requests": requests}}
-	if g.likely(1) {
-		container["ports"] = list{object{"containerPort": 80, "hostPort": 8080 + g.IntN(2)}}
-	}
+	g.maybe(1, container, "ports", list{object{"containerPort": 80, "hostPort": 8080 + g.IntN(2)}})
 	spec := object{"containers": list{container}, "priorityClassName": g.priority()}
 	metadata := object{"labels": object{"app": app}}
-	if g.likely(2) {
-		metadata["annotations"] = g.annotations()
-	}
+	g.maybe(2, metadata, "annotations", g.annotations())
 	for _, rule := range []func(app string, spec object){g.selector, g.tolerations, g.affinity, g.antiAffinity, g.spread, g.nodeAffinity, g.initContainer, g.device, g.overhead} {
 		if g.likely(2) {
 			rule(app, spec)
@@ -137,16 +151,12 @@ func (g *generator) template(app string) object {
 }
 
 func (g *generator) annotations() object {
-	key := pick(g, "scheduler.wasmkwokwizardry.io/regex", "scheduler.wasmkwokwizardry.io/regex-exclude", "scheduler.wasmkwokwizardry.io/regex-prefer")
+	key := "scheduler.wasmkwokwizardry.io/regex" + pick(g, "", "-exclude", "-prefer")
 	return object{key: pick(g, "^[ab]$", "^[c-f]$", "a|c", "[^a]", "nothing", "b")}
 }
 
 func (g *generator) selector(_ string, spec object) {
-	if g.likely(5) {
-		spec["nodeSelector"] = object{"disk": pick(g, "ssd", "hdd")}
-	} else {
-		spec["nodeSelector"] = object{"topology.kubernetes.io/zone": pick(g, "x", "w", "z")}
-	}
+	spec["nodeSelector"] = pick(g, object{"disk": g.disk()}, object{"topology.kubernetes.io/zone": g.zone()})
 }
 
 func (g *generator) tolerations(_ string, spec object) {
@@ -160,23 +170,22 @@ func (g *generator) tolerations(_ string, spec object) {
 	spec["tolerations"] = list{t}
 }
 
+// required makes a rule of affinity a required one in so many of ten cases, and else one that is preferred.
+func (g *generator) required(ofTen int, rules object, required any, preferred object) {
+	const when = "DuringSchedulingIgnoredDuringExecution"
+	if g.likely(ofTen) {
+		rules["required"+when] = required
+	} else {
+		rules["preferred"+when] = list{preferred}
+	}
+}
+
 func (g *generator) nodeAffinity(_ string, spec object) {
 	term := object{"matchExpressions": list{pick(g,
 		object{"key": "disk", "operator": pick(g, "Exists", "DoesNotExist")},
 		object{"key": "topology.kubernetes.io/zone", "operator": pick(g, "In", "NotIn"), "values": list{pick(g, "x", "w"), "z"}},
 	)}}
-	if g.likely(6) {
-		affinity(spec)["nodeAffinity"] = object{"requiredDuringSchedulingIgnoredDuringExecution": object{"nodeSelectorTerms": list{term}}}
-	} else {
-		affinity(spec)["nodeAffinity"] = object{"preferredDuringSchedulingIgnoredDuringExecution": list{object{"weight": 50, "preference": term}}}
-	}
-}
-
-func affinity(spec object) object {
-	if spec["affinity"] == nil {
-		spec["affinity"] = object{}
-	}
-	return spec["affinity"].(object)
+	g.required(6, at(spec, "affinity", "nodeAffinity"), object{"nodeSelectorTerms": list{term}}, object{"weight": 50, "preference": term})
 }
 
 func (g *generator) affinity(_ string, spec object) {
@@ -188,78 +197,50 @@ func (g *generator) antiAffinity(app string, spec object) {
 }
 
 func (g *generator) podAffinity(spec object, kind, app string) {
-	term := object{"topologyKey": g.topology(), "labelSelector": object{"matchLabels": object{"app": app}}}
-	if g.likely(7) {
-		affinity(spec)[kind] = object{"requiredDuringSchedulingIgnoredDuringExecution": list{term}}
-	} else {
-		affinity(spec)[kind] = object{"preferredDuringSchedulingIgnoredDuringExecution": list{object{"weight": 100, "podAffinityTerm": term}}}
-	}
-}
-
-func (g *generator) topology() string {
-	return pick(g, "kubernetes.io/hostname", "topology.kubernetes.io/zone")
+	term := parse("{topologyKey: %s, labelSelector: {matchLabels: {app: %s}}}", g.topology(), app)
+	g.required(7, at(spec, "affinity", kind), list{term}, object{"weight": 100, "podAffinityTerm": term})
 }
 
 func (g *generator) spread(app string, spec object) {
-	constraint := object{
-		"maxSkew": 1 + g.IntN(2), "topologyKey": g.topology(), "whenUnsatisfiable": pick(g, "DoNotSchedule", "DoNotSchedule", "ScheduleAnyway"),
-		"labelSelector": object{"matchLabels": object{"app": app}},
+	constraint := parse("{maxSkew: %d, topologyKey: %s, whenUnsatisfiable: %s, labelSelector: {matchLabels: {app: %s}}}",
+		1+g.IntN(2), g.topology(), pick(g, "DoNotSchedule", "DoNotSchedule", "ScheduleAnyway"), app)
+	g.maybe(3, constraint, "nodeTaintsPolicy", "Honor")
+	g.maybe(2, constraint, "nodeAffinityPolicy", "Ignore")
+	if constraint["whenUnsatisfiable"] == "DoNotSchedule" {
+		g.maybe(2, constraint, "minDomains", 2+g.IntN(2))
 	}
-	if g.likely(3) {
-		constraint["nodeTaintsPolicy"] = "Honor"
-	}
-	if g.likely(2) {
-		constraint["nodeAffinityPolicy"] = "Ignore"
-	}
-	if g.likely(2) && constraint["whenUnsatisfiable"] == "DoNotSchedule" {
-		constraint["minDomains"] = 2 + g.IntN(2)
-	}
-	if g.likely(2) {
-		constraint["matchLabelKeys"] = list{"pod-template-hash"}
-	}
+	g.maybe(2, constraint, "matchLabelKeys", list{"pod-template-hash"})
 	spec["topologySpreadConstraints"] = list{constraint}
 }
 
 func (g *generator) initContainer(_ string, spec object) {
-	spec["initContainers"] = list{object{"name": "i", "image": "c", "resources": object{"requests": object{"cpu": cpus(5 + g.IntN(25))}}}}
+	spec["initContainers"] = list{parse("{name: i, image: c, resources: {requests: {cpu: %s}}}", g.cpus(30))}
 }
 
 // device requests an extended resource, which some nodes have.
 func (g *generator) device(_ string, spec object) {
-	resources := spec["containers"].(list)[0].(object)["resources"].(object)
-	resources["requests"].(object)["example.com/gpu"] = "1"
-	resources["limits"] = object{"example.com/gpu": "1"}
+	resources := at(spec["containers"].(list)[0].(object), "resources")
+	at(resources, "requests")["example.com/gpu"] = "1"
+	at(resources, "limits")["example.com/gpu"] = "1"
 }
 
 // overhead is of a sandbox, or of a sidecar.
 func (g *generator) overhead(_ string, spec object) {
 	if g.likely(5) {
-		if g.cluster["runtimeClasses"] == nil {
-			add(g.cluster, "runtimeClasses", object{"metadata": object{"name": "box"}, "handler": "box", "overhead": object{"podFixed": object{"cpu": "300m"}}})
-		}
+		g.cluster["runtimeClasses"] = list{parse("{metadata: {name: box}, handler: box, overhead: {podFixed: {cpu: 300m}}}")}
 		spec["runtimeClassName"] = "box"
 		spec["overhead"] = object{"cpu": "300m"}
 		return
 	}
-	sidecar := object{"name": "s", "image": "c", "restartPolicy": "Always", "resources": object{"requests": object{"cpu": cpus(1 + g.IntN(10))}}}
-	spec["initContainers"] = append(asList(spec["initContainers"]), sidecar)
+	add(spec, "initContainers", parse("{name: s, image: c, restartPolicy: Always, resources: {requests: {cpu: %s}}}", g.cpus(10)))
 }
 
 // storage is what claims need: classes whose volumes are made for the pod, or at once.
 func (g *generator) storage() {
-	topologies := ""
-	if g.likely(3) {
-		topologies = fmt.Sprintf(", allowedTopologies: [{matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [%s]}]}]", pick(g, "x", "w", "z"))
-	}
-	add(g.cluster, "storageClasses", parse("{metadata: {name: late}, provisioner: disks.example.com, volumeBindingMode: WaitForFirstConsumer%s}", topologies))
+	late := parse("{metadata: {name: late}, provisioner: disks.example.com, volumeBindingMode: WaitForFirstConsumer}")
+	g.maybe(3, late, "allowedTopologies", list{parse("{matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [%s]}]}", g.zone())})
+	add(g.cluster, "storageClasses", late)
 	add(g.cluster, "storageClasses", parse("{metadata: {name: now}, provisioner: disks.example.com}"))
-}
-
-func parse(text string, values ...any) (o object) {
-	if err := yaml.Unmarshal(fmt.Appendf(nil, text, values...), &o); err != nil {
-		panic(err) // it is a text of this file
-	}
-	return o
 }
 
 const claim = "{accessModes: [ReadWriteOnce], storageClassName: %s, resources: {requests: {storage: 1Gi}}}"
@@ -275,7 +256,7 @@ spec:
   {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], persistentVolumeReclaimPolicy: Retain, storageClassName: none,
   csi: {driver: disks.example.com, volumeHandle: data}, claimRef: {namespace: default, name: data},
   nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [%s]}]}]}}}`,
-			pick(g, "x", "w", "z")))
+			g.zone()))
 	}
 	add(in, "pvcs", object{"metadata": object{"name": "data"}, "spec": parse(claim, class)})
 	spec["volumes"] = list{parse("{name: data, persistentVolumeClaim: {claimName: data}}")}
@@ -295,42 +276,30 @@ func (g *generator) devices(spec object) {
 }
 
 // place finds a node with room for a pod, or none. Its other rules need not hold: they do not for pods that run.
-func (g *generator) place(spec object) *node {
-	container := spec["containers"].(list)[0].(object)
-	cpu, port := 0, 0
-	for _, of := range append(list{container}, asList(spec["initContainers"])...) {
-		var tenths int
-		text, _ := of.(object)["resources"].(object)["requests"].(object)["cpu"].(string)
-		fmt.Sscanf(text, "%d00m", &tenths)
-		cpu = max(cpu, tenths)
-	}
-	ports := asList(container["ports"])
-	if len(ports) > 0 {
-		port = ports[0].(object)["hostPort"].(int)
-	}
+func (g *generator) place(pod object) *node {
+	var is v1.Pod
+	convert(pod, &is)
+	requests := resource.PodRequests(&is, resource.PodResourcesOptions{})
+	cpu := int(requests.Cpu().MilliValue())
+	ports := is.Spec.Containers[0].Ports
 	for _, i := range g.Perm(len(g.nodes)) {
 		n := g.nodes[i]
-		if n.cpu >= cpu && n.pods > 0 && (port == 0 || !slices.Contains(n.ports, port)) {
-			n.cpu -= cpu
+		if n.milliCPUs >= cpu && n.pods > 0 && (len(ports) == 0 || !slices.Contains(n.ports, ports[0])) {
+			n.milliCPUs -= cpu
 			n.pods--
-			n.ports = append(n.ports, port)
+			n.ports = append(n.ports, ports...)
 			return n
 		}
 	}
 	return nil
 }
 
-func asList(value any) list {
-	all, _ := value.(list)
-	return all
-}
-
 func (g *generator) barePod(name string, in object, placed bool) {
 	pod := g.template(name)
-	metadata, spec := pod["metadata"].(object), pod["spec"].(object)
-	metadata["name"] = name
+	spec := at(pod, "spec")
+	at(pod, "metadata")["name"] = name
 	if placed {
-		n := g.place(spec)
+		n := g.place(pod)
 		if n == nil {
 			return
 		}
@@ -344,6 +313,11 @@ func (g *generator) barePod(name string, in object, placed bool) {
 	add(in, "pods", pod)
 }
 
+// listOf is the field of a snapshot for the owners of a kind.
+var listOf = map[string]string{
+	"Deployment": "deployments", "ReplicaSet": "replicaSets", "StatefulSet": "statefulSets", "DaemonSet": "daemonSets", "Job": "jobs",
+}
+
 // workload adds an owner of pods, with the pods themselves if these run.
 func (g *generator) workload(name string, in object, running bool) {
 	kind := pick(g, "Deployment", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
@@ -351,110 +325,96 @@ func (g *generator) workload(name string, in object, running bool) {
 		kind = "ReplicaSet"
 	}
 	template, replicas := g.template(name), 1+g.IntN(4)
-	spec := object{"replicas": replicas, "selector": object{"matchLabels": object{"app": name}}, "template": template}
-	owner := object{"metadata": object{"name": name, "uid": name}, "spec": spec}
+	owner := parse("{metadata: {name: %[1]s, uid: %[1]s}, spec: {selector: {matchLabels: {app: %[1]s}}}}", name)
+	spec := at(owner, "spec")
+	spec["template"], spec["replicas"] = template, replicas
 	switch kind {
 	case "StatefulSet":
 		spec["serviceName"] = name
-		spec["updateStrategy"] = object{"type": "OnDelete"}
-		if g.likely(3) {
-			spec["podManagementPolicy"] = "Parallel"
-		}
-		if g.likely(3) && !running {
-			spec["volumeClaimTemplates"] = list{object{"metadata": object{"name": "data"}, "spec": parse(claim, pick(g, "late", "now"))}}
+		at(spec, "updateStrategy")["type"] = "OnDelete"
+		g.maybe(3, spec, "podManagementPolicy", "Parallel")
+		if !running {
+			g.maybe(3, spec, "volumeClaimTemplates", list{object{"metadata": object{"name": "data"}, "spec": parse(claim, pick(g, "late", "now"))}})
 		}
 	case "DaemonSet":
 		delete(spec, "replicas")
-		spec["updateStrategy"] = object{"type": "OnDelete"}
+		at(spec, "updateStrategy")["type"] = "OnDelete"
 	case "Job":
 		owner["spec"] = object{"parallelism": replicas, "completions": replicas, "template": template}
-		template["spec"].(object)["restartPolicy"] = "Never"
-		annotate(template, "pod-complete.stage.kwok.x-k8s.io/delay", "24h") // or they end at once
+		at(template, "spec")["restartPolicy"] = "Never"
+		at(template, "metadata", "annotations")["pod-complete.stage.kwok.x-k8s.io/delay"] = "24h" // or they end at once
 	}
-	if !running {
-		if g.likely(2) {
-			g.devices(template["spec"].(object))
-		}
-		add(in, map[string]string{"Deployment": "deployments", "ReplicaSet": "replicaSets", "StatefulSet": "statefulSets", "DaemonSet": "daemonSets", "Job": "jobs"}[kind], owner)
+	if running {
+		g.run(kind, owner, replicas)
 		return
 	}
-	owned := func(name, kind, owner string) object {
-		return object{"name": name, "ownerReferences": list{object{"apiVersion": "apps/v1", "kind": kind, "name": owner, "uid": owner, "controller": true}}}
+	if g.likely(2) {
+		g.devices(at(template, "spec"))
 	}
-	ownedBy := name
+	add(in, listOf[kind], owner)
+}
+
+// run adds an owner with as many of its pods as there is room for.
+func (g *generator) run(kind string, owner object, replicas int) {
+	name := at(owner, "metadata")["name"].(string)
+	top := [2]string{kind, name}
 	deployment := copied(owner)
 	if kind == "Deployment" {
-		kind, ownedBy = "ReplicaSet", name+"-1"
-		owner["metadata"] = owned(ownedBy, "Deployment", name)
-		owner["metadata"].(object)["uid"] = ownedBy
-		owner["metadata"].(object)["annotations"] = object{"deployment.kubernetes.io/revision": "1"}
-		owner["metadata"].(object)["labels"] = object{"app": name, "pod-template-hash": "1"}
-		template["metadata"].(object)["labels"].(object)["pod-template-hash"] = "1"
-		spec["selector"].(object)["matchLabels"].(object)["pod-template-hash"] = "1"
+		kind = "ReplicaSet"
+		at(owner, "metadata")["annotations"] = object{"deployment.kubernetes.io/revision": "1"}
+		at(owner, "metadata")["labels"] = object{"app": name, "pod-template-hash": "1"}
+		at(owner, "spec", "template", "metadata", "labels")["pod-template-hash"] = "1"
+		at(owner, "spec", "selector", "matchLabels")["pod-template-hash"] = "1"
+		at(owner, "metadata")["ownerReferences"] = reference(top[0], name)
+		name += "-1"
+		at(owner, "metadata")["name"], at(owner, "metadata")["uid"] = name, name
 	}
-	var placed []object
-	for i := range replicas {
-		n := g.place(template["spec"].(object))
+	template := at(owner, "spec", "template")
+	placed := 0
+	for ; placed < replicas; placed++ {
+		n := g.place(template)
 		if n == nil {
 			break
 		}
 		pod := copied(template)
-		metadata := owned(fmt.Sprintf("%s-%d", ownedBy, i), kind, ownedBy)
-		metadata["labels"] = pod["metadata"].(object)["labels"]
-		annotations := pod["metadata"].(object)["annotations"]
-		if annotations != nil {
-			metadata["annotations"] = annotations
-		}
-		pod["metadata"] = metadata
-		pod["spec"].(object)["nodeName"] = n.name
-		placed = append(placed, pod)
-		g.owned = append(g.owned, metadata["name"].(string))
+		at(pod, "metadata")["name"] = fmt.Sprintf("%s-%d", name, placed)
+		at(pod, "metadata")["ownerReferences"] = reference(kind, name)
+		at(pod, "spec")["nodeName"] = n.name
+		add(g.cluster, "pods", pod)
+		g.owned = append(g.owned, at(pod, "metadata")["name"].(string))
 	}
-	if len(placed) == 0 {
+	if placed == 0 {
 		return
 	}
-	spec["replicas"] = len(placed)
-	if ownedBy == name {
-		g.owners = append(g.owners, [2]string{kind, name})
-	} else {
-		g.owners = append(g.owners, [2]string{"Deployment", name})
-		deployment["spec"].(object)["replicas"] = len(placed)
-		add(in, "deployments", deployment)
-	}
-	add(in, map[string]string{"ReplicaSet": "replicaSets", "StatefulSet": "statefulSets"}[kind], owner)
-	for _, pod := range placed {
-		add(in, "pods", pod)
+	g.owners = append(g.owners, top)
+	at(owner, "spec")["replicas"] = placed
+	add(g.cluster, listOf[kind], owner)
+	if top[0] == "Deployment" {
+		at(deployment, "spec")["replicas"] = placed
+		add(g.cluster, "deployments", deployment)
 	}
 }
 
-func annotate(template object, key, value string) {
-	metadata := template["metadata"].(object)
-	if metadata["annotations"] == nil {
-		metadata["annotations"] = object{}
-	}
-	metadata["annotations"].(object)[key] = value
+func reference(kind, owner string) list {
+	return list{parse("{apiVersion: apps/v1, kind: %s, name: %[2]s, uid: %[2]s, controller: true}", kind, owner)}
 }
 
 func (g *generator) budget() {
-	if len(g.apps) == 0 || g.likely(6) {
+	if g.likely(6) {
 		return
 	}
 	app := pick(g, g.apps...)
-	add(g.cluster, "podDisruptionBudgets", object{
-		"metadata": object{"name": app},
-		"spec":     object{pick(g, "minAvailable", "maxUnavailable"): g.IntN(3), "selector": object{"matchLabels": object{"app": app}}},
-	})
+	add(g.cluster, "podDisruptionBudgets", parse("{metadata: {name: %[1]s}, spec: {%[2]s: %[3]d, selector: {matchLabels: {app: %[1]s}}}}",
+		app, pick(g, "minAvailable", "maxUnavailable"), g.IntN(3)))
 }
 
 // policies are of the namespace: for pods that come later.
 func (g *generator) policies() {
 	if g.likely(1) {
-		add(g.cluster, "limitRanges", object{"metadata": object{"name": "limits"}, "spec": object{"limits": list{
-			object{"type": "Container", "defaultRequest": object{"cpu": cpus(1 + g.IntN(15))}, "max": object{"cpu": "2"}},
-		}}})
+		add(g.cluster, "limitRanges", parse("{metadata: {name: limits}, spec: {limits: [{type: Container, defaultRequest: {cpu: %s}, max: {cpu: '2'}}]}}", g.cpus(15)))
 	}
 	if g.likely(1) {
-		add(g.cluster, "resourceQuotas", object{"metadata": object{"name": "quota"}, "spec": object{"hard": object{"pods": fmt.Sprint(2 + g.IntN(12))}}})
+		add(g.cluster, "resourceQuotas", parse("{metadata: {name: quota}, spec: {hard: {pods: '%d'}}}", 2+g.IntN(12)))
 	}
 }
 
@@ -481,6 +441,13 @@ func (g *generator) askNew() {
 	}
 }
 
+// askNodes adds a node.
+func (g *generator) askNodes() {
+	if len(g.made) == 0 {
+		g.node(len(asList(g.cluster["nodes"])), g.made)
+	}
+}
+
 // aNode is one that is not asked about yet.
 func (g *generator) aNode() *node {
 	i := g.IntN(len(g.nodes))
@@ -496,9 +463,9 @@ func (g *generator) askDrain() { g.change["drain"] = list{g.aNode().name} }
 func (g *generator) askDelete() {
 	if len(g.pods) > 0 && g.likely(6) {
 		g.change["delete"] = list{"pod " + pick(g, g.pods...)}
-		return
+	} else {
+		g.change["delete"] = list{"node " + g.aNode().name}
 	}
-	g.change["delete"] = list{"node " + g.aNode().name}
 }
 
 func (g *generator) askEvict() {
@@ -508,53 +475,42 @@ func (g *generator) askEvict() {
 	}
 }
 
+func (g *generator) patch(kind, name string, patch object) {
+	patch["kind"] = kind
+	at(patch, "metadata")["name"] = name
+	g.change["patch"] = append(asList(g.change["patch"]), patch)
+}
+
 // askScale changes how many pods an owner has, or what they request.
 func (g *generator) askScale() {
 	if len(g.owners) == 0 {
 		return
 	}
 	owner := pick(g, g.owners...)
-	spec := object{"replicas": g.IntN(6)}
+	patch := parse("{spec: {replicas: %d}}", g.IntN(6))
 	if owner[0] == "Deployment" && g.likely(5) {
-		spec = object{"template": object{"metadata": object{"labels": object{"release": "new"}}}}
+		patch = parse("{spec: {template: {metadata: {labels: {release: new}}}}}")
 	}
-	g.patch(object{"kind": owner[0], "metadata": object{"name": owner[1]}, "spec": spec})
+	g.patch(owner[0], owner[1], patch)
 }
 
 // askPod changes the labels of a pod, which rules of others select: its workload loses it.
 func (g *generator) askPod() {
 	all := slices.Concat(g.pods, g.owned)
 	if len(all) > 0 {
-		g.patch(object{"kind": "Pod", "metadata": object{"name": pick(g, all...), "labels": object{"app": pick(g, g.apps...)}}})
+		g.patch("Pod", pick(g, all...), parse("{metadata: {labels: {app: %s}}}", pick(g, g.apps...)))
 	}
 }
 
-// askNodes adds a node.
-func (g *generator) askNodes() {
-	if len(g.made) == 0 {
-		g.node(len(g.cluster["nodes"].(list)), g.made)
-	}
-}
-
-func (g *generator) patch(patch object) { g.change["patch"] = append(asList(g.change["patch"]), patch) }
-
-// askNode changes a node: a cordon, a taint, a label, or its room.
+// askNode changes a node: its readiness, a cordon, a taint, a label, or its room.
 func (g *generator) askNode() {
 	n := g.aNode()
-	patch := object{"kind": "Node", "metadata": object{"name": n.name}}
-	switch g.IntN(6) {
-	case 5:
-		patch["status"] = object{"conditions": list{object{"type": "Ready", "status": "False"}}}
-	case 0:
-		patch["spec"] = object{"unschedulable": pick[any](g, true, nil)}
-	case 1:
-		patch["spec"] = object{"taints": append(slices.Clone(n.taints), object{"key": "new", "effect": pick(g, "NoSchedule", "NoExecute")})}
-	case 2:
-		patch["spec"] = object{"taints": nil}
-	case 3:
-		patch["metadata"].(object)["labels"] = object{pick(g, "disk", "topology.kubernetes.io/zone"): pick(g, "ssd", "x", "w")}
-	case 4:
-		patch["status"] = object{"allocatable": g.room(10*(1+g.IntN(8)), 2+g.IntN(10))}
-	}
-	g.patch(patch)
+	g.patch("Node", n.name, pick(g,
+		parse("{status: {conditions: [{type: Ready, status: 'False'}]}}"),
+		object{"spec": object{"unschedulable": pick[any](g, true, nil)}},
+		object{"spec": object{"taints": append(slices.Clone(n.taints), object{"key": "new", "effect": pick(g, "NoSchedule", "NoExecute")})}},
+		object{"spec": object{"taints": nil}},
+		object{"metadata": object{"labels": object{pick(g, "disk", "topology.kubernetes.io/zone"): pick(g, "ssd", "x", "w")}}},
+		object{"status": object{"allocatable": g.room(1000*(1+g.IntN(8)), 2+g.IntN(10))}},
+	))
 }
