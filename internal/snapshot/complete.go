@@ -39,7 +39,7 @@ func (s *Snapshot) missing() *Snapshot {
 	for _, kind := range Kinds {
 		for o := range kind.All(s) {
 			name := o.GetNamespace()
-			if !IsSystemNamespace(name) && lacks("Namespace", name) {
+			if !slices.Contains(SystemNamespaces, name) && lacks("Namespace", name) {
 				out.Namespaces = append(out.Namespaces, v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 			}
 		}

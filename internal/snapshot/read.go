@@ -49,13 +49,9 @@ type File struct {
 }
 
 // ReadWithin is Read for files of one cluster that have at most so many bytes, uncompressed,
-// and until ctx is done. Its error may be a [TooLarge], or that of ctx; then a file may be in
-// use for moments.
+// and until ctx is done. Its error may be a [TooLarge], or that of ctx; then a file is still in use.
 func ReadWithin(ctx context.Context, maxSize int64, files ...File) (*Snapshot, []Notice, error) {
 	in := newReading(bounds{min(maxSize, math.MaxInt64-1), MaxSent, math.MaxInt, "to be read: --max-size allows more", "to be read: write it as JSON"})
-	for i := range files {
-		files[i].Reader = untilDone{ctx, files[i].Reader}
-	}
 	done := make(chan func() (*Snapshot, []Notice, error), 1)
 	go func() { // since what parses YAML cannot be interrupted
 		s, notices, err := in.read(files)
@@ -67,19 +63,6 @@ func ReadWithin(ctx context.Context, maxSize int64, files ...File) (*Snapshot, [
 	case <-ctx.Done():
 		return nil, nil, context.Cause(ctx)
 	}
-}
-
-// untilDone ends with its context.
-type untilDone struct {
-	context.Context
-	io.Reader
-}
-
-func (r untilDone) Read(into []byte) (int, error) {
-	if r.Err() != nil {
-		return 0, context.Cause(r)
-	}
-	return r.Reader.Read(into)
 }
 
 // AddManifest adds an object in JSON. It returns false if it leaves that out, since
@@ -266,11 +249,7 @@ func (in *reading) yaml(text *bufio.Reader) error {
 }
 
 // header is what manifests and lists have, and exports have not.
-type header struct {
-	APIVersion string            `json:"apiVersion"`
-	Kind       string            `json:"kind"`
-	Metadata   metav1.ObjectMeta `json:"metadata"`
-}
+type header = metav1.PartialObjectMetadata
 
 func (in *reading) document(raw []byte) error {
 	in.documents++
@@ -351,7 +330,7 @@ func (in *reading) object(raw []byte, is header) error {
 			reason = fmt.Sprintf("skipped: it is of %s, and only %s is read: kubectl convert makes one of the other", is.APIVersion, read)
 		}
 	}
-	in.skipped.add(title, reason, qualified(&is.Metadata))
+	in.skipped.add(title, reason, qualified(&is))
 	return nil
 }
 
@@ -361,7 +340,7 @@ func (in *reading) export(of map[string]json.RawMessage) error {
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		var list []json.RawMessage
 		var err error
-		kind := slices.IndexFunc(Kinds, func(k Kind) bool { return nameOf(k.field) == name })
+		kind := slices.IndexFunc(Kinds, func(k Kind) bool { return k.name == name })
 		switch {
 		case name == "schedulerConfig":
 			in.SchedulerConfig = of[name]
@@ -377,11 +356,11 @@ func (in *reading) export(of map[string]json.RawMessage) error {
 			strange++
 		}
 		if err != nil {
-			return located(name, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
 		for i, one := range list {
 			if err := in.add(Kinds[kind], one); err != nil {
-				return located(fmt.Sprintf("%s[%d]", name, i), err)
+				return fmt.Errorf("%s[%d]: %w", name, i, err)
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 	for _, class := range schedulingapi.SystemPriorityClasses() {
 		c.put(class)
 	}
-	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, v1.NamespaceNodeLease} {
+	for _, name := range snapshot.SystemNamespaces {
 		c.put(&v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelMetadataName: name}}})
 	}
 	c.loading = true
