@@ -7,6 +7,7 @@ import (
 	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/storage/ephemeral"
 )
 
 // AddMissing adds what the objects of a snapshot refer to and what it does not have.
@@ -80,6 +81,17 @@ func (s *Snapshot) noticesOfMissing() []Notice {
 	return notices
 }
 
+// ClaimOf is the name of the claim of a pod's volume, or empty.
+func ClaimOf(pod *v1.Pod, volume *v1.Volume) string {
+	switch {
+	case volume.PersistentVolumeClaim != nil:
+		return volume.PersistentVolumeClaim.ClaimName
+	case volume.Ephemeral != nil:
+		return ephemeral.VolumeClaimName(pod, volume)
+	}
+	return ""
+}
+
 // NameClaims has pods name the claims that were made for them from a template, if
 // the snapshot has these: such a claim is its pod's by the UID that the pod had.
 // Otherwise the pods would get others, without a volume or a device.
@@ -95,7 +107,7 @@ func (s *Snapshot) NameClaims() {
 		pod := &s.Pods[i]
 		for v := range pod.Spec.Volumes {
 			volume := &pod.Spec.Volumes[v]
-			name := pod.Name + "-" + volume.Name
+			name := ClaimOf(pod, volume)
 			if volume.Ephemeral != nil && volumes[pod.Namespace+"/"+name] {
 				volume.VolumeSource = v1.VolumeSource{PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: name}}
 			}

@@ -54,14 +54,11 @@ func Import(ctx context.Context, client kubernetes.Interface, in *Snapshot, prog
 	}
 	in.add(missing)
 	i := &importing{client: client, progress: progress, total: in.Objects()}
-	for _, kind := range Kinds {
-		if err := i.put(ctx, kind, in, func(o Object) bool { return !comesLast(o) }); err != nil {
-			return fmt.Errorf("import: %w", err)
-		}
-	}
-	for _, kind := range []string{"Pod", "LimitRange", "ResourceQuota"} {
-		if err := i.put(ctx, KindNamed(kind), in, comesLast); err != nil {
-			return fmt.Errorf("import: %w", err)
+	for _, last := range []bool{false, true} {
+		for _, kind := range Kinds {
+			if err := i.put(ctx, kind, in, last); err != nil {
+				return fmt.Errorf("import: %w", err)
+			}
 		}
 	}
 	if len(i.rejected) == 0 {

@@ -20,14 +20,14 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// put writes objects of a kind. What the API server rejects does not stop it; the end of ctx
+// put writes the objects of a kind that come last, or all others. What the API server rejects does not stop it; the end of ctx
 // or of the API server does.
-func (i *importing) put(ctx context.Context, kind Kind, in *Snapshot, which func(Object) bool) error {
+func (i *importing) put(ctx context.Context, kind Kind, in *Snapshot, last bool) error {
 	i.until = time.Now().Add(settle)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelism)
 	for obj := range kind.All(in) {
-		if !which(obj) {
+		if comesLast(obj) != last {
 			continue
 		}
 		group.Go(func() error {

@@ -207,12 +207,8 @@ func (s *Snapshot) usedVolumes() map[string]bool {
 	}
 	for i := range s.Pods {
 		pod := &s.Pods[i]
-		for _, volume := range pod.Spec.Volumes {
-			claim := pod.Name + "-" + volume.Name // of an ephemeral volume
-			if volume.PersistentVolumeClaim != nil {
-				claim = volume.PersistentVolumeClaim.ClaimName
-			}
-			used[pod.Spec.NodeName+" "+volumes[pod.Namespace+"/"+claim]] = true
+		for v := range pod.Spec.Volumes {
+			used[pod.Spec.NodeName+" "+volumes[pod.Namespace+"/"+ClaimOf(pod, &pod.Spec.Volumes[v])]] = true
 		}
 	}
 	return used

@@ -8,6 +8,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/dynamic-resource-allocation/resourceclaim"
 	"k8s.io/utils/ptr"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 )
 
 // claimDevices makes the resource claims of a pod that are made from templates, and names
@@ -40,7 +42,7 @@ func (c *Cluster) claimDevices(pod *v1.Pod) {
 // in those of others.
 func (c *Cluster) release(pod *v1.Pod) {
 	for i := range pod.Spec.Volumes {
-		name := claimOf(pod, &pod.Spec.Volumes[i])
+		name := snapshot.ClaimOf(pod, &pod.Spec.Volumes[i])
 		claim := Get[*v1.PersistentVolumeClaim](c, pod.Namespace, name)
 		if claim != nil && owned(claim, pod) {
 			c.drop(claim)

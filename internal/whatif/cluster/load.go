@@ -239,7 +239,7 @@ func (c *Cluster) adopt(pod *v1.Pod) {
 	var claims []Object
 	for i := range pod.Spec.Volumes {
 		if pod.Spec.Volumes[i].Ephemeral != nil {
-			claims = append(claims, c.of(&v1.PersistentVolumeClaim{}).get(pod.Namespace, claimOf(pod, &pod.Spec.Volumes[i])))
+			claims = append(claims, c.of(&v1.PersistentVolumeClaim{}).get(pod.Namespace, snapshot.ClaimOf(pod, &pod.Spec.Volumes[i])))
 		}
 	}
 	for _, made := range pod.Status.ResourceClaimStatuses {

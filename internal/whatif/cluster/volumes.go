@@ -14,40 +14,30 @@ import (
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/provision"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 )
 
 // claimVolumes makes the claims of a pod's ephemeral volumes.
 func (c *Cluster) claimVolumes(pod *v1.Pod) {
 	for i := range pod.Spec.Volumes {
 		volume := &pod.Spec.Volumes[i]
-		if volume.Ephemeral == nil || volume.Ephemeral.VolumeClaimTemplate == nil || Get[*v1.PersistentVolumeClaim](c, pod.Namespace, claimOf(pod, volume)) != nil {
+		if volume.Ephemeral == nil || volume.Ephemeral.VolumeClaimTemplate == nil || Get[*v1.PersistentVolumeClaim](c, pod.Namespace, snapshot.ClaimOf(pod, volume)) != nil {
 			continue
 		}
 		template := volume.Ephemeral.VolumeClaimTemplate.DeepCopy()
 		claim := &v1.PersistentVolumeClaim{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
-		claim.Namespace, claim.Name, claim.OwnerReferences = pod.Namespace, claimOf(pod, volume), ownedBy(pod)
+		claim.Namespace, claim.Name, claim.OwnerReferences = pod.Namespace, snapshot.ClaimOf(pod, volume), ownedBy(pod)
 		if _, err := c.Create(context.Background(), claim); err != nil {
 			c.Unmodelled(fmt.Sprintf("claim of pod %s/%s: %v", pod.Namespace, pod.Name, err))
 		}
 	}
 }
 
-// claimOf is the name of the claim of a pod's volume, or empty.
-func claimOf(pod *v1.Pod, volume *v1.Volume) string {
-	switch {
-	case volume.PersistentVolumeClaim != nil:
-		return volume.PersistentVolumeClaim.ClaimName
-	case volume.Ephemeral != nil:
-		return pod.Name + "-" + volume.Name
-	}
-	return ""
-}
-
 // Attached is why a pod that has its node cannot start: a disk of it is attached to another node, for a pod that is still
 // there. Else it is empty.
 func (c *Cluster) Attached(pod *v1.Pod) string {
 	for i := range pod.Spec.Volumes {
-		name := claimOf(pod, &pod.Spec.Volumes[i])
+		name := snapshot.ClaimOf(pod, &pod.Spec.Volumes[i])
 		if name == "" || pod.Spec.NodeName == "" || !c.onOneNode(pod.Namespace, name) {
 			continue
 		}
@@ -78,13 +68,13 @@ func (c *Cluster) onOneNode(namespace, name string) bool {
 }
 
 func claims(pod *v1.Pod, name string) bool {
-	return slices.ContainsFunc(pod.Spec.Volumes, func(volume v1.Volume) bool { return claimOf(pod, &volume) == name })
+	return slices.ContainsFunc(pod.Spec.Volumes, func(volume v1.Volume) bool { return snapshot.ClaimOf(pod, &volume) == name })
 }
 
 // detach has the pods start whose disks were attached for a pod that is gone.
 func (c *Cluster) detach(gone *v1.Pod) {
 	for i := range gone.Spec.Volumes {
-		name := claimOf(gone, &gone.Spec.Volumes[i])
+		name := snapshot.ClaimOf(gone, &gone.Spec.Volumes[i])
 		if name == "" {
 			continue
 		}
@@ -227,7 +217,7 @@ func (c *Cluster) BindVolumes(pod *v1.Pod, nodeName string) (undo func()) {
 // the scheduler takes them.
 func (c *Cluster) waiting(pod *v1.Pod) (claims []*v1.PersistentVolumeClaim) {
 	for i := range pod.Spec.Volumes {
-		name := claimOf(pod, &pod.Spec.Volumes[i])
+		name := snapshot.ClaimOf(pod, &pod.Spec.Volumes[i])
 		if name == "" {
 			continue
 		}
