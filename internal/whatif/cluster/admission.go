@@ -195,11 +195,7 @@ func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error
 	}
 	into := internal.(metav1.Object)
 	into.SetUID(notYet)
-	ctx = request.WithRequestInfo(request.WithNamespace(ctx, o.GetNamespace()), &request.RequestInfo{
-		IsResourceRequest: true, Verb: "create", APIGroup: k.resource.Group, APIVersion: k.resource.Version, Resource: k.resource.Resource,
-		Namespace: o.GetNamespace(), Name: o.GetName(),
-	})
-	if err := rest.BeforeCreate(strategy, ctx, internal); err != nil {
+	if err := rest.BeforeCreate(strategy, k.request(ctx, "create", o), internal); err != nil {
 		delete(c.counted, o.GetNamespace()) // where it is counted already
 		return nil, err
 	}
@@ -213,6 +209,14 @@ func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error
 		o.Status = of.(*v1.PersistentVolume).Status
 	}
 	return o, nil
+}
+
+// request is the context of a request about an object.
+func (k *kind) request(ctx context.Context, verb string, o Object) context.Context {
+	return request.WithRequestInfo(request.WithNamespace(ctx, o.GetNamespace()), &request.RequestInfo{
+		IsResourceRequest: true, Verb: verb, APIGroup: k.resource.Group, APIVersion: k.resource.Version, Resource: k.resource.Resource,
+		Namespace: o.GetNamespace(), Name: o.GetName(),
+	})
 }
 
 func toVersion(internal runtime.Object, k *kind) (Object, error) {

@@ -7,7 +7,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
@@ -62,9 +61,5 @@ func (c *Cluster) validateUpdate(ctx context.Context, k *kind, old, changed Obje
 		}
 		internal[i] = converted
 	}
-	ctx = request.WithRequestInfo(request.WithNamespace(ctx, old.GetNamespace()), &request.RequestInfo{
-		IsResourceRequest: true, Verb: "update", APIGroup: k.resource.Group, APIVersion: k.resource.Version, Resource: k.resource.Resource,
-		Namespace: old.GetNamespace(), Name: old.GetName(),
-	})
-	return rest.BeforeUpdate(strategy, ctx, internal[1], internal[0])
+	return rest.BeforeUpdate(strategy, k.request(ctx, "update", old), internal[1], internal[0])
 }

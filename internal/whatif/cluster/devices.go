@@ -6,6 +6,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/dynamic-resource-allocation/resourceclaim"
 	"k8s.io/utils/ptr"
 
@@ -44,7 +45,7 @@ func (c *Cluster) release(pod *v1.Pod) {
 	for i := range pod.Spec.Volumes {
 		name := snapshot.ClaimOf(pod, &pod.Spec.Volumes[i])
 		claim := Get[*v1.PersistentVolumeClaim](c, pod.Namespace, name)
-		if claim != nil && owned(claim, pod) {
+		if claim != nil && metav1.IsControlledBy(claim, pod) {
 			c.drop(claim)
 		}
 	}
@@ -54,7 +55,7 @@ func (c *Cluster) release(pod *v1.Pod) {
 			claim.Status.Allocation = nil
 		}
 		c.put(claim) // pods may be pending for it, also if it goes at once
-		if owned(claim, pod) {
+		if metav1.IsControlledBy(claim, pod) {
 			c.drop(claim)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	schedulingapi "k8s.io/kubernetes/pkg/apis/scheduling/v1"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
@@ -102,15 +103,8 @@ func ByName[T Object](a, b T) int {
 
 func (c *Cluster) load(of snapshot.Kind, o Object) error {
 	k := c.of(o)
-	before := k.get(o.GetNamespace(), o.GetName())
-	if before != nil {
-		switch o.(type) {
-		case *v1.Namespace:
-		default:
-			if k.kind.Kind != "PriorityClass" || before.GetCreationTimestamp() != (metav1.Time{}) {
-				return fmt.Errorf("%s %s: there are two of this name", of.Title, cache.MetaObjectToName(o).String())
-			}
-		}
+	if k.get(o.GetNamespace(), o.GetName()) != nil {
+		return fmt.Errorf("%s %s: there are two of this name", of.Title, cache.MetaObjectToName(o))
 	}
 	c.stamp(o)
 	if o.GetUID() == "" {
@@ -211,47 +205,32 @@ func eachMerge(spec *v1.PodSpec, call func(*metav1.LabelSelector, []string)) {
 		one := &spec.TopologySpreadConstraints[i]
 		visit(one.LabelSelector, one.MatchLabelKeys...)
 	}
-	terms := func(required []v1.PodAffinityTerm, preferred []v1.WeightedPodAffinityTerm) {
-		for i := range required {
-			visit(required[i].LabelSelector, slices.Concat(required[i].MatchLabelKeys, required[i].MismatchLabelKeys)...)
-		}
-		for i := range preferred {
-			one := &preferred[i].PodAffinityTerm
-			visit(one.LabelSelector, slices.Concat(one.MatchLabelKeys, one.MismatchLabelKeys)...)
-		}
+	affinity := ptr.Deref(spec.Affinity, v1.Affinity{})
+	together := ptr.Deref(affinity.PodAffinity, v1.PodAffinity{})
+	apart := ptr.Deref(affinity.PodAntiAffinity, v1.PodAntiAffinity{})
+	terms := slices.Concat(together.RequiredDuringSchedulingIgnoredDuringExecution, apart.RequiredDuringSchedulingIgnoredDuringExecution)
+	for _, preferred := range slices.Concat(together.PreferredDuringSchedulingIgnoredDuringExecution, apart.PreferredDuringSchedulingIgnoredDuringExecution) {
+		terms = append(terms, preferred.PodAffinityTerm)
 	}
-	if spec.Affinity == nil {
-		return
-	}
-	together := spec.Affinity.PodAffinity
-	if together != nil {
-		terms(together.RequiredDuringSchedulingIgnoredDuringExecution, together.PreferredDuringSchedulingIgnoredDuringExecution)
-	}
-	apart := spec.Affinity.PodAntiAffinity
-	if apart != nil {
-		terms(apart.RequiredDuringSchedulingIgnoredDuringExecution, apart.PreferredDuringSchedulingIgnoredDuringExecution)
+	for _, term := range terms {
+		visit(term.LabelSelector, slices.Concat(term.MatchLabelKeys, term.MismatchLabelKeys)...)
 	}
 }
 
 // adopt has the claims that were made for a pod from templates be its own, also where the
 // file does not say whose they are.
 func (c *Cluster) adopt(pod *v1.Pod) {
-	var claims []Object
+	own := func(claim Object) {
+		if claim != nil && !metav1.IsControlledBy(claim, pod) {
+			c.own(claim, pod, "v1", "Pod")
+		}
+	}
 	for i := range pod.Spec.Volumes {
 		if pod.Spec.Volumes[i].Ephemeral != nil {
-			claims = append(claims, c.of(&v1.PersistentVolumeClaim{}).get(pod.Namespace, snapshot.ClaimOf(pod, &pod.Spec.Volumes[i])))
+			own(c.of(&v1.PersistentVolumeClaim{}).get(pod.Namespace, snapshot.ClaimOf(pod, &pod.Spec.Volumes[i])))
 		}
 	}
 	for _, made := range pod.Status.ResourceClaimStatuses {
-		if made.ResourceClaimName != nil {
-			claims = append(claims, c.of(&resourcev1.ResourceClaim{}).get(pod.Namespace, *made.ResourceClaimName))
-		}
-	}
-	for _, claim := range claims {
-		if claim != nil && !owned(claim, pod) {
-			claim = claim.DeepCopyObject().(Object)
-			claim.SetOwnerReferences(ownedBy(pod))
-			c.put(claim)
-		}
+		own(c.of(&resourcev1.ResourceClaim{}).get(pod.Namespace, ptr.Deref(made.ResourceClaimName, "")))
 	}
 }

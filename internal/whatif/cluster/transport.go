@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -21,10 +20,10 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
@@ -46,12 +45,8 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := t.answer(r)
 	code := http.StatusOK
 	if err != nil {
-		status := apierrors.APIStatus(nil)
-		if !errors.As(err, &status) {
-			status = apierrors.NewInternalError(err)
-		}
-		answer, code = &metav1.Status{Status: metav1.StatusFailure}, int(status.Status().Code)
-		*answer.(*metav1.Status) = status.Status()
+		status := responsewriters.ErrorToAPIStatus(err)
+		answer, code = status, int(status.Code)
 	}
 	mediaType := runtime.ContentTypeJSON
 	if strings.Contains(r.Header.Get("Accept"), protobuf) {
@@ -68,12 +63,12 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func encode(o runtime.Object, mediaType string) ([]byte, error) {
-	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), mediaType)
-	versions := schema.GroupVersions(scheme.Scheme.PrioritizedVersionsAllGroups())
-	if kinds, _, err := scheme.Scheme.ObjectKinds(o); err == nil {
-		versions = schema.GroupVersions{kinds[0].GroupVersion()}
+	kinds, _, err := scheme.Scheme.ObjectKinds(o)
+	if err != nil {
+		return nil, err
 	}
-	return runtime.Encode(serializer.NewCodecFactory(scheme.Scheme).EncoderForVersion(info.Serializer, versions), o)
+	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), mediaType)
+	return runtime.Encode(scheme.Codecs.EncoderForVersion(info.Serializer, kinds[0].GroupVersion()), o)
 }
 
 // errNotServed names the verb and the kind.
@@ -98,12 +93,8 @@ func (t transport) answer(r *http.Request) (runtime.Object, error) {
 		}
 		_ = r.Body.Close()
 	}
-	if gvr.Resource == "events" && info.Verb == "patch" {
-		return &v1.Event{}, nil
-	}
-	if gvr.Resource == "events" && info.Verb == "create" {
-		o, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
-		return o, err // it is not read
+	if gvr.Resource == "events" && (info.Verb == "create" || info.Verb == "patch") {
+		return scheme.Scheme.New(gvr.GroupVersion().WithKind("Event")) // none is read
 	}
 	if !info.IsResourceRequest && r.Method == http.MethodGet {
 		return t.cluster.resources(strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/apis/"), "/api/")), nil

@@ -180,7 +180,7 @@ func (c *Cluster) BindVolumes(pod *v1.Pod, nodeName string) (undo func()) {
 	if node == nil || len(claims) == 0 {
 		return func() {}
 	}
-	var before []event
+	var restore []func()
 	taken := map[string]*v1.PersistentVolume{}
 	for _, claim := range claims {
 		class := c.class(claim)
@@ -191,24 +191,26 @@ func (c *Cluster) BindVolumes(pod *v1.Pod, nodeName string) (undo func()) {
 		}
 		if volume != nil {
 			taken[volume.Name] = volume
-			before = append(before, event{old: Get[*v1.PersistentVolumeClaim](c, claim.Namespace, claim.Name)})
-			was := Get[*v1.PersistentVolume](c, "", volume.Name)
-			if was != nil {
-				before = append(before, event{old: was})
-			} else {
-				before = append(before, event{new: volume})
-			}
+			restore = append(restore, c.restore(claim), c.restore(volume))
 			metav1.SetMetaDataAnnotation(&claim.ObjectMeta, volumehelpers.AnnSelectedNode, nodeName)
 			c.bindVolume(claim, volume)
 		}
 	}
 	return func() {
-		for _, e := range slices.Backward(before) {
-			if e.old != nil {
-				c.put(e.old.DeepCopyObject().(Object))
-			} else {
-				c.Delete(e.new)
-			}
+		for _, one := range slices.Backward(restore) {
+			one()
+		}
+	}
+}
+
+// restore returns what makes the object of a name be as it is now.
+func (c *Cluster) restore(o Object) func() {
+	was := c.Current(o)
+	return func() {
+		if was == nil {
+			c.Delete(o)
+		} else {
+			c.put(was.DeepCopyObject().(Object))
 		}
 	}
 }
