@@ -86,9 +86,7 @@ const notYet = types.UID("not-yet")
 // identify gives a new object a UID that does not depend on what else is created at the same time.
 func (c *Cluster) identify(o Object) {
 	name := fmt.Sprintf("UID of %s %s/%s", c.of(o).kind.Kind, o.GetNamespace(), o.GetName())
-	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(name))                               // which never fails
-	uid := fmt.Sprintf("%016x-%d", hash.Sum64(), c.countOf(name)) // short enough for a label
+	uid := fmt.Sprintf("%s-%d", hashed(name), c.countOf(name)) // short enough for a label
 	o.SetUID(types.UID(uid))
 	job, ok := o.(*batchv1.Job)
 	if !ok || job.Spec.Selector == nil {
@@ -101,6 +99,12 @@ func (c *Cluster) identify(o Object) {
 			}
 		}
 	}
+}
+
+func hashed(text string) string {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(text)) // which never fails
+	return fmt.Sprintf("%016x", hash.Sum64())
 }
 
 // carryOver gives an object that takes the place of another what only an API server writes.
