@@ -10,7 +10,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,10 +73,13 @@ func All(t *testing.T, directory string) (all []*Scenario) {
 		t.Fatalf("no scenarios in %s: %v", directory, err)
 	}
 	for _, file := range files {
-		s, err := read(file)
+		text, err := os.ReadFile(file)
+		testkit.Must(t, err)
+		s, err := Parse(strings.TrimSuffix(filepath.Base(file), ".yaml"), text)
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
+		s.file = file
 		early := s.Since != "" && apiversion.MustParse(version.DefaultKubeBinaryVersion).LessThan(apiversion.MustParse(s.Since))
 		if !early && (s.Needs == "" || feature.DefaultFeatureGate.Enabled(s.Needs)) {
 			all = append(all, s)
@@ -86,33 +88,12 @@ func All(t *testing.T, directory string) (all []*Scenario) {
 	return all
 }
 
-func read(file string) (*Scenario, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	s, err := Parse(strings.TrimSuffix(filepath.Base(file), ".yaml"), text)
-	if err != nil {
-		return nil, err
-	}
-	s.file = file
-	return s, nil
-}
-
 // Parse reads the text of a file.
 func Parse(name string, text []byte) (*Scenario, error) {
-	documents := bytes.SplitN(text, []byte("\n---\n"), 3)
 	s := &Scenario{Name: name, Config: "none", Each: func() {}}
-	if err := yaml.UnmarshalStrict(documents[0], s); err != nil {
-		return nil, err
-	}
-	if len(documents) > 1 {
-		s.cluster = documents[1]
-	}
-	if len(documents) > 2 {
-		s.made = documents[2]
-	}
-	return s, nil
+	change, rest, _ := bytes.Cut(text, []byte("\n---\n"))
+	s.cluster, s.made, _ = bytes.Cut(rest, []byte("\n---\n"))
+	return s, yaml.UnmarshalStrict(change, s)
 }
 
 // Cluster is the cluster before the change.
@@ -169,21 +150,14 @@ func (s *Scenario) Update(t *testing.T, lines []string) {
 	testkit.Must(t, err)
 	head, rest, _ := strings.Cut(string(text), "\n---\n")
 	head, _, _ = strings.Cut(head, "\nexpect:")
-	for i, line := range lines {
-		if i == 0 {
-			head += "\nexpect:"
+	head += "\nexpect:"
+	for _, line := range lines {
+		if strings.ContainsAny(line, ":#'\"{}[]") {
+			line = "'" + strings.ReplaceAll(line, "'", "''") + "'"
 		}
-		head += fmt.Sprintf("\n- %s", quoted(line))
+		head += "\n- " + line
 	}
 	testkit.Must(t, os.WriteFile(s.file, []byte(head+"\n---\n"+rest), 0o644))
-}
-
-// quoted is a line as YAML has it.
-func quoted(line string) string {
-	if strings.ContainsAny(line, ":#'\"{}[]") {
-		return "'" + strings.ReplaceAll(line, "'", "''") + "'"
-	}
-	return line
 }
 
 // about splits "kind namespace/name".
