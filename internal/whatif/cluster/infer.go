@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -67,7 +66,7 @@ func (c *Cluster) own(o, owner Object, version, kind string) {
 // byOwner is a label of the pods whose owner was inferred, by which it selects them.
 const byOwner = "inferred-owner"
 
-// inferOwner makes the owner of pods. One of a kind that is not Kubernetes' own has a ReplicaSet between.
+// inferOwner makes the owner of pods. One that is no ReplicaSet or StatefulSet has a ReplicaSet between.
 func (c *Cluster) inferOwner(pods []*v1.Pod) {
 	ref := *metav1.GetControllerOf(pods[0])
 	ref.UID = types.UID(cmp.Or(string(ref.UID), givenUID+ref.Kind+" "+ref.Name))
@@ -79,10 +78,6 @@ func (c *Cluster) inferOwner(pods []*v1.Pod) {
 	first, last := ordinals(ref.Name, pods)
 	var owner Object
 	switch {
-	case ref.Kind == "Job":
-		owner = &batchv1.Job{ObjectMeta: meta, Spec: batchv1.JobSpec{
-			Parallelism: replicas, Completions: replicas, ManualSelector: ptr.To(true), Selector: selector, Template: template,
-		}}
 	case ref.Kind == "StatefulSet" && first >= 0:
 		set := &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{
 			Replicas: ptr.To(int32(last - first + 1)), Ordinals: &appsv1.StatefulSetOrdinals{Start: int32(first)},
@@ -90,8 +85,6 @@ func (c *Cluster) inferOwner(pods []*v1.Pod) {
 		}}
 		claimByTemplate(set, pods[0].Name)
 		owner = set
-	case ref.Kind == "ReplicationController":
-		owner = &v1.ReplicationController{ObjectMeta: meta, Spec: v1.ReplicationControllerSpec{Replicas: replicas, Selector: by, Template: &template}}
 	case ref.Kind == "ReplicaSet" && c.deploymentOf(pods[0], ref.Name) != nil:
 		owner, by = c.replicaSetOf(c.deploymentOf(pods[0], ref.Name), meta, replicas, pods[0]), nil
 	default:
@@ -189,9 +182,6 @@ func ordinals(set string, pods []*v1.Pod) (first, last int) {
 func (c *Cluster) templateOf(pod *v1.Pod, more map[string]string) v1.PodTemplateSpec {
 	made := c.Recreated(pod)
 	template := v1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels.Merge(made.Labels, more), Annotations: made.Annotations}, Spec: made.Spec}
-	if template.Spec.Hostname == pod.Name {
-		template.Spec.Hostname = ""
-	}
 	return template
 }
 

@@ -72,12 +72,6 @@ func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler
 	return i.AddEventHandler(handler)
 }
 
-// RemoveEventHandler implements cache.SharedInformer.
-func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
-	i.handlers = slices.DeleteFunc(slices.Clone(i.handlers), func(r *registration) bool { return r == handle })
-	return nil
-}
-
 // GetStore implements cache.SharedInformer.
 func (i *informer) GetStore() cache.Store { return i.GetIndexer() }
 
