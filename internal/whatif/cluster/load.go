@@ -3,15 +3,17 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	volumehelpers "k8s.io/component-helpers/storage/volume"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	schedulingapi "k8s.io/kubernetes/pkg/apis/scheduling/v1"
@@ -38,29 +40,24 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 	}
 	c.loading = true
 	defer func() { c.loading = false }()
-	var pods []*v1.Pod
+	var pods []Object
+	var last []snapshot.Kind
 	for _, kind := range snapshot.Kinds {
-		for o := range kind.All(s) {
-			switch o := o.(type) {
-			case *v1.Pod:
-				if !podutil.IsPodTerminal(o) && o.DeletionTimestamp == nil { // it takes no room, or will not soon
-					pods = append(pods, o)
-				}
-			case *v1.LimitRange, *v1.ResourceQuota: // below
-			default:
-				if err := c.load(kind, o); err != nil {
-					return err
-				}
+		switch kind.Kind {
+		case "Pod":
+			pods = slices.SortedStableFunc(kind.All(s), runningFirst)
+		case "LimitRange", "ResourceQuota":
+			last = append(last, kind)
+		default:
+			if err := c.loadAll(kind, kind.All(s)); err != nil {
+				return err
 			}
 		}
 	}
 	c.loading = false
 	c.bindAllAtOnce()
-	slices.SortStableFunc(pods, runningFirst)
-	for _, pod := range pods {
-		if err := c.load(snapshot.KindNamed("Pod"), pod); err != nil {
-			return err
-		}
+	if err := c.loadAll(snapshot.KindNamed("Pod"), slices.Values(pods)); err != nil {
+		return err
 	}
 	if err := c.infer(); err != nil {
 		return err
@@ -72,23 +69,30 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 			c.put(namespace)
 		}
 	}
-	for _, name := range []string{"LimitRange", "ResourceQuota"} {
-		kind := snapshot.KindNamed(name)
-		for o := range kind.All(s) {
-			if err := c.load(kind, o); err != nil {
-				return err
-			}
+	for _, kind := range last {
+		if err := c.loadAll(kind, kind.All(s)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) loadAll(kind snapshot.Kind, objects iter.Seq[Object]) error {
+	for o := range objects {
+		if err := c.load(o); err != nil {
+			return fmt.Errorf("%s %s: %w", kind.Title, cache.MetaObjectToName(o), err)
 		}
 	}
 	return nil
 }
 
 // runningFirst is the order in which pods are loaded: those with a node first, then the oldest.
-func runningFirst(a, b *v1.Pod) int {
-	if (a.Spec.NodeName == "") != (b.Spec.NodeName == "") {
-		return cmp.Compare(b.Spec.NodeName, a.Spec.NodeName) // one of which is empty
+func runningFirst(a, b Object) int {
+	one, other := a.(*v1.Pod), b.(*v1.Pod)
+	if (one.Spec.NodeName == "") != (other.Spec.NodeName == "") {
+		return cmp.Compare(other.Spec.NodeName, one.Spec.NodeName) // one of which is empty
 	}
-	return ByAge(a, b)
+	return ByAge(one, other)
 }
 
 // ByAge is the order in which pods are queued: the oldest first.
@@ -101,10 +105,10 @@ func ByName[T Object](a, b T) int {
 	return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
 }
 
-func (c *Cluster) load(of snapshot.Kind, o Object) error {
+func (c *Cluster) load(o Object) error {
 	k := c.of(o)
 	if k.get(o.GetNamespace(), o.GetName()) != nil {
-		return fmt.Errorf("%s %s: there are two of this name", of.Title, cache.MetaObjectToName(o))
+		return errors.New("there are two of this name")
 	}
 	c.stamp(o)
 	if o.GetUID() == "" {
@@ -116,14 +120,13 @@ func (c *Cluster) load(of snapshot.Kind, o Object) error {
 		return c.loadPod(o)
 	case *minor.PodGroup: // whose priority its class gives it
 		made, err := c.prepare(context.Background(), k, o)
-		if err != nil {
-			return fmt.Errorf("%s %s: %w", of.Title, cache.MetaObjectToName(o).String(), err)
+		if err == nil {
+			c.put(made)
 		}
-		c.put(made)
-		return nil
+		return err
 	case *v1.PersistentVolumeClaim:
 		if o.Status.Phase == v1.ClaimBound {
-			metav1.SetMetaDataAnnotation(&o.ObjectMeta, "pv.kubernetes.io/bind-completed", "yes")
+			metav1.SetMetaDataAnnotation(&o.ObjectMeta, volumehelpers.AnnBindCompleted, "yes")
 		}
 	case *resourcev1.ResourceClaim:
 		if o.Status.Allocation != nil && !slices.Contains(o.Finalizers, resourcev1.Finalizer) {
@@ -137,13 +140,13 @@ func (c *Cluster) load(of snapshot.Kind, o Object) error {
 // loadPod admits a pod that a person has written. One that an API server has stored stays as it is: it would be
 // rejected the second time if it has matchLabelKeys, or if its PriorityClass has changed since.
 func (c *Cluster) loadPod(pod *v1.Pod) error {
+	if podutil.IsPodTerminal(pod) || pod.DeletionTimestamp != nil { // it takes no room, or will not soon
+		return nil
+	}
 	if !stored(pod) {
 		status := pod.Status
 		made, err := c.prepare(context.Background(), c.of(pod), pod)
 		if err != nil {
-			if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
-				return fmt.Errorf("pod %s: %w", cache.MetaObjectToName(pod).String(), err)
-			}
 			return err
 		}
 		uid := pod.UID
@@ -166,7 +169,7 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 	}
 	c.adopt(pod)
 	c.put(pod)
-	if pod.Spec.NodeName != "" && !podutil.IsPodTerminal(pod) {
+	if pod.Spec.NodeName != "" {
 		c.reserve(pod)
 	}
 	return nil
