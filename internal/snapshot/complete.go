@@ -92,6 +92,17 @@ func ClaimOf(pod *v1.Pod, volume *v1.Volume) string {
 	return ""
 }
 
+// ClaimsOf are the names of the claims of a pod's volumes.
+func ClaimsOf(pod *v1.Pod) (names []string) {
+	for i := range pod.Spec.Volumes {
+		name := ClaimOf(pod, &pod.Spec.Volumes[i])
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // NameClaims has pods name the claims that were made for them from a template, if
 // the snapshot has these: such a claim is its pod's by the UID that the pod had.
 // Otherwise the pods would get others, without a volume or a device.

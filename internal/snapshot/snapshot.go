@@ -207,8 +207,8 @@ func (s *Snapshot) usedVolumes() map[string]bool {
 	}
 	for i := range s.Pods {
 		pod := &s.Pods[i]
-		for v := range pod.Spec.Volumes {
-			used[pod.Spec.NodeName+" "+volumes[pod.Namespace+"/"+ClaimOf(pod, &pod.Spec.Volumes[v])]] = true
+		for _, claim := range ClaimsOf(pod) {
+			used[pod.Spec.NodeName+" "+volumes[pod.Namespace+"/"+claim]] = true
 		}
 	}
 	return used

@@ -52,23 +52,19 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if strings.Contains(r.Header.Get("Accept"), protobuf) {
 		mediaType = protobuf
 	}
-	body, err := encode(answer, mediaType)
-	if err != nil {
-		return nil, err
-	}
-	return &http.Response{
-		StatusCode: code, Status: http.StatusText(code), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
-		Header: http.Header{"Content-Type": {mediaType}}, ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body)),
-	}, nil
-}
-
-func encode(o runtime.Object, mediaType string) ([]byte, error) {
-	kinds, _, err := scheme.Scheme.ObjectKinds(o)
+	kinds, _, err := scheme.Scheme.ObjectKinds(answer)
 	if err != nil {
 		return nil, err
 	}
 	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), mediaType)
-	return runtime.Encode(scheme.Codecs.EncoderForVersion(info.Serializer, kinds[0].GroupVersion()), o)
+	body, err := runtime.Encode(scheme.Codecs.EncoderForVersion(info.Serializer, kinds[0].GroupVersion()), answer)
+	if err != nil {
+		return nil, err
+	}
+	return &http.Response{
+		StatusCode: code, Status: http.StatusText(code), Request: r,
+		Header: http.Header{"Content-Type": {mediaType}}, ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body)),
+	}, nil
 }
 
 // errNotServed names the verb and the kind.

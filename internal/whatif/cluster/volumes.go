@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,12 +20,13 @@ import (
 func (c *Cluster) claimVolumes(pod *v1.Pod) {
 	for i := range pod.Spec.Volumes {
 		volume := &pod.Spec.Volumes[i]
-		if volume.Ephemeral == nil || volume.Ephemeral.VolumeClaimTemplate == nil || Get[*v1.PersistentVolumeClaim](c, pod.Namespace, snapshot.ClaimOf(pod, volume)) != nil {
+		name := snapshot.ClaimOf(pod, volume)
+		if volume.Ephemeral == nil || volume.Ephemeral.VolumeClaimTemplate == nil || Get[*v1.PersistentVolumeClaim](c, pod.Namespace, name) != nil {
 			continue
 		}
 		template := volume.Ephemeral.VolumeClaimTemplate.DeepCopy()
 		claim := &v1.PersistentVolumeClaim{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
-		claim.Namespace, claim.Name, claim.OwnerReferences = pod.Namespace, snapshot.ClaimOf(pod, volume), ownedBy(pod)
+		claim.Namespace, claim.Name, claim.OwnerReferences = pod.Namespace, name, ownedBy(pod)
 		if _, err := c.Create(context.Background(), claim); err != nil {
 			c.Unmodelled(fmt.Sprintf("claim of pod %s/%s: %v", pod.Namespace, pod.Name, err))
 		}
@@ -36,13 +36,15 @@ func (c *Cluster) claimVolumes(pod *v1.Pod) {
 // Attached is why a pod that has its node cannot start: a disk of it is attached to another node, for a pod that is still
 // there. Else it is empty.
 func (c *Cluster) Attached(pod *v1.Pod) string {
-	for i := range pod.Spec.Volumes {
-		name := snapshot.ClaimOf(pod, &pod.Spec.Volumes[i])
-		if name == "" || pod.Spec.NodeName == "" || !c.onOneNode(pod.Namespace, name) {
+	if pod.Spec.NodeName == "" {
+		return ""
+	}
+	for _, name := range snapshot.ClaimsOf(pod) {
+		if !c.onOneNode(pod.Namespace, name) {
 			continue
 		}
 		for _, other := range In[*v1.Pod](c, pod.Namespace) {
-			if other.Spec.NodeName != "" && other.Spec.NodeName != pod.Spec.NodeName && other.Status.Phase == v1.PodRunning && claims(other, name) {
+			if other.Spec.NodeName != "" && other.Spec.NodeName != pod.Spec.NodeName && other.Status.Phase == v1.PodRunning && slices.Contains(snapshot.ClaimsOf(other), name) {
 				return fmt.Sprintf("Multi-Attach error for its claim %s: it is ReadWriteOnce, and attached to node %s for pod %s", name, other.Spec.NodeName, other.Name)
 			}
 		}
@@ -67,19 +69,11 @@ func (c *Cluster) onOneNode(namespace, name string) bool {
 	return driver == nil || ptr.Deref(driver.Spec.AttachRequired, true)
 }
 
-func claims(pod *v1.Pod, name string) bool {
-	return slices.ContainsFunc(pod.Spec.Volumes, func(volume v1.Volume) bool { return snapshot.ClaimOf(pod, &volume) == name })
-}
-
 // detach has the pods start whose disks were attached for a pod that is gone.
 func (c *Cluster) detach(gone *v1.Pod) {
-	for i := range gone.Spec.Volumes {
-		name := snapshot.ClaimOf(gone, &gone.Spec.Volumes[i])
-		if name == "" {
-			continue
-		}
+	for _, name := range snapshot.ClaimsOf(gone) {
 		for _, pod := range slices.SortedFunc(slices.Values(In[*v1.Pod](c, gone.Namespace)), ByName) {
-			if pod.Spec.NodeName != "" && pod.Status.Phase == v1.PodPending && claims(pod, name) && c.Attached(pod) == "" {
+			if pod.Spec.NodeName != "" && pod.Status.Phase == v1.PodPending && slices.Contains(snapshot.ClaimsOf(pod), name) && c.Attached(pod) == "" {
 				pod = pod.DeepCopy()
 				c.start(pod)
 				c.put(pod)
@@ -147,11 +141,9 @@ func (c *Cluster) match(claim *v1.PersistentVolumeClaim, node *v1.Node, taken ma
 	var all []*v1.PersistentVolume
 	for _, use := range []string{cache.MetaObjectToName(claim).String(), freeOf(volumehelpers.GetPersistentVolumeClaimClass(claim))} {
 		found, _ := c.of(&v1.PersistentVolume{}).informer.table.ByIndex(byUse, use) // which there is
-		for _, volume := range found {
-			all = append(all, volume.(*v1.PersistentVolume))
-		}
+		all = append(all, typed[*v1.PersistentVolume](found)...)
 	}
-	slices.SortFunc(all, func(a, b *v1.PersistentVolume) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, ByName)
 	found, _ := volumehelpers.FindMatchingVolume(claim, all, node, taken, node != nil, true) // a selector that is none matches none
 	return found
 }
@@ -218,11 +210,7 @@ func (c *Cluster) restore(o Object) func() {
 // waiting are copies of a pod's claims that bind when it has its node, the smallest first, as
 // the scheduler takes them.
 func (c *Cluster) waiting(pod *v1.Pod) (claims []*v1.PersistentVolumeClaim) {
-	for i := range pod.Spec.Volumes {
-		name := snapshot.ClaimOf(pod, &pod.Spec.Volumes[i])
-		if name == "" {
-			continue
-		}
+	for _, name := range snapshot.ClaimsOf(pod) {
 		claim := Get[*v1.PersistentVolumeClaim](c, pod.Namespace, name)
 		if claim != nil && claim.Spec.VolumeName == "" && waits(c.class(claim)) {
 			claims = append(claims, claim.DeepCopy())
