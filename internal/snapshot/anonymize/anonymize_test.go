@@ -79,7 +79,7 @@ func TestSchedulersDecideAsBefore(t *testing.T) {
 		}
 		for i := range s.Pods {
 			noted := slices.ContainsFunc(s.Source.Notes, func(n snapshot.Notice) bool {
-				return n.About == "pod "+s.Pods[i].Namespace+"/"+s.Pods[i].Name && strings.Contains(n.Reason, "is not kept")
+				return n.About == "regex "+s.Pods[i].Annotations[regex.Annotation] && strings.Contains(n.Reason, "is not kept")
 			})
 			outcomes[noted]++
 			before, after := byRegex(t, was, i), byRegex(t, s, i)
