@@ -22,9 +22,9 @@ const parallelism = 16
 type NotImported []Notice
 
 func (n NotImported) Error() string {
-	all := make([]string, len(n))
-	for i := range n {
-		all[i] = n[i].String()
+	var all []string
+	for _, notice := range n {
+		all = append(all, notice.String())
 	}
 	return "import: " + strings.Join(all, "; ")
 }
@@ -53,6 +53,9 @@ func Import(ctx context.Context, client kubernetes.Interface, in *Snapshot, prog
 		}
 	}
 	in.add(missing)
+	if progress == nil {
+		progress = func(int, int) {}
+	}
 	i := &importing{client: client, progress: progress, total: in.Objects()}
 	for _, last := range []bool{false, true} {
 		for _, kind := range Kinds {
