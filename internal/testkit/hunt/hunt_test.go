@@ -6,7 +6,7 @@ import (
 )
 
 func TestCaseOfASeedIsAlwaysTheSameAndCanBeRead(t *testing.T) {
-	const seeds = 100
+	const seeds = 50
 	for seed := range uint64(seeds) {
 		c := Generate(seed)
 		text := c.Text()
