@@ -18,7 +18,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiversion "k8s.io/apimachinery/pkg/util/version"
 	feature "k8s.io/apiserver/pkg/util/feature"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/component-base/version"
 	"sigs.k8s.io/yaml"
@@ -58,10 +57,9 @@ type Scenario struct {
 
 // T is what of a *testing.T a scenario needs. Fatal and Fatalf do not return.
 type T interface {
-	Helper()
+	testkit.T
 	Context() context.Context
 	Errorf(format string, args ...any)
-	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 }
 
@@ -128,19 +126,12 @@ func (s *Scenario) snapshot(t T, text []byte) (*snapshot.Snapshot, []snapshot.No
 // Manifests are the objects that the change makes, as a person would apply them.
 func (s *Scenario) Manifests(t T) string {
 	t.Helper()
-	var all []string
+	var all strings.Builder
 	made := s.Made(t)
-	for _, kind := range snapshot.Kinds {
-		for o := range kind.All(made) {
-			gvks, _, err := scheme.Scheme.ObjectKinds(o)
-			testkit.Must(t, err)
-			o.GetObjectKind().SetGroupVersionKind(gvks[0])
-			text, err := yaml.Marshal(o)
-			testkit.Must(t, err)
-			all = append(all, string(text))
-		}
+	if made.Objects() > 0 {
+		testkit.Must(t, made.WriteYAML(&all))
 	}
-	return strings.Join(all, "---\n")
+	return all.String()
 }
 
 // Update writes what is expected into the file.
