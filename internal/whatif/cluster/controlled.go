@@ -166,13 +166,11 @@ func (o ordered) changed() {
 	clear(o.lists.all)
 }
 
-// Update implements cache.Store.
 func (o ordered) Update(object any) error {
 	defer o.changed()
 	return o.Indexer.Update(object)
 }
 
-// Delete implements cache.Store.
 func (o ordered) Delete(object any) error {
 	defer o.changed()
 	return o.Indexer.Delete(object)
@@ -200,7 +198,6 @@ func (o ordered) sorted(index, value string, list func() ([]any, error)) ([]any,
 	return all, err
 }
 
-// List implements cache.Store.
 func (o ordered) List() []any {
 	all, _ := o.sorted("", "", func() ([]any, error) { return o.Indexer.List(), nil })
 	return all
@@ -216,7 +213,6 @@ func (o ordered) Index(name string, of any) ([]any, error) {
 	return all, err
 }
 
-// ByIndex implements cache.Indexer.
 func (o ordered) ByIndex(name, value string) ([]any, error) {
 	return o.sorted(name, value, func() ([]any, error) { return o.Indexer.ByIndex(name, value) })
 }
