@@ -32,13 +32,11 @@ func (s *Snapshot) missing() *Snapshot {
 		has[key] = true
 		return lacks
 	}
-	for _, kind := range []string{"Namespace", "PriorityClass", "RuntimeClass"} {
-		for o := range KindNamed(kind).All(s) {
-			has[kind+" "+o.GetName()] = true
-		}
-	}
 	for _, kind := range Kinds {
 		for o := range kind.All(s) {
+			if !kind.Namespaced() {
+				has[kind.Kind+" "+o.GetName()] = true
+			}
 			name := o.GetNamespace()
 			if !slices.Contains(SystemNamespaces, name) && lacks("Namespace", name) {
 				out.Namespaces = append(out.Namespaces, v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
@@ -64,15 +62,13 @@ func (s *Snapshot) missing() *Snapshot {
 	return out
 }
 
-func (s *Snapshot) noticesOfMissing() []Notice {
-	var notices []Notice
+func (s *Snapshot) noticesOfMissing() (notices []Notice) {
 	missing := s.missing()
-	for kind, reason := range map[string]string{
-		"Namespace":     "not in the file: made without labels",
-		"PriorityClass": "not in the file: made as its pods say",
-		"RuntimeClass":  "not in the file: made as its pods say",
-	} {
-		kind := KindNamed(kind)
+	for _, kind := range Kinds {
+		reason := "not in the file: made as its pods say"
+		if kind.Kind == "Namespace" {
+			reason = "not in the file: made without labels"
+		}
 		for o := range kind.All(missing) {
 			notices = append(notices, Notice{About: kind.Title + " " + o.GetName(), Reason: reason})
 		}
