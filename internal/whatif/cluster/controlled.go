@@ -133,7 +133,8 @@ func (c *Cluster) terminate(o Object) {
 	going := o.DeepCopyObject().(Object)
 	at := metav1.NewTime(c.now())
 	going.SetDeletionTimestamp(&at)
-	if pod, ok := going.(*v1.Pod); ok && !c.silent(o) {
+	pod, isPod := going.(*v1.Pod)
+	if isPod && !c.silent(o) {
 		pod.Status.Phase = v1.PodFailed
 	}
 	c.put(going)
