@@ -98,10 +98,15 @@ func TestInstancesOfPodsThatEndOrComeBackAreEnded(t *testing.T) {
 			p.unreserve()
 		}
 	}
+	pool := inside(guest).pool
+	held := pool.ownedMemory.Load()
+	if held != 0 {
+		t.Errorf("pods that have ended hold %d bytes", held)
+	}
 	for range 3 * maxSpare {
 		begins(t, guest, "again.") // it comes back without an end
 	}
-	n := inside(guest).pool.watchdog.count()
+	n := pool.watchdog.interrupt(errClosed)
 	if n > maxSpare+1 {
 		t.Errorf("%d instances are left", n)
 	}

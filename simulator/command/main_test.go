@@ -263,7 +263,7 @@ func TestMistakesAreOneLineAndExitCodeOne(t *testing.T) {
 		{"no file to start from", append([]string{"--from", "no/such"}, free...), "open no/such"},
 		{"a broken file", append([]string{"--from", broken}, free...), broken + ": the file is cut off: unexpected EOF"},
 		{"a file that was cut", append([]string{"--from", cut}, free...), cut + ": the file is cut off: it says that it has 2 objects, and has 1"},
-		{"no kubeconfig", append([]string{"--kubeconfig", "no/such"}, free...), "kubeconfig: open no/such"},
+		{"no kubeconfig", append([]string{"--kubeconfig", "no/such"}, free...), "kubeconfig: stat no/such"},
 		{"a snapshot of a cluster that is not there", []string{"snapshot", "--kubeconfig", gone, "--to", filepath.Join(t.TempDir(), "c.yaml")}, "connection refused"},
 		{"no configuration", append([]string{"--config", "no/such"}, free...), "--config: open no/such"},
 		{"nothing to stop", []string{"stop", "--port", "1"}, "no simulator runs at port 1"},
