@@ -151,3 +151,19 @@ func TestCompileWithADirectoryThatCannotBeUsed(t *testing.T) {
 		}
 	}
 }
+
+func TestCompileOfOneGuestBySeveralAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			m, err := Compile(t.Context(), small(), dir)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			answers(t, m)
+		})
+	}
+	all.Wait()
+}
