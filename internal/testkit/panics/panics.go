@@ -45,7 +45,10 @@ var Plugins = frameworkruntime.Registry{
 	"Panics": func(_ context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
 		p := &plugin{handle: handle}
 		p.PreBindPlugin = base{minor.PreFlight{Status: func() *fwk.Status { return nil }}}
-		p.Answered = func(pod *v1.Pod, _ *fwk.Status) { at("PreBindPreFlight", pod) }
+		p.Around = func(_ context.Context, pod *v1.Pod, ask func() *fwk.Status) *fwk.Status {
+			at("PreBindPreFlight", pod)
+			return ask()
+		}
 		return p, nil
 	},
 	"FactoryPanics": func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) { panic("on purpose") },
