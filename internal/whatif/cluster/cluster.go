@@ -173,7 +173,9 @@ func (k *kind) notFound(name string) error {
 }
 
 // All are the objects of a kind, by name.
-func All[T Object](c *Cluster) []T { return typed[T](c.kinds[reflect.TypeFor[T]()].informer.table.List()) }
+func All[T Object](c *Cluster) []T {
+	return typed[T](c.kinds[reflect.TypeFor[T]()].informer.table.List())
+}
 
 // In are the objects of a kind in a namespace, by name.
 func In[T Object](c *Cluster, namespace string) []T {
