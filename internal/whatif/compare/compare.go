@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -74,7 +73,6 @@ func (p Progress) String() string {
 // to be scheduled, the error is [ErrNothing]; where a configuration is at fault, [SideErrors].
 // When it returns, nothing is left of it.
 func Run(ctx context.Context, o Options) (results []*Result, err error) {
-	began := time.Now()
 	if err := side.CheckMode(o.Pods); err != nil {
 		return nil, err
 	}
@@ -92,7 +90,6 @@ func Run(ctx context.Context, o Options) (results []*Result, err error) {
 			return nil, err
 		}
 		result.Cluster = of
-		result.Took = time.Since(began)
 		results = append(results, result)
 	}
 	return results, nil
@@ -298,9 +295,5 @@ func JudgeFiles(a, b string) (*Result, error) {
 	if len(other) > 0 {
 		return nil, fmt.Errorf("%s and %s cannot be compared, since more than the configuration differs: %s", a, b, strings.Join(other, ", "))
 	}
-	result, err := newResult(onA, onB)
-	if err == nil {
-		result.Took = onA.Took + onB.Took
-	}
-	return result, err
+	return newResult(onA, onB)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -104,9 +103,6 @@ func TestRunFindsPodsThatARegexLeavesWithoutNodes(t *testing.T) {
 	if r.Load.A.Requested.CPU != r.Load.B.Requested.CPU+300 {
 		t.Errorf("A has %+v, B %+v", r.Load.A, r.Load.B)
 	}
-	if r.TimesA.P50 <= 0 || r.TimesA.P99 < r.TimesA.P50 || r.TimesB.Pods != 45 {
-		t.Errorf("times %+v, %+v", r.TimesA, r.TimesB)
-	}
 }
 
 func TestReasonNamesTheWeightsThatTurnTheChoice(t *testing.T) {
@@ -203,7 +199,7 @@ func TestPodsThatNoSideSchedulesStayAsTheyAre(t *testing.T) {
 	}
 }
 
-// TestRunTwiceHasTheSameResult but for the times that attempts take, byte for byte.
+// TestRunTwiceHasTheSameResult byte for byte.
 func TestRunTwiceHasTheSameResult(t *testing.T) {
 	var texts [2]string
 	for i := range texts {
@@ -212,7 +208,7 @@ func TestRunTwiceHasTheSameResult(t *testing.T) {
 		r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "v2")}, Cluster: s, Pods: side.All, Seed: 7})
 		raw, err := json.Marshal(r)
 		testkit.Must(t, err)
-		texts[i] = regexp.MustCompile(`Nanoseconds":\d+`).ReplaceAllString(string(raw), "")
+		texts[i] = string(raw)
 	}
 	if texts[0] != texts[1] {
 		t.Errorf("%s\n%s", texts[0], texts[1])

@@ -119,7 +119,7 @@ func digest(text string) string {
 
 var page = template.Must(template.Must(report.HTML.Clone()).New("page").Funcs(template.FuncMap{
 	"percent": func(p float64) string { return fmt.Sprintf("%.1f", p) },
-	"direct":  direct, "plural": report.Plural, "brief": report.Brief, "cores": cores, "gib": gibibytes,
+	"direct":  direct, "plural": report.Plural,
 }).Parse(layout))
 
 // shares are the bar of all pods. X and Width are in pods.

@@ -63,7 +63,7 @@ func several(results []*Result, details bool) report.Report {
 func (r *Result) sections(details bool) []report.Section {
 	all := []report.Section{r.unplaced(), r.workloads(), r.groups()}
 	if details {
-		all = append(all, r.pods(), r.times(), r.nodes())
+		all = append(all, r.pods(), r.nodes())
 	}
 	if len(r.Rejected) == 0 {
 		return all
@@ -245,13 +245,6 @@ func (r *Result) pods() report.Section {
 	}
 	head := []string{"POD", "DIFFERENCE", "NODE UNDER A", "NODE UNDER B", "REASON"}
 	return report.Section{Title: "Pods that differ", Rows: append([][]string{head}, rows...), More: len(all) - len(shown)}
-}
-
-// times are how long the scheduler took for a pod.
-func (r *Result) times() report.Section {
-	return report.Table("Time per pod", []string{"SIDE", "MEDIAN", "99TH PERCENTILE"}, [][]string{
-		{"A", report.Brief(r.TimesA.P50), report.Brief(r.TimesA.P99)}, {"B", report.Brief(r.TimesB.P50), report.Brief(r.TimesB.P99)},
-	})
 }
 
 // nodes are the nodes that differ, first where CPU differs most.

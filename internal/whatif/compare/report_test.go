@@ -54,7 +54,6 @@ func example() *Result {
 		Groups: []Group{{Zone: "z|1", Loads: Loads{
 			Has: room, A: Load{Used: 1, Requested: Amount{CPU: 1500, Pods: 1}}, B: Load{Empty: 1},
 		}}},
-		TimesA: Times{P50: 1500 * time.Microsecond, P99: 2 * time.Second},
 	}
 }
 
@@ -88,7 +87,7 @@ func TestReportHasDetailsOnDemandOnly(t *testing.T) {
 	}
 	details := []string{
 		`default/picky +only under A +one +- +Regex: under B one is rejected: no <match>\n`, `default/web +moved +one +two +totals \(knock-on effect\)\n`,
-		`default/huge +pending +- +- +no room\n`, `\nA +1.5 ms +2.0 s\n`, `\none +1.5 +0 +0 GiB +0 GiB +1 +0\n`,
+		`default/huge +pending +- +- +no room\n`, `\none +1.5 +0 +0 GiB +0 GiB +1 +0\n`,
 	}
 	lacks(t, written(t, "table", false, example()), both...)
 	text := written(t, "table", true, example())

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -41,12 +40,9 @@ type Result struct {
 	Ties        []Difference      `json:"ties"`    // pods that chance alone moves
 	Pending     []Difference      `json:"pending"` // pods without a node on either side
 	Load        Loads             `json:"load"`
-	TimesA      Times             `json:"timesA"`
-	TimesB      Times             `json:"timesB"`
-	Rejected    []snapshot.Notice `json:"rejected"`        // objects that the API server rejects, on both sides
-	NotModelled []string          `json:"notModelled"`     // what neither side did as a real cluster does
-	Ignored     []string          `json:"ignored"`         // pods whose regex neither side reads
-	Took        time.Duration     `json:"tookNanoseconds"` // how long the comparison took
+	Rejected    []snapshot.Notice `json:"rejected"`    // objects that the API server rejects, on both sides
+	NotModelled []string          `json:"notModelled"` // what neither side did as a real cluster does
+	Ignored     []string          `json:"ignored"`     // pods whose regex neither side reads
 	// Cluster is what was copied, as "a copy of prod"; empty if that is not known.
 	Cluster string `json:"cluster,omitempty"`
 }
@@ -74,14 +70,13 @@ func newResult(a, b *side.Result) (*Result, error) {
 	load := newLoads(nodeLoads(a, b))
 	r := &Result{
 		A: a.Name, B: b.Name, Pods: a.Mode, Steps: a.Steps, Seed: a.Seed,
-		Workloads: v.workloads(), Groups: newGroups(load.Nodes), Nodes: len(load.Nodes), Load: load, TimesA: newTimes(a), TimesB: newTimes(b),
+		Workloads: v.workloads(), Groups: newGroups(load.Nodes), Nodes: len(load.Nodes), Load: load, Asked: max(asked(a), asked(b)),
 		Ignored:     sets.List(sets.New(a.Ignored...).Intersection(sets.New(b.Ignored...))),
 		NotModelled: sets.List(sets.New(a.NotModelled...).Insert(b.NotModelled...)), Rejected: append([]snapshot.Notice{}, a.Rejected...),
 		Unplaced: append([]Difference{}, v.unplaced...), Differences: append([]Difference{}, v.differences...),
 		Ties: append([]Difference{}, v.ties...), Pending: append([]Difference{}, v.pending...),
 		Counts: Counts{Same: v.same, Pending: len(v.pending), Ties: len(v.ties), Unplaced: len(v.unplaced)},
 	}
-	r.Asked = max(r.TimesA.Pods, r.TimesB.Pods)
 	if r.Asked == 0 {
 		return nil, r.nothing()
 	}
@@ -135,30 +130,14 @@ func (d *Difference) rank() int {
 	return i
 }
 
-// Times are how long the scheduler took to find nodes, all attempts for a pod
-// together.
-type Times struct {
-	Pods     int           `json:"pods"`
-	Attempts int           `json:"attempts"`
-	P50      time.Duration `json:"p50Nanoseconds"`
-	P99      time.Duration `json:"p99Nanoseconds"`
-}
-
-func newTimes(r *side.Result) (t Times) {
-	var took []time.Duration
-	for _, o := range r.Pods {
-		if o.Attempts > 0 {
-			took = append(took, o.Took)
-			t.Attempts += o.Attempts
+// asked is how many pods the scheduler was asked for.
+func asked(r *side.Result) (pods int) {
+	for _, pod := range r.Pods {
+		if pod.Attempts > 0 {
+			pods++
 		}
 	}
-	t.Pods = len(took)
-	if t.Pods > 0 {
-		slices.Sort(took)
-		t.P50 = took[(t.Pods-1)*50/100]
-		t.P99 = took[(t.Pods-1)*99/100]
-	}
-	return t
+	return pods
 }
 
 // Verdict is the result in a line, and first what makes it unreliable.

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,9 +27,8 @@ type Outcome struct {
 	// scheduler did not look at the pod.
 	Attempt *recorder.Attempt `json:"-"`
 
-	Took    time.Duration `json:"tookNanoseconds,omitempty"` // all attempts together
-	Since   uint64        `json:"since,omitempty"`           // the attempt that preempted it
-	Victims []int32       `json:"victims,omitempty"`         // the priorities of the pods that were preempted for it, sorted
+	Since   uint64  `json:"since,omitempty"`   // the attempt that preempted it
+	Victims []int32 `json:"victims,omitempty"` // the priorities of the pods that were preempted for it, sorted
 
 	MadeRoom *recorder.Attempt `json:"-"` // the first that preempted others for it
 }
@@ -39,12 +37,12 @@ type Outcome struct {
 const Refused = "Refused"
 
 // result has the outcomes of all pods that a side has seen.
-func (s *Side) result(took time.Duration) (*Result, error) {
+func (s *Side) result() (*Result, error) {
 	s.see()
 	o := s.options
 	r := &Result{
 		Format: Format, Kubernetes: version.Get().GitVersion, Name: o.Name, Task: o.Task, Mode: o.Pods, Steps: len(o.Scenario.Steps), Seed: o.Seed,
-		Rejected: s.refused, NotModelled: s.NotModelled(), Unanswered: s.Unanswered(), Ignored: s.Ignored(), Took: took,
+		Rejected: s.refused, NotModelled: s.NotModelled(), Unanswered: s.Unanswered(), Ignored: s.Ignored(),
 	}
 	for _, name := range sortedNames(s.pods) {
 		pod := s.pods[name]
@@ -91,7 +89,7 @@ func (s *Side) outcome(name types.NamespacedName) Outcome {
 	if one.last.PodGroup != nil { // whose victims are known after the attempts of its pods
 		s.refresh(name, one)
 	}
-	o.Attempts, o.Attempt, o.Took = one.attempts, &one.last, one.took
+	o.Attempts, o.Attempt = one.attempts, &one.last
 	if len(one.rooms) > 0 {
 		o.MadeRoom = &one.rooms[0]
 	}

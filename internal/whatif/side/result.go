@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -46,7 +45,6 @@ type Result struct {
 	Unanswered  []string         `json:"unanswered,omitempty"` // extenders that did not answer: there is no verdict then
 	Ignored     []string         `json:"ignored,omitempty"`    // pods that were tried without their regex, which no plugin reads
 	Setups      map[string]Setup `json:"setups"`               // what decides for pods, by profile
-	Took        time.Duration    `json:"tookNanoseconds"`
 	// NodeNames is what the attempts refer to.
 	NodeNames []string `json:"nodeNames"`
 
