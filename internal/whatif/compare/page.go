@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -23,8 +22,8 @@ func Page(w io.Writer, r *Result, home string, made time.Time) error {
 	shown := min(most, len(rows))
 	return page.Execute(w, map[string]any{
 		"Result": r, "Home": home, "Made": made.Format("2 January 2006, 15:04"), "Style": report.Style, "Script": template.JS(script),
-		"Rows": rows[:shown], "List": newListing(rows[:shown], r.Load.Nodes), "More": len(rows) - shown, "Summary": summary(r), "Unplaced": r.unplaced(), "Workloads": r.workloads(), "Groups": r.groups(),
-		"Scheduled": r.scheduled(), "Terms": Terms + " " + r.basis(r), "Shares": newShares(r), "Curves": curves(r.Load), "Heat": heat(r.Load),
+		"Rows": rows[:shown], "List": newListing(rows[:shown]), "More": len(rows) - shown, "Summary": summary(r), "Unplaced": r.unplaced(), "Workloads": r.workloads(), "Groups": r.groups(),
+		"Scheduled": r.scheduled(), "Terms": Terms + " " + r.basis(r), "Shares": newShares(r), "Curves": curves(r.Load),
 	})
 }
 
@@ -42,7 +41,6 @@ func direct(rows []Difference) []Difference {
 type listing struct {
 	Texts []string
 	Pods  [][]any
-	Nodes [][]any // name, CPUs, GiB; then percent of the CPUs, GiB and pods of each of the three fields
 
 	index map[string]int
 }
@@ -59,21 +57,13 @@ func (l *listing) text(text string) int {
 
 // newListing lists pods: namespace, name, kind and its word, plugin, reason, whether it is a knock-on effect, whether
 // it is hidden at first, and either side.
-func newListing(rows []Difference, nodes []NodeLoad) *listing {
+func newListing(rows []Difference) *listing {
 	l := &listing{index: map[string]int{}}
 	for _, d := range rows {
 		l.Pods = append(l.Pods, []any{
 			l.text(d.Namespace), l.text(d.Name), l.text(string(d.Kind)), l.text(d.Kind.word()), l.text(d.Plugin), l.text(d.Reason),
 			d.Follows, folds(d), l.outcome(d, d.A), l.outcome(d, d.B),
 		})
-	}
-	for _, node := range nodes {
-		row := []any{node.Node, cores(node.Has.CPU), gibibytes(node.Has.Memory)}
-		for i := range 3 {
-			used := onSide(node, i)
-			row = append(row, math.Round(Percent(used.CPU, node.Has.CPU)), gibibytes(used.Memory), used.Pods)
-		}
-		l.Nodes = append(l.Nodes, row)
 	}
 	return l
 }
@@ -183,7 +173,7 @@ func curves(l Loads) (all []curve) {
 			for _, node := range l.Nodes {
 				has := node.Has.Of(resource)
 				if has > 0 {
-					percent = append(percent, -Percent(onSide(node, i).Of(resource), has))
+					percent = append(percent, -Percent([]Amount{node.Before, node.A, node.B}[i].Of(resource), has))
 				}
 			}
 			slices.Sort(percent)
@@ -200,46 +190,4 @@ func curves(l Loads) (all []curve) {
 		all = append(all, c)
 	}
 	return all
-}
-
-// onSide is what is requested of a node before, under A or under B.
-func onSide(node NodeLoad, i int) Amount {
-	return []Amount{node.Before, node.A, node.B}[i]
-}
-
-// field is the nodes as squares, each as dark as its CPU is requested. The squares of one shade are a path.
-type field struct {
-	Title                  string
-	Width, Height, Columns int
-	Room, Changed          string // all squares, and the ones with another load than under A
-	Shades                 map[string]string
-	CPU                    Spread
-}
-
-// pitch is the side of a square with the gap beside it.
-const pitch = 10
-
-// heat draws the nodes before, under A and under B, by name, so that a node is at
-// the same place in each.
-func heat(l Loads) []field {
-	columns := int(math.Ceil(math.Sqrt(float64(max(len(l.Nodes), 1)) * 1.6)))
-	before, a, b := l.Before.Percent[CPU], l.A.Percent[CPU], l.B.Percent[CPU]
-	most := max(before.Max, a.Max, b.Max, 1)
-	fields := []field{{Title: "Before", CPU: before}, {Title: "A", CPU: a}, {Title: "B", CPU: b}}
-	for i := range fields {
-		f := &fields[i]
-		f.Shades = map[string]string{}
-		f.Columns = columns
-		f.Width = columns * pitch
-		f.Height = (len(l.Nodes) + columns - 1) / columns * pitch
-		for n, node := range l.Nodes {
-			square := fmt.Sprintf("M%d %dh8v8h-8z", n%columns*pitch, n/columns*pitch)
-			f.Room += square
-			f.Shades[fmt.Sprintf("%.1f", Percent(onSide(node, i).CPU, node.Has.CPU)/most)] += square
-			if i == 2 && !same(node) {
-				f.Changed += square
-			}
-		}
-	}
-	return fields
 }
