@@ -67,19 +67,11 @@ type NodeLoad struct {
 	node *side.Node
 }
 
-// Spread is how uneven something is over the nodes, in percent of what each has.
-type Spread struct {
-	Min               float64 `json:"min"`
-	Max               float64 `json:"max"`
-	Mean              float64 `json:"mean"`
-	StandardDeviation float64 `json:"standardDeviation"`
-}
-
 // Load is what is requested of all nodes.
 type Load struct {
 	Requested Amount `json:"requested"`
-	// Percent is over the nodes that are there on this side, by resource.
-	Percent map[string]Spread `json:"percent"`
+	// Imbalance is the standard deviation, by resource, in percent of what each node has that is there on this side.
+	Imbalance map[string]float64 `json:"imbalance"`
 	// Used and Empty are how many nodes have a movable pod, and how many have none.
 	Used  int `json:"nodesUsed"`
 	Empty int `json:"nodesEmpty"`
@@ -166,7 +158,7 @@ func newLoads(nodes []NodeLoad) Loads {
 }
 
 func (l *Loads) of(nodes []NodeLoad, requested func(NodeLoad) Amount) Load {
-	load := Load{Percent: map[string]Spread{}}
+	load := Load{Imbalance: map[string]float64{}}
 	percent := map[string][]float64{}
 	resources := l.Resources()
 	for _, node := range nodes {
@@ -185,7 +177,7 @@ func (l *Loads) of(nodes []NodeLoad, requested func(NodeLoad) Amount) Load {
 		}
 	}
 	for resource, values := range percent {
-		load.Percent[resource] = newSpread(values)
+		load.Imbalance[resource] = deviation(values)
 	}
 	return load
 }
@@ -198,14 +190,13 @@ func Percent(used, has int64) float64 {
 	return 100 * float64(used) / float64(has)
 }
 
-func newSpread(values []float64) Spread {
-	s := Spread{Min: slices.Min(values), Max: slices.Max(values)}
+func deviation(values []float64) float64 {
+	mean, variance := 0.0, 0.0
 	for _, value := range values {
-		s.Mean += value / float64(len(values))
+		mean += value / float64(len(values))
 	}
 	for _, value := range values {
-		s.StandardDeviation += (value - s.Mean) * (value - s.Mean) / float64(len(values))
+		variance += (value - mean) * (value - mean) / float64(len(values))
 	}
-	s.StandardDeviation = math.Sqrt(s.StandardDeviation)
-	return s
+	return math.Sqrt(variance)
 }

@@ -108,7 +108,6 @@ func digest(text string) string {
 }
 
 var page = template.Must(template.Must(report.HTML.Clone()).New("page").Funcs(template.FuncMap{
-	"percent": func(p float64) string { return fmt.Sprintf("%.1f", p) },
 	"direct":  direct, "plural": report.Plural,
 }).Parse(layout))
 
@@ -158,8 +157,7 @@ type curve struct {
 	Resource string
 	Nodes    int
 	Top      float64
-	Spreads  []Spread // before, under A, under B
-	Paths    []string
+	Paths    []string // today, under A, under B
 }
 
 // steps is about how many nodes a curve has. Where there are more, it has each second one, say.
@@ -168,7 +166,7 @@ const steps = 400
 func curves(l Loads) (all []curve) {
 	for _, resource := range l.Resources() {
 		c := curve{Resource: resource, Top: 100}
-		for i, load := range []Load{l.Before, l.A, l.B} {
+		for i := range 3 {
 			var percent []float64
 			for _, node := range l.Nodes {
 				has := node.Has.Of(resource)
@@ -183,8 +181,9 @@ func curves(l Loads) (all []curve) {
 				path += fmt.Sprintf("V%.1fH%d", percent[n]+0, min(n+stride, len(percent)))
 			}
 			c.Nodes = len(percent)
-			c.Top = max(c.Top, load.Percent[resource].Max)
-			c.Spreads = append(c.Spreads, load.Percent[resource])
+			if len(percent) > 0 {
+				c.Top = max(c.Top, -percent[0])
+			}
 			c.Paths = append(c.Paths, path)
 		}
 		all = append(all, c)

@@ -38,7 +38,7 @@ func (r *Result) summary() []Line {
 	}
 	for _, resource := range r.Load.Resources() {
 		lines = append(lines, each("imbalance, "+resource, func(l *Load) string {
-			return fmt.Sprintf("%.1f %%", l.Percent[resource].StandardDeviation)
+			return fmt.Sprintf("%.1f %%", l.Imbalance[resource])
 		}))
 	}
 	return lines
