@@ -250,7 +250,7 @@ func TestFailOnChoosesWhatIsAFailure(t *testing.T) {
 	}{
 		{even, packed, "lost", 0, ""},
 		{even, packed, "moved", statusLost, "1 pod moves under B"},
-		{even, packed, "spread", statusLost, "imbalance of CPU is larger under B: 0.0 % under A, 25.0 % under B"},
+		{even, packed, "spread", statusLost, "imbalance of cpu is larger under B: 0.0 % under A, 25.0 % under B"},
 		{packed, even, "spread", 0, ""},
 		{even, lost, "lost", statusLost, "1 pod has a node under A and none under B"},
 		{even, lost, "moved", 0, ""},

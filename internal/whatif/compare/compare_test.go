@@ -100,7 +100,7 @@ func TestRunFindsPodsThatARegexLeavesWithoutNodes(t *testing.T) {
 	if len(r.Pending) != 1 || r.Pending[0].Name != "huge" || r.Pending[0].Plugin != "NodeResourcesFit" {
 		t.Errorf("pending are %+v", r.Pending)
 	}
-	if r.Load.A.Requested.CPU != r.Load.B.Requested.CPU+300 {
+	if r.Load.A.Requested.Cpu().MilliValue() != r.Load.B.Requested.Cpu().MilliValue()+300 {
 		t.Errorf("A has %+v, B %+v", r.Load.A, r.Load.B)
 	}
 }
@@ -157,8 +157,8 @@ func TestScenarioGoesStepByStep(t *testing.T) {
 	if r.Nodes != 2 || r.Counts.OnlyA != 0 || r.Steps != 3 {
 		t.Errorf("%d nodes, %d lost, %d steps; want %v", r.Nodes, r.Counts.OnlyA, r.Steps, nodes)
 	}
-	if r.Load.B.Requested.Pods != 3 {
-		t.Errorf("%d pods run under B", r.Load.B.Requested.Pods)
+	if r.Load.B.Requested.Pods().Value() != 3 {
+		t.Errorf("%v run under B", r.Load.B.Requested)
 	}
 	if len(r.Pending) > 0 {
 		t.Errorf("pending: %+v", r.Pending)

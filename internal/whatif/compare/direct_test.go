@@ -2,11 +2,11 @@ package compare
 
 import (
 	"fmt"
-	"reflect"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	quota "k8s.io/apiserver/pkg/quota/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 )
@@ -71,7 +71,7 @@ func TestLoadBeforeIsTheFiles(t *testing.T) {
 		s.Pods[1].Status.Phase = v1.PodSucceeded
 		r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "none")}, Cluster: s, Pods: mode})
 		before := r.Load.Before.Requested
-		if !reflect.DeepEqual(before, Amount{CPU: 100, Pods: 1, Movable: 1}) || !reflect.DeepEqual(r.Load.Nodes[0].Before, before) {
+		if !quota.Equals(before, amounts("cpu", "100m", "pods", "1", movablePods, "1")) || !quota.Equals(r.Load.Nodes[0].Before, before) {
 			t.Errorf("--pods %s: before, %+v were requested, of the first node %+v", mode, before, r.Load.Nodes[0].Before)
 		}
 	}

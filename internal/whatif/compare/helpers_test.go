@@ -6,6 +6,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -68,6 +69,15 @@ func run(t *testing.T, o Options) *Result {
 		t.Logf("%s %s: %s by %s (follows: %t): %s", d.Kind, d.key(), d.Cause, d.Plugin, d.Follows, d.Reason)
 	}
 	return result
+}
+
+// amounts are resources, each with its quantity.
+func amounts(all ...string) v1.ResourceList {
+	list := v1.ResourceList{}
+	for i := 0; i < len(all); i += 2 {
+		list[v1.ResourceName(all[i])] = resource.MustParse(all[i+1])
+	}
+	return list
 }
 
 // resultOf is a side on which pods came out so.

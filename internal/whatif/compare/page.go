@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	v1 "k8s.io/api/core/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
@@ -108,7 +111,7 @@ func digest(text string) string {
 }
 
 var page = template.Must(template.Must(report.HTML.Clone()).New("page").Funcs(template.FuncMap{
-	"direct":  direct, "plural": report.Plural,
+	"direct": direct, "plural": report.Plural,
 }).Parse(layout))
 
 // shares are the bar of all pods. X and Width are in pods.
@@ -154,7 +157,7 @@ func newShares(r *Result) (bar shares) {
 // curve is how much of a resource is requested of the nodes, the fullest first, as paths.
 // They count downwards, in percent.
 type curve struct {
-	Resource string
+	Resource v1.ResourceName
 	Nodes    int
 	Top      float64
 	Paths    []string // today, under A, under B
@@ -164,26 +167,18 @@ type curve struct {
 const steps = 400
 
 func curves(l Loads) (all []curve) {
-	for _, resource := range l.Resources() {
-		c := curve{Resource: resource, Top: 100}
-		for i := range 3 {
-			var percent []float64
-			for _, node := range l.Nodes {
-				has := node.Has.Of(resource)
-				if has > 0 {
-					percent = append(percent, -Percent([]Amount{node.Before, node.A, node.B}[i].Of(resource), has))
-				}
-			}
-			slices.Sort(percent)
+	for _, name := range l.Resources() {
+		c := curve{Resource: name, Top: 100}
+		for when := range 3 {
+			percent := percents(l.Nodes, name, func(n NodeLoad) v1.ResourceList { return []v1.ResourceList{n.Before, n.A, n.B}[when] })
+			slices.SortFunc(percent, func(a, b float64) int { return cmp.Compare(b, a) })
 			path := "M0 0"
 			stride := len(percent)/steps + 1
 			for n := 0; n < len(percent); n += stride {
-				path += fmt.Sprintf("V%.1fH%d", percent[n]+0, min(n+stride, len(percent)))
+				path += fmt.Sprintf("V%.1fH%d", 0-percent[n], min(n+stride, len(percent)))
+				c.Top = max(c.Top, percent[n])
 			}
 			c.Nodes = len(percent)
-			if len(percent) > 0 {
-				c.Top = max(c.Top, -percent[0])
-			}
 			c.Paths = append(c.Paths, path)
 		}
 		all = append(all, c)

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"reflect"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
+	quota "k8s.io/apiserver/pkg/quota/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
@@ -209,24 +211,22 @@ func (r *Result) groups() report.Section {
 	if r.Nodes == 0 {
 		return report.Section{}
 	}
-	resources := r.Load.Resources()
-	var rows [][]string
-	add := func(name string, l Loads) {
-		row := []string{name, fmt.Sprintf("%d, %d, %d of %d", l.Before.Used, l.A.Used, l.B.Used, l.A.Used+l.A.Empty)}
-		for _, one := range resources {
+	head := []string{"NODES", "USED"}
+	for _, name := range r.Load.Resources() {
+		head = append(head, strings.ToUpper(string(name)))
+	}
+	rows := [][]string{head}
+	for _, g := range append([]Group{{"", r.Load}}, r.Groups...) {
+		l := g.Loads
+		row := []string{"zone " + cmp.Or(g.Zone, "none"), fmt.Sprintf("%d, %d, %d of %d", l.Before.Used, l.A.Used, l.B.Used, l.A.Used+l.A.Empty)}
+		for _, name := range r.Load.Resources() {
 			row = append(row, fmt.Sprintf("%s, %s, %s of %s",
-				amount(one, l.Before.Requested), amount(one, l.A.Requested), amount(one, l.B.Requested), amount(one, l.Has)))
+				amount(l.Before.Requested, name), amount(l.A.Requested, name), amount(l.B.Requested, name), amount(l.Has, name)))
 		}
 		rows = append(rows, row)
 	}
-	add("all", r.Load)
-	for _, g := range r.Groups {
-		add("zone "+cmp.Or(g.Zone, "none"), g.Loads)
-	}
-	head := strings.Split(strings.ToUpper("nodes\tused\t"+strings.Join(resources, "\t")), "\t")
-	s := report.Table("Nodes: today, under A, under B", head, rows)
-	s.ID = "groups"
-	return s
+	rows[1][0] = "all"
+	return report.Section{ID: "groups", Title: "Nodes: today, under A, under B", Rows: rows}
 }
 
 // pods are the pods that differ. Where there are many, knock-on effects are omitted.
@@ -249,42 +249,34 @@ func (r *Result) pods() report.Section {
 
 // nodes are the nodes that differ, first where CPU differs most.
 func (r *Result) nodes() report.Section {
-	differ := slices.DeleteFunc(slices.Clone(r.Load.Nodes), same)
+	differ := slices.DeleteFunc(slices.Clone(r.Load.Nodes), func(n NodeLoad) bool { return quota.Equals(n.A, n.B) })
 	slices.SortStableFunc(differ, func(a, b NodeLoad) int { return cmp.Compare(b.apart(), a.apart()) })
 	var rows [][]string
 	for _, n := range differ {
 		row := []string{n.Node}
-		for _, resource := range []string{CPU, Memory, Pods} {
-			row = append(row, amount(resource, n.A), amount(resource, n.B))
+		for _, name := range []v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory, v1.ResourcePods} {
+			row = append(row, amount(n.A, name), amount(n.B, name))
 		}
 		rows = append(rows, row)
 	}
 	return report.Table("Nodes that differ", []string{"NODE", "CPU UNDER A", "B", "MEMORY UNDER A", "B", "PODS UNDER A", "B"}, rows)
 }
 
-// same reports whether pods request the same of a node on both sides.
-func same(n NodeLoad) bool { return reflect.DeepEqual(n.A, n.B) }
-
-// apart is by how many percent of its CPU a node differs.
+// apart is by how much of its CPU a node differs.
 func (n NodeLoad) apart() float64 {
-	return max(Percent(n.A.CPU-n.B.CPU, n.Has.CPU), Percent(n.B.CPU-n.A.CPU, n.Has.CPU))
+	return math.Abs(float(n.A, v1.ResourceCPU)-float(n.B, v1.ResourceCPU)) / max(float(n.Has, v1.ResourceCPU), 1e-3)
 }
 
-func amount(resource string, of Amount) string {
-	switch resource {
-	case CPU:
-		return cores(of.CPU)
-	case Memory:
-		return gibibytes(of.Memory) + " GiB"
+// amount is how much of a resource it is: memory in GiB.
+func amount(of v1.ResourceList, name v1.ResourceName) string {
+	much := float(of, name)
+	unit := ""
+	if name == v1.ResourceMemory {
+		much /= 1 << 30
+		unit = " GiB"
 	}
-	return fmt.Sprint(of.Of(resource))
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", much), ".0") + unit
 }
-
-func cores(milli int64) string { return trim(float64(milli) / 1000) }
-
-func gibibytes(bytes int64) string { return trim(float64(bytes) / (1 << 30)) }
-
-func trim(number float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", number), ".0") }
 
 // where is the node of a pod, or why it has none.
 func where(o side.Outcome) string {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
@@ -16,7 +18,7 @@ import (
 )
 
 func example() *Result {
-	room := Amount{CPU: 4000, Memory: 8 << 30, Pods: 110}
+	room := amounts("cpu", "4", "memory", "8Gi", "pods", "110")
 	return &Result{
 		A: "before.yaml", B: "<after>.yaml", NotModelled: []string{"list leases"}, Pods: side.Pending, Nodes: 2, Asked: 4,
 		Seed: 1, Counts: Counts{Same: 1, Moved: 1, OnlyA: 1, Pending: 1, Follows: 1, Ties: 2},
@@ -33,8 +35,8 @@ func example() *Result {
 		},
 		Pending: []Difference{{Namespace: "default", Name: "huge", Kind: Pending, Reason: "no room"}},
 		Load: Loads{
-			A: Load{Used: 1, Empty: 1}, Has: Amount{CPU: 8000, Memory: 16 << 30, Pods: 220},
-			Nodes: []NodeLoad{{Node: "one", Has: room, A: Amount{CPU: 1500, Pods: 1}}, {Node: "two", Has: room}},
+			A: Load{Used: 1, Empty: 1}, Has: amounts("cpu", "8", "memory", "16Gi", "pods", "220"),
+			Nodes: []NodeLoad{{Node: "one", Has: room, A: amounts("cpu", "1500m", "pods", "1")}, {Node: "two", Has: room}},
 		},
 		Summary: []Line{
 			{About: "verdict", Says: "1 pod loses its node under B, with 1 knock-on effect"},
@@ -52,7 +54,7 @@ func example() *Result {
 			{Namespace: "default", Replicas: 3},
 		},
 		Groups: []Group{{Zone: "z|1", Loads: Loads{
-			Has: room, A: Load{Used: 1, Requested: Amount{CPU: 1500, Pods: 1}}, B: Load{Empty: 1},
+			Has: room, A: Load{Used: 1, Requested: amounts("cpu", "1500m", "pods", "1")}, B: Load{Empty: 1},
 		}}},
 	}
 }
@@ -185,7 +187,7 @@ func TestPageOfThreeThousandPodsIsSmall(t *testing.T) {
 	r.Differences, r.Load.Nodes = nil, nil
 	node := func(i int) string { return fmt.Sprintf("ip-10-0-%d-%d.eu-west-1.compute.internal", i/256, i%256) }
 	for i := range 1000 {
-		r.Load.Nodes = append(r.Load.Nodes, NodeLoad{Node: node(i), Has: r.Load.Has, A: Amount{CPU: int64(i), Pods: 3}, B: Amount{CPU: int64(2 * i), Pods: 3}})
+		r.Load.Nodes = append(r.Load.Nodes, NodeLoad{Node: node(i), Has: r.Load.Has, A: amounts("cpu", fmt.Sprint(i, "m"), "pods", "3"), B: amounts("cpu", fmt.Sprint(2*i, "m"), "pods", "3")})
 	}
 	for i := range 3000 {
 		r.Differences = append(r.Differences, Difference{
@@ -217,16 +219,16 @@ func TestVerdicts(t *testing.T) {
 
 func TestPageHasTheAnswerWorkloadsAndACurveForEachResource(t *testing.T) {
 	r := example()
-	r.Load.Has.Extended = map[string]int64{"a.example/gpu": 2}
-	r.Load.Nodes[1].Has.Extended = r.Load.Has.Extended
-	r.Load.Nodes[1].B.Extended = map[string]int64{"a.example/gpu": 1}
+	r.Load.Has["a.example/gpu"] = resource.MustParse("2")
+	r.Load.Nodes[1].Has = amounts("cpu", "4", "memory", "8Gi", "pods", "110", "a.example/gpu", "2")
+	r.Load.Nodes[1].B = amounts("a.example/gpu", "1")
 	page := written(t, "html", false, r)
 	testkit.Has(t, page,
 		`<th scope="row">pods that lose their node</th><td colspan="3">1: default/picky</td>`,
 		`<th scope="row">nodes used, empty</th><td>0, 2</td><td>1, 1</td><td>0, 2</td>`,
 		`<td>4 of 27 replicas moved, 1 of 27 replicas only under A (1 as a knock-on effect); zone 9/9/9 → 12/8/7</td>`,
 		`<th scope="row">zone z|1</th><td>0, 1, 0 of 1</td><td>0, 1.5, 0 of 4</td>`,
-		`<svg viewBox="0 -100 2 100" preserveAspectRatio="none" role="img" aria-label="CPU requested`,
+		`<svg viewBox="0 -100 2 100" preserveAspectRatio="none" role="img" aria-label="cpu requested`,
 		`<path class="side0" d="M0 0V0.0H1V0.0H2"/><path class="side1" d="M0 0V-37.5H1V0.0H2"/>`,
 		`<svg viewBox="0 -100 1 100" preserveAspectRatio="none" role="img" aria-label="a.example/gpu requested`,
 		`<path class="side2" d="M0 0V-50.0H1"/>`,
@@ -237,7 +239,7 @@ func TestPageHasTheAnswerWorkloadsAndACurveForEachResource(t *testing.T) {
 func TestCurvesOfManyNodesAreShort(t *testing.T) {
 	l := Loads{Nodes: make([]NodeLoad, 10*steps+1)}
 	for i := range l.Nodes {
-		l.Nodes[i] = NodeLoad{Has: Amount{CPU: 5000}, A: Amount{CPU: int64(i)}}
+		l.Nodes[i] = NodeLoad{Has: amounts("cpu", "5"), A: amounts("cpu", fmt.Sprint(i, "m"))}
 	}
 	path := curves(l)[0].Paths[1]
 	n := strings.Count(path, "V")

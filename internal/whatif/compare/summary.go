@@ -37,7 +37,7 @@ func (r *Result) summary() []Line {
 		each("nodes used, empty", func(l *Load) string { return fmt.Sprintf("%d, %d", l.Used, l.Empty) }),
 	}
 	for _, resource := range r.Load.Resources() {
-		lines = append(lines, each("imbalance, "+resource, func(l *Load) string {
+		lines = append(lines, each("imbalance, "+string(resource), func(l *Load) string {
 			return fmt.Sprintf("%.1f %%", l.Imbalance[resource])
 		}))
 	}

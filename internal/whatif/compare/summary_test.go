@@ -66,11 +66,11 @@ func TestSummaryIsTheAnswer(t *testing.T) {
 		{About: "direct differences", Says: "0"},
 		{About: "knock-on effects", Says: "3: 3 by unknown"},
 		{About: "nodes used, empty", Today: "1, 3", A: "3, 1", B: "1, 3"},
-		{About: "imbalance, CPU", Today: "43.3 %", A: "17.7 %", B: "32.5 %"},
+		{About: "imbalance, cpu", Today: "43.3 %", A: "17.7 %", B: "32.5 %"},
 		{About: "imbalance, memory", Today: "0.0 %", A: "0.0 %", B: "0.0 %"},
 		{About: "imbalance, pods", Today: "16.6 %", A: "5.0 %", B: "13.0 %"},
-		{About: "imbalance, nvidia.com/gpu", Today: "50.0 %", A: "12.5 %", B: "37.5 %"},
 		{About: "imbalance, example.com/fpga", Today: "0.0 %", A: "0.0 %", B: "0.0 %"},
+		{About: "imbalance, nvidia.com/gpu", Today: "50.0 %", A: "12.5 %", B: "37.5 %"},
 	}
 	for i, line := range r.Summary {
 		if i >= len(want) || line != want[i] {
