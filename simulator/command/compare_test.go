@@ -164,8 +164,8 @@ func TestCompareOfSeveralConfigurationsIsOneTable(t *testing.T) {
 		t.Errorf("status %d: %s", status, errOut)
 	}
 	for _, want := range []string{
-		`(?m)^ +TODAY +A: none +B1: v2 +B2: none$`, `(?m)^B1 +1 .*\nB2 +0 .*$`, `(?m)^nodes used, empty +0, 1 +1, 0 +1, 0 +1, 0$`,
-		`^2 configurations compared with none \(A\)\.\n\nIf the scheduler had the configuration v2 \(B1\) in place of none \(A\), 1 pod would lose its node\.\nIf .* none \(B2\) in place of none \(A\), every pod would have the same node, or stay pending\.\n\n`,
+		`(?m)^ +TODAY +A: none +B1: v2 +B2: none$`, `(?m)^B1 +0 +1 .*\nB2 +0 +0 .*$`, `(?m)^nodes used, empty +0, 1 +1, 0 +1, 0 +1, 0$`,
+		`^2 configurations compared with none \(A\)\.\n\n1 pod would no longer have a node if the scheduler had the configuration v2 \(B1\) in place of none \(A\)\.\nNothing would change if .* none \(B2\) in place of none \(A\)\.\n\n`,
 		`Tried in memory on a copy of cluster.yaml, under none .A. and v2 .B1. and none .B2., with seed 1`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {
@@ -201,7 +201,7 @@ limitRanges: # younger than the pod
 		t.Errorf("status %d: %s", status, errOut)
 	}
 	for _, want := range []string{
-		`verdict +2 running pods are pending under A`, `\nRunning pods that are pending under A:\n`,
+		`^A leaves 2 running pods pending, which makes this unreliable`, `\nRunning pods that are pending under A:\n`,
 		`\ndefault/db +.*persistentvolumeclaim "not-in-the-file" not found`, `\nsmall/refused +.*maximum cpu usage per Container is 100m`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {

@@ -21,7 +21,7 @@ func TestCompareReadsResultsOfSides(t *testing.T) {
 		}
 	}
 	status, out, errOut := compareHere(t, a, b, "--details")
-	if status != statusLost || !regexp.MustCompile(`(?s)^If the scheduler had [^\n]*\n.* A: none +B: v2\n.*default/picky +only under A +node-1`).MatchString(out) || strings.Contains(errOut, "schedules") {
+	if status != statusLost || !regexp.MustCompile(`(?s)^1 pod would no longer have a node if the scheduler had [^\n]*\n.* A: none +B: v2\n.*default/picky +only under A +node-1`).MatchString(out) || strings.Contains(errOut, "schedules") {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 	refused(t, "compare", map[string][]string{

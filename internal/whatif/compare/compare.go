@@ -14,7 +14,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -206,15 +205,12 @@ func (o *Options) say(i int, step string, done, of int) {
 	}
 }
 
-// letter is A, or B, or of several B1, B2 and so on.
+// letter is what a side is called.
 func (o *Options) letter(side int) string {
-	switch {
-	case side == 0:
+	if side == 0 {
 		return "A"
-	case len(o.B) == 1:
-		return "B"
 	}
-	return "B" + strconv.Itoa(side)
+	return letter(side-1, len(o.B))
 }
 
 // ErrNothing is why there is no result: nothing would be compared, or nothing was.

@@ -23,10 +23,13 @@ import (
 func Page(w io.Writer, r *Result, home string, made time.Time) error {
 	rows := slices.Concat(r.Differences, r.Pending)
 	shown := min(most, len(rows))
+	bar := r.shares()
+	end := bar[len(bar)-1]
 	return page.Execute(w, map[string]any{
 		"Result": r, "Home": home, "Made": made.Format("2 January 2006, 15:04"), "Style": report.Style, "Script": template.JS(script),
-		"Rows": rows[:shown], "List": newListing(rows[:shown]), "More": len(rows) - shown, "Summary": summary(r), "Unplaced": r.unplaced(), "Workloads": r.workloads(), "Groups": r.groups(),
-		"Scheduled": r.scheduled(), "Terms": Terms + " " + r.basis(r), "Shares": newShares(r), "Curves": curves(r.Load),
+		"Rows": rows[:shown], "List": newListing(rows[:shown]), "More": len(rows) - shown,
+		"Summary": summary([]*Result{r}), "Unplaced": r.unplaced(), "Workloads": r.workloads(), "Groups": r.groups(), "Rejected": r.rejected(),
+		"Scheduled": r.scheduled(), "Terms": Terms + " " + basis([]*Result{r}), "Shares": bar, "Width": end.X + end.Width, "Curves": curves(r.Load),
 	})
 }
 
@@ -113,46 +116,6 @@ func digest(text string) string {
 var page = template.Must(template.Must(report.HTML.Clone()).New("page").Funcs(template.FuncMap{
 	"direct": direct, "plural": report.Plural,
 }).Parse(layout))
-
-// shares are the bar of all pods. X and Width are in pods.
-type shares struct {
-	All   []share
-	Width float64
-}
-
-type share struct {
-	Class, Word string
-	Count       int
-	X, Width    float64
-}
-
-// newShares are how many pods have which result. What is there is wide enough to be seen.
-func newShares(r *Result) (bar shares) {
-	c := r.Counts
-	pods := 0
-	bar.All = []share{
-		{Class: "unplaced", Word: "running, and pending under A", Count: c.Unplaced},
-		{Class: "onlyA", Word: "only under A", Count: c.OnlyA},
-		{Class: "onlyB", Word: "only under B", Count: c.OnlyB},
-		{Class: "moved", Word: "moved", Count: c.Moved - c.Follows},
-		{Class: "follows", Word: "moved as a knock-on effect", Count: c.Follows},
-		{Class: "pending", Word: "pending", Count: c.Pending},
-		{Class: "tie", Word: "ties", Count: c.Ties},
-		{Class: "same", Word: "the same", Count: c.Same},
-	}
-	for _, one := range bar.All {
-		pods += one.Count
-	}
-	for i := range bar.All {
-		one := &bar.All[i]
-		if one.Count > 0 {
-			one.X = bar.Width
-			one.Width = max(float64(one.Count), .006*float64(pods))
-			bar.Width += one.Width
-		}
-	}
-	return bar
-}
 
 // curve is how much of a resource is requested of the nodes, the fullest first, as paths.
 // They count downwards, in percent.

@@ -23,42 +23,39 @@ import (
 // has a page of its own in HTML.
 func Write(w io.Writer, format string, details bool, results ...*Result) error {
 	if len(results) > 1 {
-		return report.Write(w, format, results, several(results, details))
+		return report.Write(w, format, results, newReport(details, results))
 	}
 	if format == "html" {
 		return Page(w, results[0], "", time.Now())
 	}
-	return report.Write(w, format, results[0], results[0].Report(details))
+	return report.Write(w, format, results[0], newReport(details, results))
 }
 
-// Report is a result for people.
-func (r *Result) Report(details bool) report.Report {
-	sections := []report.Section{{Text: []string{r.scheduled() + "."}}, summary(r), counts(r), {Text: []string{Terms}}}
-	sections = append(sections, r.sections(details)...)
-	return report.Report{Answer: r.Sentence("B"), Sections: append(sections, report.Section{Text: []string{r.basis(r)}})}
-}
-
-// several is a report of results with the same A.
-func several(results []*Result, details bool) report.Report {
+// newReport is results for people. Of several it has no more than sums, without details.
+func newReport(details bool, results []*Result) report.Report {
 	first := results[0]
-	answers := report.Section{}
-	for i, r := range results {
-		answers.List = append(answers.List, report.Item{Text: r.Sentence(letter(i, results))})
-	}
-	sections := []report.Section{answers, {Text: []string{first.scheduled() + "."}}, summary(results...), counts(results...), {Text: []string{Terms}}}
-	for i, r := range results {
-		if !details {
-			break
+	all := report.Report{Answer: first.sentence("B")}
+	if len(results) > 1 {
+		all.Answer = fmt.Sprintf("%s compared with %s (A).", report.Plural(len(results), "configuration"), first.A)
+		var answers report.Section
+		for i, r := range results {
+			answers.List = append(answers.List, report.Item{Text: r.sentence(letter(i, len(results)))})
 		}
-		for _, s := range r.sections(true) {
-			s.Title = letter(i, results) + ": " + s.Title
-			sections = append(sections, s)
+		all.Sections = []report.Section{answers}
+	}
+	all.Sections = append(all.Sections, report.Section{Text: []string{first.scheduled() + "."}}, summary(results), counts(results), report.Section{Text: []string{Terms}})
+	for i, r := range results {
+		for _, s := range r.sections(details) {
+			if len(results) > 1 {
+				s.Title = letter(i, len(results)) + ": " + s.Title
+			}
+			if len(results) == 1 || details {
+				all.Sections = append(all.Sections, s)
+			}
 		}
 	}
-	return report.Report{
-		Answer:   fmt.Sprintf("%s compared with %s (A).", report.Plural(len(results), "configuration"), first.A),
-		Sections: append(sections, report.Section{Text: []string{first.basis(results...)}}),
-	}
+	all.Sections = append(all.Sections, report.Section{Text: []string{basis(results)}})
+	return all
 }
 
 // sections are what follows the summary.
@@ -67,21 +64,22 @@ func (r *Result) sections(details bool) []report.Section {
 	if details {
 		all = append(all, r.pods(), r.nodes())
 	}
-	if len(r.Rejected) == 0 {
-		return all
-	}
-	rejected := report.Section{Title: "Rejected by the API server on both sides"}
+	return append(all, r.rejected())
+}
+
+func (r *Result) rejected() report.Section {
+	var rows [][]string
 	for _, notice := range r.Rejected {
-		rejected.List = append(rejected.List, report.Item{Text: notice.String()})
+		rows = append(rows, []string{notice.About, notice.Reason})
 	}
-	return append(all, rejected)
+	return report.Table("Rejected by the API server on both sides", []string{"OBJECT", "REASON"}, rows)
 }
 
 // summary is a table of the lines of [Result.Summary]. Of several results, it has only lines with values.
-func summary(results ...*Result) report.Section {
+func summary(results []*Result) report.Section {
 	rows := [][]string{{"", "TODAY", "A: " + results[0].A}}
 	for i, r := range results {
-		rows[0] = append(rows[0], letter(i, results)+": "+r.B)
+		rows[0] = append(rows[0], letter(i, len(results))+": "+r.B)
 	}
 	for i, line := range results[0].Summary {
 		if line.Says != "" && len(results) == 1 {
@@ -99,27 +97,63 @@ func summary(results ...*Result) report.Section {
 	return report.Section{ID: "answer", Rows: rows}
 }
 
-// letter is what the B of a result is called.
-func letter(i int, of []*Result) string {
-	if len(of) == 1 {
+// letter is what the i-th of so many Bs is called.
+func letter(i, of int) string {
+	if of == 1 {
 		return "B"
 	}
 	return fmt.Sprint("B", i+1)
 }
 
 // counts are all pods by result.
-func counts(results ...*Result) report.Section {
+func counts(results []*Result) report.Section {
 	var rows [][]string
 	for i, r := range results {
-		c := r.Counts
-		row := []string{letter(i, results)}
-		for _, n := range []int{c.OnlyA, c.OnlyB, c.Moved - c.Follows, c.Follows, c.Ties, c.Pending, c.Unplaced, c.Same} {
-			row = append(row, fmt.Sprint(n))
+		head, row := []string{"PODS"}, []string{letter(i, len(results))}
+		for _, one := range r.shares() {
+			head = append(head, strings.ToUpper(one.Word))
+			row = append(row, fmt.Sprint(one.Count))
+		}
+		if i == 0 {
+			rows = append(rows, head)
 		}
 		rows = append(rows, row)
 	}
-	head := []string{"PODS", "ONLY UNDER A", "ONLY UNDER B", "MOVED", "AS A KNOCK-ON EFFECT", "TIES", "PENDING", "UNPLACED", "THE SAME"}
-	return report.Table("", head, rows)
+	return report.Section{Rows: rows}
+}
+
+// share is how many pods have a result.
+type share struct {
+	Class, Word string
+	Count       int
+	X, Width    float64 // in a bar of all pods
+}
+
+// shares are all results that a pod may have. What is there is wide enough in a bar to be seen.
+func (r *Result) shares() []share {
+	c := r.Counts
+	all := []share{
+		{Class: "unplaced", Word: "unplaced", Count: c.Unplaced},
+		{Class: "onlyA", Word: "only under A", Count: c.OnlyA},
+		{Class: "onlyB", Word: "only under B", Count: c.OnlyB},
+		{Class: "moved", Word: "moved", Count: c.Moved - c.Follows},
+		{Class: "follows", Word: "moved as a knock-on effect", Count: c.Follows},
+		{Class: "pending", Word: "pending", Count: c.Pending},
+		{Class: "tie", Word: "ties", Count: c.Ties},
+		{Class: "same", Word: "the same", Count: c.Same},
+	}
+	pods, x := 0, 0.0
+	for _, one := range all {
+		pods += one.Count
+	}
+	for i := range all {
+		all[i].X = x
+		if all[i].Count > 0 {
+			all[i].Width = max(float64(all[i].Count), .006*float64(pods))
+		}
+		x += all[i].Width
+	}
+	return all
 }
 
 // scheduled says which pods were scheduled.
@@ -143,11 +177,12 @@ func Ignored(results []*Result) []string {
 	return sets.List(ignored)
 }
 
-// basis is how a result came about, and what it does not have of a real cluster.
-func (r *Result) basis(results ...*Result) string {
-	basis := report.Basis{Cluster: r.Cluster, Config: r.A + " (A)", Seed: r.Seed, Ignored: Ignored(results), NotModelled: r.NotModelled}
+// basis is how results came about, and what they do not have of a real cluster.
+func basis(results []*Result) string {
+	first := results[0]
+	basis := report.Basis{Cluster: first.Cluster, Config: first.A + " (A)", Seed: first.Seed, Ignored: Ignored(results), NotModelled: first.NotModelled}
 	for i, one := range results {
-		basis.Config += fmt.Sprintf(" and %s (%s)", one.B, letter(i, results))
+		basis.Config += fmt.Sprintf(" and %s (%s)", one.B, letter(i, len(results)))
 	}
 	return basis.String()
 }

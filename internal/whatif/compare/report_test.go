@@ -20,7 +20,7 @@ import (
 func example() *Result {
 	room := amounts("cpu", "4", "memory", "8Gi", "pods", "110")
 	return &Result{
-		A: "before.yaml", B: "<after>.yaml", NotModelled: []string{"list leases"}, Pods: side.Pending, Nodes: 2, Asked: 4,
+		A: "before.yaml", B: "<after>.yaml", Verdict: "1 pod would no longer have a node", NotModelled: []string{"list leases"}, Pods: side.Pending, Nodes: 2, Asked: 4,
 		Seed: 1, Counts: Counts{Same: 1, Moved: 1, OnlyA: 1, Pending: 1, Follows: 1, Ties: 2},
 		Differences: []Difference{
 			{
@@ -39,7 +39,6 @@ func example() *Result {
 			Nodes: []NodeLoad{{Node: "one", Has: room, A: amounts("cpu", "1500m", "pods", "1")}, {Node: "two", Has: room}},
 		},
 		Summary: []Line{
-			{About: "verdict", Says: "1 pod loses its node under B, with 1 knock-on effect"},
 			{About: "pods that lose their node", Says: "1: default/picky"},
 			{About: "nodes used, empty", Today: "0, 2", A: "1, 1", B: "0, 2"},
 			{About: "imbalance, CPU", Today: "0.0 %", A: "18.8 %", B: "0.0 %"},
@@ -79,12 +78,12 @@ func lacks(t *testing.T, text string, patterns ...string) {
 
 func TestReportHasDetailsOnDemandOnly(t *testing.T) {
 	both := []string{
-		`^If the scheduler had the configuration <after>.yaml \(B\) in place of before.yaml \(A\), 1 pod would lose its node, .*\.\n\n4 pending pods on 2 nodes\.\n\n`,
-		`\n +TODAY +A: before.yaml +B: <after>.yaml\nverdict +1 pod loses its node under B, with 1 knock-on effect\npods that lose their node +1: default/picky\n` +
+		`^1 pod would no longer have a node if the scheduler had the configuration <after>.yaml \(B\) in place of before.yaml \(A\)\.\n\n4 pending pods on 2 nodes\.\n\n`,
+		`\n +TODAY +A: before.yaml +B: <after>.yaml\npods that lose their node +1: default/picky\n` +
 			`nodes used, empty +0, 2 +1, 1 +0, 2\nimbalance, CPU +0.0 % +18.8 % +0.0 %\n`,
 		"\ndefault/Deployment/w`e\\|b +4 of 27 replicas moved, 1 of 27 replicas only under A \\(1 as a knock-on effect\\); zone 9/9/9 → 12/8/7\n",
 		`\nNODES +USED +CPU +MEMORY +PODS\nall +0, 1, 0 of 2 +0, 0, 0 of 8 +0 GiB, .*\nzone z\|1 +0, 1, 0 of 1 +0, 1.5, 0 of 4 `,
-		`\nPODS +ONLY UNDER A .* THE SAME\nB +1 +0 +0 +1 +2 +1 +0 +1\n`,
+		`\nPODS +UNPLACED +ONLY UNDER A .* THE SAME\nB +0 +1 +0 +0 +1 +1 +2 +1\n`,
 		`\nTried in memory under before.yaml \(A\) and <after>.yaml \(B\), with seed 1. Requested, and not modelled: list leases. Webhooks and autoscalers are not modelled.\n$`,
 	}
 	details := []string{
@@ -106,11 +105,12 @@ func TestReportHasDetailsOnDemandOnly(t *testing.T) {
 func TestReportOfSeveralIsOneTable(t *testing.T) {
 	other := example()
 	other.B = "other"
+	other.Verdict = "Nothing would change"
 	other.Counts = Counts{Same: 4}
 	lacks(t, written(t, "table", false, example(), other),
-		`^2 configurations compared with before.yaml \(A\)\.\n\nIf .* <after>.yaml \(B1\) .*\nIf .* other \(B2\) in place of before.yaml \(A\), every pod would have the same node`,
+		`^2 configurations compared with before.yaml \(A\)\.\n\n1 pod .* <after>.yaml \(B1\) .*\nNothing would change if .* other \(B2\) in place of before.yaml \(A\)\.\n`,
 		`\n +TODAY +A: before.yaml +B1: <after>.yaml +B2: other\nnodes used, empty +0, 2 +1, 1 +0, 2 +0, 2\n`,
-		`\nPODS +ONLY UNDER A .*\nB1 +1 .*\nB2 +0 .* 4\n`)
+		`\nPODS +UNPLACED .*\nB1 +0 +1 .*\nB2 +0 .* 4\n`)
 	lacks(t, written(t, "markdown", true, example(), other), `<summary>B1: Pods that differ</summary>`, `<summary>B2: Pods that differ</summary>`)
 	lacks(t, written(t, "html", false, example(), other), `<h1>2 configurations compared with before.yaml \(A\)\.</h1>`, `<th>B1: &lt;after&gt;.yaml</th>`)
 	var again []Result
@@ -124,17 +124,18 @@ func TestUnplacedPodsAreProminentInEveryFormat(t *testing.T) {
 	r := example()
 	r.Unplaced = []Difference{{Namespace: "default", Name: "db", Kind: Unplaced, Plugin: "VolumeBinding", Reason: "no <claim>"}}
 	r.Counts.Unplaced = 1
+	r.Verdict = r.verdict()
 	for format, wants := range map[string][]string{
 		"table": {`\nRunning pods that are pending under A:\n(?s:.*)\nPOD +REASON\ndefault/db +VolumeBinding: no <claim>\n(?s:.*)\nWORKLOAD +DIFFERENCE`},
 		"json":  {`(?s)"unplaced": \[\s+{\s+"namespace": "default",\s+"name": "db",\s+"kind": "unplaced"`},
 		"markdown": {
-			`^\*\*1 running pod without a node under A makes this unreliable\. If `,
+			`^\*\*A leaves 1 running pod pending, which makes this unreliable\. 1 pod `,
 			`are pending under A</summary>(?s:.*)\n\| POD \| REASON \|\n\|---\|---\|\n\| default/db \| VolumeBinding: no \\<claim\\> \|\n`,
 		},
 		"html": {
-			`<h1 class="lost">1 running pod is pending under A; of the others:`,
+			`<h1 class="lost">A leaves 1 running pod pending, which makes this unreliable\. 1 pod`,
 			`(?s)<h2>Running pods that are pending under A</h2>.*<th scope="row">default/db</th><td>VolumeBinding: no &lt;claim&gt;</td>.*<h2>Pods</h2>`,
-			`<b>1</b> running, and pending under A`,
+			`<b>1</b> unplaced`,
 		},
 	} {
 		lacks(t, written(t, format, false, r), wants...)
@@ -170,7 +171,7 @@ func TestPageIsOneFileThatLoadsNothing(t *testing.T) {
 	if found != "" {
 		t.Errorf("it refers to something, or it did not pass html/template: %s", found)
 	}
-	lacks(t, page, "&lt;after&gt;.yaml", `no \\u003cmatch\\u003e`, "1 pod loses its node under B", "Tried in memory under before.yaml .A. and &lt;after&gt;.yaml .B., with seed 1. Requested, and not modelled: list leases. ")
+	lacks(t, page, "&lt;after&gt;.yaml", `no \\u003cmatch\\u003e`, "1 pod would no longer have a node", "Tried in memory under before.yaml .A. and &lt;after&gt;.yaml .B., with seed 1. Requested, and not modelled: list leases. ")
 }
 
 // listed is what a page's script makes rows of.
@@ -205,12 +206,12 @@ func TestPageOfThreeThousandPodsIsSmall(t *testing.T) {
 
 func TestVerdicts(t *testing.T) {
 	for want, counts := range map[string]Counts{
-		"Nothing changes":                              {Same: 3},
-		"Nothing changes but 2 ties":                   {Ties: 2, Pending: 5},
-		"1 pod moves under B, with 3 knock-on effects": {Moved: 4, Follows: 3},
-		"1 pod gains a node under B":                   {OnlyB: 1},
+		"Nothing would change": {Same: 3},
+		"Nothing would change, 2 pods would move by chance alone":           {Ties: 2, Pending: 5},
+		"1 pod would move, 3 pods would move as a knock-on effect":          {Moved: 4, Follows: 3},
+		"1 pod would no longer have a node, 1 pending pod would get a node": {OnlyA: 1, OnlyB: 1},
 	} {
-		got := (&Result{Counts: counts}).Verdict()
+		got := (&Result{Counts: counts}).verdict()
 		if got != want {
 			t.Errorf("%+v is %q, want %q", counts, got, want)
 		}

@@ -10,7 +10,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
-// Line is one of the answer. It says something, or it has a value for the cluster as it is in
+// Line is one of the summary. It says something, or it has a value for the cluster as it is in
 // the file, and for either side.
 type Line struct {
 	About string `json:"about"`
@@ -30,7 +30,6 @@ func (r *Result) summary() []Line {
 		return Line{About: about, Today: value(&r.Load.Before), A: value(&r.Load.A), B: value(&r.Load.B)}
 	}
 	lines := []Line{
-		{About: "verdict", Says: r.Verdict()},
 		{About: "pods that lose their node", Says: r.lost()},
 		{About: "direct differences", Says: r.caused(false)},
 		{About: "knock-on effects", Says: r.caused(true)},
