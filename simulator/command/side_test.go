@@ -44,7 +44,7 @@ func TestCompareRunsOtherPrograms(t *testing.T) {
 	}
 	misspelt := writeFile(t, t.TempDir(), "misspelt.yaml", "profiles:\n- schedulername: mine\n")
 	refused(t, "compare -q --cluster "+cluster+" --b v2 --a-simulator "+self, map[string][]string{
-		"--a " + misspelt + `: line 2: profiles[0].schedulername: unknown field: do you mean "schedulerName"?`: {"--a", misspelt},
+		`/config.yaml: line 2: profiles[0].schedulername: unknown field: do you mean "schedulerName"?`: {"--a", misspelt},
 	})
 }
 

@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -118,9 +117,7 @@ func (o *Options) run(ctx context.Context) ([]*side.Result, error) {
 	if err := cmp.Or(wrong.orOfTheCluster(len(ready)), o.nothing()); err != nil {
 		return nil, err
 	}
-	if o.usedUp() { // the sides have all of it
-		*o.Cluster = snapshot.Snapshot{}
-	}
+	*o.Cluster = snapshot.Snapshot{} // the sides have all of it
 	results := make([]*side.Result, len(ready))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -151,11 +148,6 @@ func (p *prepared) close() {
 	*p = prepared{}
 }
 
-// usedUp reports whether the cluster is not read any more once the sides are prepared.
-func (o *Options) usedUp() bool {
-	return !slices.ContainsFunc(o.sides(), func(s Scheduler) bool { return s.Program != "" })
-}
-
 // prepare makes a side ready to run, here or in a process of its own.
 func (o *Options) prepare(ctx context.Context, i int) (p prepared, err error) {
 	one := o.sides()[i]
@@ -164,13 +156,17 @@ func (o *Options) prepare(ctx context.Context, i int) (p prepared, err error) {
 		Progress: func(step string, done, of int) { o.say(i, step, done, of) },
 	}
 	if one.Program != "" {
-		dir, err := os.MkdirTemp("", "side-")
-		if err != nil {
-			return p, fmt.Errorf("directory for a side: %w", err)
-		}
 		options.Cluster = o.Cluster
 		options.Seed = o.Seed
-		return prepared{side.Process{Program: one.Program, Dir: dir, Options: options}.Run, func() { _ = os.RemoveAll(dir) }}, nil
+		process, err := side.NewProcess(one.Program, options)
+		if err != nil {
+			return p, err
+		}
+		run := func(ctx context.Context) (*side.Result, error) {
+			o.say(i, "runs "+one.Program, 0, 0)
+			return process.Run(ctx)
+		}
+		return prepared{run, process.Close}, nil
 	}
 	o.say(i, "reads the cluster", 0, 0)
 	var done func() error
@@ -180,7 +176,7 @@ func (o *Options) prepare(ctx context.Context, i int) (p prepared, err error) {
 	}
 	options.Seed = o.Seed
 	options.Cluster = o.Cluster
-	if !o.usedUp() || i < len(o.B) {
+	if i < len(o.B) {
 		options.Cluster = o.Cluster.DeepCopy()
 	}
 	s, err := side.New(ctx, options)
