@@ -148,8 +148,8 @@ func TestCompareWithoutAResultHasExitStatusTwo(t *testing.T) {
 - metadata: {name: gated, namespace: default}
   spec: {schedulingGates: [{name: example.com/later}], containers: [{name: c, image: c}]}
 `)
-	refused(t, "compare --a none --b v2", map[string][]string{
-		"simulator: nothing to compare: no pod of the cluster is pending; --pods all reschedules pods that have a node, too": {"--cluster", healthy},
+	refused(t, "compare -q --a none --b v2", map[string][]string{
+		"simulator: nothing to compare: the scheduler tried no pod; --pods all reschedules pods that have a node, too": {"--cluster", healthy},
 	})
 	refused(t, "compare -q --a none --b v2", map[string][]string{
 		"simulator: nothing to compare: the scheduler tried no pod; pod default/gated: it has scheduling gates; --pods all": {"--cluster", gated},

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -67,8 +66,8 @@ func (p Progress) String() string {
 	return line
 }
 
-// Run compares A with each of B, and gives a result for each of these. Where no pod is there
-// to be scheduled, the error is [ErrNothing]; where a configuration is at fault, [SideErrors].
+// Run compares A with each of B, and gives a result for each of these. Where no pod is
+// tried, the error is [ErrNothing]; where a configuration is at fault, [SideErrors].
 // When it returns, nothing is left of it.
 func Run(ctx context.Context, o Options) (results []*Result, err error) {
 	if err := side.CheckMode(o.Pods); err != nil {
@@ -114,8 +113,8 @@ func (o *Options) run(ctx context.Context) ([]*side.Result, error) {
 			wrong = append(wrong, SideError{o.letter(i), err, one})
 		}
 	}
-	if err := cmp.Or(wrong.orOfTheCluster(len(ready)), o.nothing()); err != nil {
-		return nil, err
+	if len(wrong) > 0 {
+		return nil, wrong
 	}
 	*o.Cluster = snapshot.Snapshot{} // the sides have all of it
 	results := make([]*side.Result, len(ready))
@@ -209,31 +208,8 @@ func (o *Options) letter(side int) string {
 	return letter(side-1, len(o.B))
 }
 
-// ErrNothing is why there is no result: nothing would be compared, or nothing was.
+// ErrNothing is why there is no result: the scheduler tried no pod.
 var ErrNothing = errors.New("nothing to compare")
-
-// nothing says why no pod is there to be scheduled, or returns nil.
-func (o *Options) nothing() error {
-	if len(o.Scenario.Steps) > 0 {
-		return nil
-	}
-	run, ours := 0, sets.New(o.schedulers()...)
-	for i := range o.Cluster.Pods {
-		pod := &o.Cluster.Pods[i]
-		if !side.Ended(pod) && side.Queued(pod, o.Pods, ours) {
-			return nil
-		} else if !side.Ended(pod) {
-			run++
-		}
-	}
-	switch {
-	case run == 0:
-		return fmt.Errorf("%w: the cluster has no pods", ErrNothing)
-	case o.Pods == side.All:
-		return fmt.Errorf("%w: no pod of the cluster names a scheduler that A or B has", ErrNothing)
-	}
-	return fmt.Errorf("%w: no pod of the cluster is pending", ErrNothing)
-}
 
 // SideError is why one of the sides cannot be compared.
 type SideError struct {
@@ -257,20 +233,6 @@ func (e SideErrors) Error() string {
 		all = append(all, one.Error())
 	}
 	return strings.Join(all, "; ")
-}
-
-// orOfTheCluster is nil if nothing is wrong, and one error if all of so many sides have the
-// same against the cluster.
-func (e SideErrors) orOfTheCluster(sides int) error {
-	if len(e) == 0 {
-		return nil
-	}
-	mistakes := scheduler.Mistakes(nil)
-	other := func(one SideError) bool { return errors.As(one.Err, &mistakes) || one.Err.Error() != e[0].Err.Error() }
-	if len(e) < sides || slices.ContainsFunc(e, other) {
-		return e
-	}
-	return e[0].Err
 }
 
 // JudgeFiles compares two results of the same task, as [Run] does with its own.

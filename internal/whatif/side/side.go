@@ -95,7 +95,7 @@ func (s *Side) plan() {
 	for _, pod := range cluster.All[*v1.Pod](s.Cluster) {
 		is := s.pods[cluster.NameOf(pod)]
 		is.Today = pod.Spec.NodeName
-		if Queued(pod, s.options.Pods, ours) {
+		if queued(pod, s.options.Pods, ours) {
 			s.queue = append(s.queue, pod)
 		}
 	}
