@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
-	pluginnames "k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
@@ -71,8 +70,6 @@ type verdicts struct {
 	changes map[string]changes             // by profile
 	differ  sets.Set[types.NamespacedName] // pods that differ so far
 	chance  sets.Set[types.NamespacedName] // by chance alone
-
-	onA, onB map[string][]placement // by node
 }
 
 func newVerdicts(a, b *side.Result) *verdicts {
@@ -82,7 +79,7 @@ func newVerdicts(a, b *side.Result) *verdicts {
 	}
 	return &verdicts{
 		a: a, b: b, changes: newChanges(onA, onB),
-		differ: sets.New[types.NamespacedName](), chance: sets.New[types.NamespacedName](), onA: placements(a), onB: placements(b),
+		differ: sets.New[types.NamespacedName](), chance: sets.New[types.NamespacedName](),
 	}
 }
 
@@ -184,15 +181,14 @@ func (v *verdicts) trace(d *Difference) {
 		}
 		return
 	}
-	before := v.before(d)
-	if len(before) == 0 && v.a.Kubernetes != v.b.Kubernetes {
+	if len(v.differ) == 0 && v.a.Kubernetes != v.b.Kubernetes {
 		d.By = cmp.Or(d.Plugin, string(d.Cause))
 		d.Setting = "Kubernetes version"
 		d.Reason += "; the two sides have different Kubernetes versions"
 		return
 	}
 	d.Follows = true
-	if len(before) > 0 && v.chance.IsSuperset(before) {
+	if len(v.differ) > 0 && v.chance.IsSuperset(v.differ) {
 		d.Cause, d.Reason = Tie, "pods that were scheduled before it differ by chance"
 	}
 }
@@ -234,26 +230,6 @@ func (v *verdicts) changesFor(d *Difference) changes {
 	return changes{}
 }
 
-// ofTheNode are plugins that read only the pods of a node.
-var ofTheNode = sets.New(pluginnames.NodeResourcesFit, pluginnames.NodeResourcesBalancedAllocation, pluginnames.NodePorts)
-
-// before are the pods that differed before this one, where the scheduler
-// would see it: on the two nodes, if only what is there has decided. Other plugins
-// may count over zones, or depend on how many nodes were found.
-func (v *verdicts) before(d *Difference) sets.Set[types.NamespacedName] {
-	onNodes := d.Cause == Verdict && ofTheNode.Has(d.Plugin) || d.Cause == Score && ofTheNode.IsSuperset(sets.KeySet(d.turned))
-	if !onNodes {
-		return v.differ
-	}
-	differ := sets.New[types.NamespacedName]()
-	for _, node := range []string{d.A.Node, d.B.Node} {
-		if node != "" {
-			differ = differ.Union(placedBefore(v.onA[node], d.A.Attempt).SymmetricDifference(placedBefore(v.onB[node], d.B.Attempt)))
-		}
-	}
-	return differ
-}
-
 func (d *Difference) key() string { return d.Namespace + "/" + d.Name }
 
 // decisive are the attempts by which a pod has its node, or none. If it got the next node of the
@@ -274,36 +250,4 @@ func decisive(r *side.Result, pod types.NamespacedName) (all []*recorder.Attempt
 		}
 	}
 	return all
-}
-
-// placement is that a pod was given a node, or preempted on it, by an attempt.
-type placement struct {
-	pod     types.NamespacedName
-	attempt uint64
-}
-
-// placements are by node.
-func placements(r *side.Result) map[string][]placement {
-	all := map[string][]placement{}
-	for _, o := range r.Pods {
-		if o.Attempt != nil && o.Attempt.Result == recorder.Scheduled {
-			all[o.Attempt.Node] = append(all[o.Attempt.Node], placement{o.Key(), o.Attempt.ID})
-		}
-		by := r.Pod(side.KeyOf(o.PreemptedBy)).Attempt
-		if by != nil && by.Result == recorder.Scheduled {
-			all[by.Node] = append(all[by.Node], placement{o.Key(), o.Since})
-		}
-	}
-	return all
-}
-
-// placedBefore are the pods of placements before an attempt.
-func placedBefore(all []placement, attempt *recorder.Attempt) sets.Set[types.NamespacedName] {
-	pods := sets.New[types.NamespacedName]()
-	for _, one := range all {
-		if attempt != nil && one.attempt < attempt.ID {
-			pods.Insert(one.pod)
-		}
-	}
-	return pods
 }
