@@ -245,7 +245,7 @@ func JudgeFiles(a, b string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	other := sets.List(differing(onA.Task, onB.Task))
+	other := sets.List(differing(onA.Task, onB.Task, equal))
 	if len(other) > 0 {
 		return nil, fmt.Errorf("%s and %s cannot be compared, since more than the configuration differs: %s", a, b, strings.Join(other, ", "))
 	}

@@ -68,19 +68,12 @@ type verdicts struct {
 	unplaced    []Difference
 
 	changes map[string]changes             // by profile
-	differ  sets.Set[types.NamespacedName] // pods that differ so far
-	chance  sets.Set[types.NamespacedName] // by chance alone
+	differ  int                            // how many pods differ so far
+	chance  sets.Set[types.NamespacedName] // pods that do by chance alone
 }
 
 func newVerdicts(a, b *side.Result) *verdicts {
-	onA, onB := a.Setups, b.Setups
-	if a.Kubernetes != b.Kubernetes {
-		onA, onB = withoutPoints(onA), withoutPoints(onB)
-	}
-	return &verdicts{
-		a: a, b: b, changes: newChanges(onA, onB),
-		differ: sets.New[types.NamespacedName](), chance: sets.New[types.NamespacedName](),
-	}
+	return &verdicts{a: a, b: b, changes: newChanges(a.Setups, b.Setups, a.Kubernetes != b.Kubernetes), chance: sets.New[types.NamespacedName]()}
 }
 
 // judge compares the two sides, pod by pod, in the order in which A tried
@@ -163,7 +156,7 @@ func (v *verdicts) difference(name types.NamespacedName) Difference {
 	if d.Cause != Tie {
 		v.trace(&d) // which may find that it is one
 	}
-	v.differ.Insert(name)
+	v.differ++
 	if d.Cause == Tie {
 		v.chance.Insert(name)
 	}
@@ -181,14 +174,14 @@ func (v *verdicts) trace(d *Difference) {
 		}
 		return
 	}
-	if len(v.differ) == 0 && v.a.Kubernetes != v.b.Kubernetes {
+	if v.differ == 0 && v.a.Kubernetes != v.b.Kubernetes {
 		d.By = cmp.Or(d.Plugin, string(d.Cause))
 		d.Setting = "Kubernetes version"
 		d.Reason += "; the two sides have different Kubernetes versions"
 		return
 	}
 	d.Follows = true
-	if len(v.differ) > 0 && v.chance.IsSuperset(v.differ) {
+	if v.differ > 0 && v.chance.Len() == v.differ {
 		d.Cause, d.Reason = Tie, "pods that were scheduled before it differ by chance"
 	}
 }
