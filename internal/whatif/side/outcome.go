@@ -51,15 +51,11 @@ func (s *Side) result() (*Result, error) {
 	}
 	r.Index()
 	for _, node := range cluster.All[*v1.Node](s.Cluster) {
-		r.Nodes = append(r.Nodes, s.newNode(node))
+		r.Nodes = append(r.Nodes, Node{Name: node.Name, Labels: node.Labels, Allocatable: node.Status.Allocatable, Today: s.nodes.Has(node.Name)})
 	}
 	slices.SortFunc(r.Nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
 	for _, notice := range s.refused {
-		pod := r.of(KeyOf(strings.TrimPrefix(notice.About, "pod ")))
-		pod.Outcome = Outcome{State: Refused, Message: notice.Reason}
-	}
-	for _, name := range sortedNames(s.tried) {
-		r.of(name).Outcome = s.outcome(name) // also of one that came and went between two steps
+		r.Pod(KeyOf(strings.TrimPrefix(notice.About, "pod "))).Outcome = Outcome{State: Refused, Message: notice.Reason}
 	}
 	for _, name := range sortedNames(s.tried) {
 		r.addVictims(name, s.tried[name])
@@ -112,23 +108,13 @@ func (s *Side) refresh(name types.NamespacedName, one *tried) {
 	}
 }
 
-// of is a pod, also if it is not known otherwise.
-func (r *Result) of(name types.NamespacedName) *Pod {
-	pod := r.Pod(name)
-	if r.byName[name] == nil {
-		r.Pods = append(r.Pods, pod)
-		r.byName[name] = pod
-	}
-	return pod
-}
-
 // addVictims says of pods that are gone by which pod they were preempted: the engine names
 // its PodGroup.
 func (r *Result) addVictims(name types.NamespacedName, one *tried) {
-	by := r.of(name)
+	by := r.Pod(name)
 	for _, room := range one.rooms {
 		for _, victim := range room.Preemption.Victims {
-			o := r.of(KeyOf(victim))
+			o := r.Pod(KeyOf(victim))
 			by.Victims = append(by.Victims, o.Priority)
 			if o.State == engine.Preempted {
 				o.PreemptedBy = name.String()

@@ -40,10 +40,6 @@ func queued(pod *v1.Pod, mode string, ours sets.Set[string]) bool {
 	return pod.Spec.NodeName == "" || mode == All && ours.Has(cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName)) && !static
 }
 
-func (s *Side) newNode(node *v1.Node) Node {
-	return Node{Name: node.Name, Labels: node.Labels, Allocatable: node.Status.Allocatable, Today: s.nodes.Has(node.Name)}
-}
-
 func (s *Side) newPod(pod *v1.Pod) *Pod {
 	return &Pod{
 		Namespace: pod.Namespace, Name: pod.Name, Owner: s.WorkloadOf(pod),

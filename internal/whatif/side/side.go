@@ -166,6 +166,9 @@ func (s *Side) attempted(pod types.NamespacedName) {
 	if now == nil {
 		now = &tried{}
 		s.tried[pod] = now
+		if s.pods[pod] == nil { // and it may be gone before the step ends
+			s.pods[pod] = &Pod{Namespace: pod.Namespace, Name: pod.Name}
+		}
 		s.options.Progress(Schedules, len(s.tried), max(len(s.tried), s.queued))
 	}
 	now.attempts++
