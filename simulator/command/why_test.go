@@ -116,8 +116,7 @@ func TestWhyReportsMistakes(t *testing.T) {
 		"--kubeconfig " + dir + "/none: kubeconfig: open " + dir + "/none: ": {"it", "--kubeconfig", dir + "/none"},
 	})
 	refused(t, "why --cluster "+file, map[string][]string{
-		"namespace default has no pod web: did you mean web-runs?": {"web"},
-		"namespace default has no pod endet: did you mean ended?":  {"endet"},
+		"namespace default has no pod web":                         {"web"},
 		"namespace default has no pod it: it is in namespace shop": {"it"},
 		"namespace shop has no pod other":                          {"other", "--namespace", "shop"},
 	})

@@ -3,7 +3,6 @@
 package why
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -19,7 +18,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
-	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
 // Options say which pod is tried where.
@@ -85,29 +83,21 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 	return r, nil
 }
 
-// find is a pod of a cluster. The error names similar ones.
+// find is a pod of a cluster. The error names other namespaces with such a pod.
 func find(s *snapshot.Snapshot, name types.NamespacedName) (*v1.Pod, error) {
-	var here, begin, others []string
+	var others []string
 	for i := range s.Pods {
-		switch pod := &s.Pods[i]; {
-		case cluster.NameOf(pod) == name:
+		pod := &s.Pods[i]
+		if cluster.NameOf(pod) == name {
 			return pod, nil
-		case pod.Name == name.Name:
+		}
+		if pod.Name == name.Name {
 			others = append(others, pod.Namespace)
-		case pod.Namespace == name.Namespace:
-			here = append(here, pod.Name)
-			if strings.HasPrefix(pod.Name, name.Name) {
-				begin = append(begin, pod.Name)
-			}
 		}
 	}
 	err := fmt.Errorf("namespace %s has no pod %s", name.Namespace, name.Name)
 	if len(others) > 0 {
 		return nil, fmt.Errorf("%w: it is in namespace %s", err, report.Few(others))
-	}
-	meant := cmp.Or(report.Few(begin), yamlcheck.Closest(name.Name, here))
-	if meant != "" {
-		return nil, fmt.Errorf("%w: did you mean %s?", err, meant)
 	}
 	return nil, err
 }
