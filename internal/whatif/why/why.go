@@ -5,8 +5,6 @@ package why
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -77,7 +75,7 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 			r.Others++
 		}
 	}
-	r.judge(e, o.Pod)
+	r.judge(e.Outcome(o.Pod))
 	basis := e.Describe()
 	r.Basis = &basis
 	return r, nil
@@ -126,15 +124,18 @@ func pendingBut(s *snapshot.Snapshot, one *v1.Pod) (names []types.NamespacedName
 }
 
 // judge says what the result of the pod is.
-func (r *Result) judge(e *engine.Engine, name types.NamespacedName) {
-	o := e.Outcome(name)
+func (r *Result) judge(o engine.Outcome) {
 	for _, gone := range o.Preempted {
 		r.Preempted = append(r.Preempted, gone.String())
 	}
 	r.Node = o.Node
 	if r.Node == "" {
+		because := " because the scheduler does not try it: " + o.Reason()
+		if r.Attempt != nil && o.State != engine.NotAsked {
+			because = r.Attempt.Because(o.Reason())
+		}
 		r.Pending = true
-		r.Verdict = fmt.Sprintf("Pod %s is pending%s.", r.Pod, strings.TrimSuffix(r.because(e, name, o), "."))
+		r.Verdict = fmt.Sprintf("Pod %s is pending%s.", r.Pod, strings.TrimSuffix(because, "."))
 		return
 	}
 	r.Verdict = fmt.Sprintf("Nothing keeps pod %s pending in the copy: it would be scheduled to node %s.", r.Pod, r.Node)
@@ -142,23 +143,4 @@ func (r *Result) judge(e *engine.Engine, name types.NamespacedName) {
 		r.Verdict = fmt.Sprintf("Pod %s is pending until there is room on node %s, which it gets by preemption of %s.", r.Pod, r.Node, report.Few(r.Preempted))
 	}
 	r.Hint = "If it stays pending in the cluster, its scheduler does not run, has not tried the pod again yet, or has another configuration: try that with --config."
-}
-
-// because is why the pod has no node, as the rest of a sentence.
-func (r *Result) because(e *engine.Engine, name types.NamespacedName, o engine.Outcome) string {
-	pod, a := cluster.Get[*v1.Pod](e.Cluster, name.Namespace, name.Name), r.Attempt
-	switch {
-	case pod != nil && len(pod.Spec.SchedulingGates) > 0:
-		var gates []string
-		for _, gate := range pod.Spec.SchedulingGates {
-			gates = append(gates, gate.Name)
-		}
-		return " because no scheduler tries it until its scheduling gates are removed: " + strings.Join(gates, ", ")
-	case pod != nil && e.Scheduler.Profiles[pod.Spec.SchedulerName] == nil:
-		return fmt.Sprintf(" because it is for the scheduler %q, which the configuration does not have (it has %s): what that one does is not known",
-			pod.Spec.SchedulerName, report.Few(slices.Sorted(maps.Keys(e.Scheduler.Profiles))))
-	case a == nil || o.State == engine.NotAsked:
-		return " because the scheduler does not try it: " + o.Reason()
-	}
-	return a.Because(o.Reason())
 }
