@@ -35,8 +35,7 @@ type Result struct {
 	Preempted []string `json:"preempted,omitempty"` // pods that would be preempted for it
 	// Attempt is the last one; nil if the scheduler did not try the pod.
 	Attempt *recorder.Attempt `json:"attempt,omitempty"`
-	Others  int               `json:"others,omitempty"` // how many other pending pods got nodes in the copy
-	Basis   *report.Basis     `json:"basis,omitempty"`  // nil if nothing was tried
+	Basis   *report.Basis     `json:"basis,omitempty"` // nil if nothing was tried
 }
 
 // Why tries a pod, with all that are pending. That the cluster has no such pod is an error.
@@ -51,7 +50,6 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 		r.Verdict = fmt.Sprintf("Pod %s is not pending: it %s.", r.Pod, is)
 		return r, nil
 	}
-	others := pendingBut(o.Cluster, pod)
 	o.Recorder = recorder.New(func() {})
 	e, err := engine.New(ctx, o.Options)
 	if err != nil {
@@ -69,11 +67,6 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 	}
 	if err := e.Run(ctx); err != nil {
 		return nil, err
-	}
-	for _, name := range others {
-		if e.Outcome(name).State == engine.Scheduled {
-			r.Others++
-		}
 	}
 	r.judge(e.Outcome(o.Pod))
 	basis := e.Describe()
@@ -111,16 +104,6 @@ func notPending(pod *v1.Pod) string {
 		return "is on node " + pod.Spec.NodeName
 	}
 	return ""
-}
-
-func pendingBut(s *snapshot.Snapshot, one *v1.Pod) (names []types.NamespacedName) {
-	for i := range s.Pods {
-		pod := &s.Pods[i]
-		if pod != one && notPending(pod) == "" {
-			names = append(names, cluster.NameOf(pod))
-		}
-	}
-	return names
 }
 
 // judge says what the result of the pod is.
