@@ -147,7 +147,8 @@ func TestUntilFullCountsReplicas(t *testing.T) {
 
 func TestUntilFullEndsAtALimit(t *testing.T) {
 	f := Fitting{UntilFull: true, Workloads: []*Workload{{Fit: MostReplicas}}}
-	if got := f.Verdict(); got != "at least 10,000 more replicas would fit" {
+	got := f.Verdict()
+	if got != "at least 10,000 more replicas would fit" {
 		t.Error(got)
 	}
 }
