@@ -4,18 +4,28 @@
 // go unnoticed.
 package dialect
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 var (
 	// An escaped character or a class is one atom, so that nothing inside is taken for
 	// an operator.
 	atoms = regexp.MustCompile(`\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\{,\d*\}`)
 	posix = regexp.MustCompile(`\[:\^?\w+:\]`)
+
+	// Several numbers or a range of numbers in brackets, as in Slurm's hostlists, one of which has several digits. In a regular
+	// expression it is a class of single characters.
+	numbers    = regexp.MustCompile(`\[\d+(?:[-,]\d+)+\]`)
+	manyDigits = regexp.MustCompile(`\d\d`)
+	braces     = regexp.MustCompile(`\{\w+\.\.\w+\}`)
+	globAtEnd  = regexp.MustCompile(`-\*$`)
 )
 
 // Python returns, in a sentence each, what Python's re reads differently in a valid
 // pattern of RE2.
-func Python(pattern string) []string {
+func Python(pattern string) (differences []string) {
 	var bounds, class string
 	for _, atom := range atoms.FindAllString(pattern, -1) {
 		switch {
@@ -25,7 +35,6 @@ func Python(pattern string) []string {
 			class = posix.FindString(atom[1:])
 		}
 	}
-	var differences []string
 	if bounds != "" {
 		differences = append(differences, "in RE2 "+bounds+" stands for these characters; to repeat from zero times on, as in Python, write {0"+bounds[1:])
 	}
@@ -33,4 +42,36 @@ func Python(pattern string) []string {
 		differences = append(differences, "in RE2 "+class+" is a class of characters; in Python it stands for these characters")
 	}
 	return differences
+}
+
+// Hostlist returns, in a sentence each, what in a pattern looks like a hostlist or a glob,
+// and means something else in a regular expression.
+func Hostlist(pattern string) (habits []string) {
+	for _, found := range numbers.FindAllString(pattern, -1) {
+		if manyDigits.MatchString(found) {
+			habits = append(habits, found+" matches one character, not a range of numbers; write the alternatives, as in (0[1-9]|1[0-2])")
+		}
+	}
+	found := braces.FindString(pattern)
+	if found != "" {
+		habits = append(habits, found+" stands for these characters, not for a range; write the alternatives, as in (1|2|3)")
+	}
+	if globAtEnd.MatchString(pattern) {
+		habits = append(habits, "-* at the end matches any number of hyphens, not any text; remove it, or write -.*")
+	}
+	return habits
+}
+
+// Pasted returns, in a sentence each, what is around a pattern that was pasted with it, and keeps it from matching any node.
+func Pasted(pattern string) (remains []string) {
+	inner := strings.TrimSpace(pattern)
+	if strings.HasSuffix(pattern, "\n") && inner != "" {
+		remains = append(remains, "it ends with a line break, which no node's name has; write |- in place of |, or the pattern in quotes")
+	} else if inner != pattern && inner != "" {
+		remains = append(remains, "it begins or ends with white space, which no node's name has; remove that")
+	}
+	if len(inner) > 2 && strings.ContainsRune("'\"`", rune(inner[0])) && inner[0] == inner[len(inner)-1] {
+		remains = append(remains, "the quotes are part of it, and no node's name has quotes; remove them")
+	}
+	return remains
 }

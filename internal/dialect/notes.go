@@ -13,20 +13,6 @@ func Notes(pattern string) []string {
 	return slices.Concat(Python(pattern), Hostlist(pattern), Pasted(pattern))
 }
 
-// Pasted returns, in a sentence each, what is around a pattern that was pasted with it, and keeps it from matching any node.
-func Pasted(pattern string) (remains []string) {
-	inner := strings.TrimSpace(pattern)
-	if strings.HasSuffix(pattern, "\n") && inner != "" {
-		remains = append(remains, "it ends with a line break, which no node's name has; write |- in place of |, or the pattern in quotes")
-	} else if inner != pattern && inner != "" {
-		remains = append(remains, "it begins or ends with white space, which no node's name has; remove that")
-	}
-	if len(inner) > 2 && strings.ContainsRune("'\"`", rune(inner[0])) && inner[0] == inner[len(inner)-1] {
-		remains = append(remains, "the quotes are part of it, and no node's name has quotes; remove them")
-	}
-	return remains
-}
-
 // PodNotes returns the notes on the patterns of a pod. Each begins with its annotation.
 func PodNotes(policy regex.Policy, annotations map[string]string) (notes []string) {
 	for _, key := range policy.Keys() {

@@ -195,8 +195,8 @@ func failure(word, b string, r *compare.Result) (all []string) {
 		return []string{few(moved, "moves", "move") + " under " + b}
 	case word == "spread":
 		for _, one := range r.Load.Resources() {
-			was := r.Load.A.Percent[one].StandardDeviation
-			is := r.Load.B.Percent[one].StandardDeviation
+			was := r.Load.A.Imbalance[one]
+			is := r.Load.B.Imbalance[one]
 			if is > was+moreImbalance {
 				all = append(all, fmt.Sprintf("imbalance of %s is larger under %s: %.1f %% under A, %.1f %% under %s", one, b, was, is, b))
 			}

@@ -21,7 +21,7 @@ func TestCompareReadsResultsOfSides(t *testing.T) {
 		}
 	}
 	status, out, errOut := compareHere(t, a, b, "--details")
-	if status != statusLost || !regexp.MustCompile(`(?s)^If the scheduler had [^\n]*\n.* A: none +B: v2\n.*default/picky +only under A +node-1`).MatchString(out) || strings.Contains(errOut, "schedules") {
+	if status != statusLost || !regexp.MustCompile(`(?s)^1 pod would no longer have a node if the scheduler had [^\n]*\n.* A: none +B: v2\n.*default/picky +only under A +node-1`).MatchString(out) || strings.Contains(errOut, "schedules") {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 	refused(t, "compare", map[string][]string{
@@ -44,7 +44,7 @@ func TestCompareRunsOtherPrograms(t *testing.T) {
 	}
 	misspelt := writeFile(t, t.TempDir(), "misspelt.yaml", "profiles:\n- schedulername: mine\n")
 	refused(t, "compare -q --cluster "+cluster+" --b v2 --a-simulator "+self, map[string][]string{
-		"--a " + misspelt + `: line 2: profiles[0].schedulername: unknown field: do you mean "schedulerName"?`: {"--a", misspelt},
+		`/config.yaml: line 2: profiles[0].schedulername: unknown field: do you mean "schedulerName"?`: {"--a", misspelt},
 	})
 }
 

@@ -54,7 +54,7 @@ func TestWhySaysWhyAPodIsPending(t *testing.T) {
 			noNode + tainted + "; 1 node didn't match pod affinity rules", `node-1 +passed +rejected`,
 		},
 		"a gate": {
-			pendingPod("schedulingGates: [{name: example.com/hold}], ", ""), " because no scheduler tries it until its scheduling gates are removed: example.com/hold", "",
+			pendingPod("schedulingGates: [{name: example.com/hold}], ", ""), " because the scheduler does not try it: it has scheduling gates", "",
 		},
 		"an unbound claim": {
 			strings.ReplaceAll(pendingPod("volumes: [{name: v, persistentVolumeClaim: {claimName: data}}], ", ""), "data, namespace: default", "data, namespace: shop"),
@@ -65,7 +65,7 @@ func TestWhySaysWhyAPodIsPending(t *testing.T) {
 			`, and another node would not help: persistentvolumeclaim "none" not found (plugin VolumeRestrictions)`, `not run +`,
 		},
 		"an unknown scheduler": {
-			pendingPod("schedulerName: batch, ", ""), ` because it is for the scheduler "batch", which the configuration does not have (it has default-scheduler): what that one does is not known`, "",
+			pendingPod("schedulerName: batch, ", ""), ` because the scheduler does not try it: no profile is called batch: what its own scheduler does is not known`, "",
 		},
 		"a ResourceClaim that is missing": {
 			pendingPod("resourceClaims: [{name: gpu, resourceClaimName: none}], ", ""),
@@ -116,8 +116,7 @@ func TestWhyReportsMistakes(t *testing.T) {
 		"--kubeconfig " + dir + "/none: kubeconfig: stat " + dir + "/none: ": {"it", "--kubeconfig", dir + "/none"},
 	})
 	refused(t, "why --cluster "+file, map[string][]string{
-		"namespace default has no pod web: did you mean web-runs?": {"web"},
-		"namespace default has no pod endet: did you mean ended?":  {"endet"},
+		"namespace default has no pod web":                         {"web"},
 		"namespace default has no pod it: it is in namespace shop": {"it"},
 		"namespace shop has no pod other":                          {"other", "--namespace", "shop"},
 	})

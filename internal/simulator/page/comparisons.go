@@ -112,7 +112,7 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 		}
 		var out bytes.Buffer
 		err = compare.Page(&out, results[0], "/results", job.Began)
-		return outcome{Notice: results[0].Verdict(), Link: job.URL()}, errors.Join(err, job.keep(out.Bytes()))
+		return outcome{Notice: results[0].Verdict, Link: job.URL()}, errors.Join(err, job.keep(out.Bytes()))
 	}))
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -15,21 +14,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 )
 
-// withoutPoints drops the extension points of plugins: in another version of
-// Kubernetes that is its code, and no configuration.
-func withoutPoints(setups map[string]side.Setup) map[string]side.Setup {
-	all := maps.Clone(setups)
-	for profile, setup := range all {
-		setup.Verdicts = maps.Clone(setup.Verdicts)
-		for name, is := range setup.Verdicts {
-			is.Points = nil
-			setup.Verdicts[name] = is
-		}
-		all[profile] = setup
-	}
-	return all
-}
-
 // changes are the names of what is different in the two setups of a profile.
 type changes struct {
 	verdicts, scores sets.Set[string]
@@ -37,17 +21,21 @@ type changes struct {
 	settings         map[string]string // what of each is another, as far as that is short
 }
 
-func newChanges(a, b map[string]side.Setup) map[string]changes {
+// newChanges compares setups. Of two versions of Kubernetes, the extension points of a plugin are its code, and no configuration.
+func newChanges(a, b map[string]side.Setup, versions bool) map[string]changes {
+	same := func(a, b side.Settings) bool {
+		return maps.Equal(a.Values, b.Values) && (versions || slices.Equal(a.Points, b.Points))
+	}
 	all := map[string]changes{}
 	for profile := range sets.KeySet(a).Union(sets.KeySet(b)) {
-		one := changes{verdicts: differing(a[profile].Verdicts, b[profile].Verdicts), scores: differing(a[profile].Scores, b[profile].Scores)}
-		one.preempts = sets.List(one.verdicts.Intersection(sets.New(slices.Concat(a[profile].Preempts, b[profile].Preempts)...)))
-		one.settings = map[string]string{}
-		for name := range one.verdicts.Union(one.scores) {
-			one.settings[name] = setting(a[profile].Verdicts, b[profile].Verdicts, name)
-			if one.scores.Has(name) {
-				one.settings[name] = setting(a[profile].Scores, b[profile].Scores, name)
-			}
+		onA, onB := a[profile], b[profile]
+		one := changes{verdicts: differing(onA.Verdicts, onB.Verdicts, same), scores: differing(onA.Scores, onB.Scores, same), settings: map[string]string{}}
+		one.preempts = sets.List(one.verdicts.Intersection(sets.New(slices.Concat(onA.Preempts, onB.Preempts)...)))
+		for name := range one.verdicts {
+			one.settings[name] = setting(onA.Verdicts, onB.Verdicts, name)
+		}
+		for name := range one.scores {
+			one.settings[name] = setting(onA.Scores, onB.Scores, name)
 		}
 		all[profile] = one
 	}
@@ -55,15 +43,17 @@ func newChanges(a, b map[string]side.Setup) map[string]changes {
 }
 
 // differing are the keys of what is not the same in both.
-func differing[V any](a, b map[string]V) sets.Set[string] {
+func differing[V any](a, b map[string]V, same func(a, b V) bool) sets.Set[string] {
 	names := sets.KeySet(a).Union(sets.KeySet(b))
 	maps.DeleteFunc(names, func(name string, _ sets.Empty) bool {
 		onA, isA := a[name]
 		onB, isB := b[name]
-		return isA == isB && reflect.DeepEqual(onA, onB)
+		return isA == isB && same(onA, onB)
 	})
 	return names
 }
+
+func equal(a, b string) bool { return a == b }
 
 // tookPart says what of the changes took part in an attempt, and how, but for scores.
 func (c changes) tookPart(attempt *recorder.Attempt) (name, how string) {
@@ -117,7 +107,7 @@ func setting(a, b map[string]side.Settings, name string) string {
 		return "only under A"
 	}
 	var all []string
-	for _, path := range sets.List(differing(onA.Values, onB.Values)) {
+	for _, path := range sets.List(differing(onA.Values, onB.Values, equal)) {
 		values := " " + cmp.Or(onA.Values[path], "none") + " → " + cmp.Or(onB.Values[path], "none")
 		if len(values) > 60 {
 			values = ""

@@ -54,7 +54,7 @@ func TestChangesAreWhatDiffers(t *testing.T) {
 		},
 	} {
 		for _, turn := range [][]string{{test.a, test.b}, {test.b, test.a}} {
-			got := newChanges(setupsOf(t, turn[0]), setupsOf(t, turn[1]))["default-scheduler"]
+			got := newChanges(setupsOf(t, turn[0]), setupsOf(t, turn[1]), false)["default-scheduler"]
 			if fmt.Sprint(sets.List(got.verdicts)) != test.verdicts || fmt.Sprint(sets.List(got.scores)) != test.scores {
 				t.Errorf("%s: for verdicts %v, for scores %v", name, sets.List(got.verdicts), sets.List(got.scores))
 			}
@@ -120,11 +120,11 @@ func TestExtensionPointsAreNoConfiguration(t *testing.T) {
 		{setup("1", "PreFilter"), setup("2", "PreFilter"), true},
 		{setup("1", "PreFilter"), map[string]side.Setup{"p": {}}, true},
 	} {
-		differs := newChanges(test.a, test.b)["p"].verdicts.Has("P")
+		differs := newChanges(test.a, test.b, false)["p"].verdicts.Has("P")
 		if !differs {
 			t.Errorf("%v and %v are the same", test.a, test.b)
 		}
-		differs = newChanges(withoutPoints(test.a), withoutPoints(test.b))["p"].verdicts.Has("P")
+		differs = newChanges(test.a, test.b, true)["p"].verdicts.Has("P")
 		if differs != test.other {
 			t.Errorf("%v and %v differ: %t", test.a, test.b, differs)
 		}

@@ -11,12 +11,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
-	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -70,11 +66,10 @@ func (p Progress) String() string {
 	return line
 }
 
-// Run compares A with each of B, and gives a result for each of these. Where no pod is there
-// to be scheduled, the error is [ErrNothing]; where a configuration is at fault, [SideErrors].
+// Run compares A with each of B, and gives a result for each of these. Where no pod is
+// tried, the error is [ErrNothing]; where a configuration is at fault, [SideErrors].
 // When it returns, nothing is left of it.
 func Run(ctx context.Context, o Options) (results []*Result, err error) {
-	began := time.Now()
 	if err := side.CheckMode(o.Pods); err != nil {
 		return nil, err
 	}
@@ -92,7 +87,6 @@ func Run(ctx context.Context, o Options) (results []*Result, err error) {
 			return nil, err
 		}
 		result.Cluster = of
-		result.Took = time.Since(began)
 		results = append(results, result)
 	}
 	return results, nil
@@ -119,12 +113,10 @@ func (o *Options) run(ctx context.Context) ([]*side.Result, error) {
 			wrong = append(wrong, SideError{o.letter(i), err, one})
 		}
 	}
-	if err := cmp.Or(wrong.orOfTheCluster(len(ready)), o.nothing()); err != nil {
-		return nil, err
+	if len(wrong) > 0 {
+		return nil, wrong
 	}
-	if o.usedUp() { // the sides have all of it
-		*o.Cluster = snapshot.Snapshot{}
-	}
+	*o.Cluster = snapshot.Snapshot{} // the sides have all of it
 	results := make([]*side.Result, len(ready))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -155,11 +147,6 @@ func (p *prepared) close() {
 	*p = prepared{}
 }
 
-// usedUp reports whether the cluster is not read any more once the sides are prepared.
-func (o *Options) usedUp() bool {
-	return !slices.ContainsFunc(o.sides(), func(s Scheduler) bool { return s.Program != "" })
-}
-
 // prepare makes a side ready to run, here or in a process of its own.
 func (o *Options) prepare(ctx context.Context, i int) (p prepared, err error) {
 	one := o.sides()[i]
@@ -168,13 +155,17 @@ func (o *Options) prepare(ctx context.Context, i int) (p prepared, err error) {
 		Progress: func(step string, done, of int) { o.say(i, step, done, of) },
 	}
 	if one.Program != "" {
-		dir, err := os.MkdirTemp("", "side-")
-		if err != nil {
-			return p, fmt.Errorf("directory for a side: %w", err)
-		}
 		options.Cluster = o.Cluster
 		options.Seed = o.Seed
-		return prepared{side.Process{Program: one.Program, Dir: dir, Options: options}.Run, func() { _ = os.RemoveAll(dir) }}, nil
+		process, err := side.NewProcess(one.Program, options)
+		if err != nil {
+			return p, err
+		}
+		run := func(ctx context.Context) (*side.Result, error) {
+			o.say(i, "runs "+one.Program, 0, 0)
+			return process.Run(ctx)
+		}
+		return prepared{run, process.Close}, nil
 	}
 	o.say(i, "reads the cluster", 0, 0)
 	var done func() error
@@ -184,7 +175,7 @@ func (o *Options) prepare(ctx context.Context, i int) (p prepared, err error) {
 	}
 	options.Seed = o.Seed
 	options.Cluster = o.Cluster
-	if !o.usedUp() || i < len(o.B) {
+	if i < len(o.B) {
 		options.Cluster = o.Cluster.DeepCopy()
 	}
 	s, err := side.New(ctx, options)
@@ -209,42 +200,16 @@ func (o *Options) say(i int, step string, done, of int) {
 	}
 }
 
-// letter is A, or B, or of several B1, B2 and so on.
+// letter is what a side is called.
 func (o *Options) letter(side int) string {
-	switch {
-	case side == 0:
+	if side == 0 {
 		return "A"
-	case len(o.B) == 1:
-		return "B"
 	}
-	return "B" + strconv.Itoa(side)
+	return letter(side-1, len(o.B))
 }
 
-// ErrNothing is why there is no result: nothing would be compared, or nothing was.
+// ErrNothing is why there is no result: the scheduler tried no pod.
 var ErrNothing = errors.New("nothing to compare")
-
-// nothing says why no pod is there to be scheduled, or returns nil.
-func (o *Options) nothing() error {
-	if len(o.Scenario.Steps) > 0 {
-		return nil
-	}
-	run, ours := 0, sets.New(o.schedulers()...)
-	for i := range o.Cluster.Pods {
-		pod := &o.Cluster.Pods[i]
-		if !side.Ended(pod) && side.Queued(pod, o.Pods, ours) {
-			return nil
-		} else if !side.Ended(pod) {
-			run++
-		}
-	}
-	switch {
-	case run == 0:
-		return fmt.Errorf("%w: the cluster has no pods", ErrNothing)
-	case o.Pods == side.All:
-		return fmt.Errorf("%w: no pod of the cluster names a scheduler that A or B has", ErrNothing)
-	}
-	return fmt.Errorf("%w: no pod of the cluster is pending", ErrNothing)
-}
 
 // SideError is why one of the sides cannot be compared.
 type SideError struct {
@@ -270,20 +235,6 @@ func (e SideErrors) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// orOfTheCluster is nil if nothing is wrong, and one error if all of so many sides have the
-// same against the cluster.
-func (e SideErrors) orOfTheCluster(sides int) error {
-	if len(e) == 0 {
-		return nil
-	}
-	mistakes := scheduler.Mistakes(nil)
-	other := func(one SideError) bool { return errors.As(one.Err, &mistakes) || one.Err.Error() != e[0].Err.Error() }
-	if len(e) < sides || slices.ContainsFunc(e, other) {
-		return e
-	}
-	return e[0].Err
-}
-
 // JudgeFiles compares two results of the same task, as [Run] does with its own.
 func JudgeFiles(a, b string) (*Result, error) {
 	onA, err := side.Read(a)
@@ -294,13 +245,9 @@ func JudgeFiles(a, b string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	other := sets.List(differing(onA.Task, onB.Task))
+	other := sets.List(differing(onA.Task, onB.Task, equal))
 	if len(other) > 0 {
 		return nil, fmt.Errorf("%s and %s cannot be compared, since more than the configuration differs: %s", a, b, strings.Join(other, ", "))
 	}
-	result, err := newResult(onA, onB)
-	if err == nil {
-		result.Took = onA.Took + onB.Took
-	}
-	return result, err
+	return newResult(onA, onB)
 }

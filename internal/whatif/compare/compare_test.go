@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -101,11 +100,8 @@ func TestRunFindsPodsThatARegexLeavesWithoutNodes(t *testing.T) {
 	if len(r.Pending) != 1 || r.Pending[0].Name != "huge" || r.Pending[0].Plugin != "NodeResourcesFit" {
 		t.Errorf("pending are %+v", r.Pending)
 	}
-	if r.Load.A.Requested.CPU != r.Load.B.Requested.CPU+300 {
+	if r.Load.A.Requested.Cpu().MilliValue() != r.Load.B.Requested.Cpu().MilliValue()+300 {
 		t.Errorf("A has %+v, B %+v", r.Load.A, r.Load.B)
-	}
-	if r.TimesA.P50 <= 0 || r.TimesA.P99 < r.TimesA.P50 || r.TimesB.Pods != 45 {
-		t.Errorf("times %+v, %+v", r.TimesA, r.TimesB)
 	}
 }
 
@@ -161,8 +157,8 @@ func TestScenarioGoesStepByStep(t *testing.T) {
 	if r.Nodes != 2 || r.Counts.OnlyA != 0 || r.Steps != 3 {
 		t.Errorf("%d nodes, %d lost, %d steps; want %v", r.Nodes, r.Counts.OnlyA, r.Steps, nodes)
 	}
-	if r.Load.B.Requested.Pods != 3 {
-		t.Errorf("%d pods run under B", r.Load.B.Requested.Pods)
+	if r.Load.B.Requested.Pods().Value() != 3 {
+		t.Errorf("%v run under B", r.Load.B.Requested)
 	}
 	if len(r.Pending) > 0 {
 		t.Errorf("pending: %+v", r.Pending)
@@ -203,7 +199,7 @@ func TestPodsThatNoSideSchedulesStayAsTheyAre(t *testing.T) {
 	}
 }
 
-// TestRunTwiceHasTheSameResult but for the times that attempts take, byte for byte.
+// TestRunTwiceHasTheSameResult byte for byte.
 func TestRunTwiceHasTheSameResult(t *testing.T) {
 	var texts [2]string
 	for i := range texts {
@@ -212,7 +208,7 @@ func TestRunTwiceHasTheSameResult(t *testing.T) {
 		r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "v2")}, Cluster: s, Pods: side.All, Seed: 7})
 		raw, err := json.Marshal(r)
 		testkit.Must(t, err)
-		texts[i] = regexp.MustCompile(`Nanoseconds":\d+`).ReplaceAllString(string(raw), "")
+		texts[i] = string(raw)
 	}
 	if texts[0] != texts[1] {
 		t.Errorf("%s\n%s", texts[0], texts[1])

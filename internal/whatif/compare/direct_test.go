@@ -2,19 +2,20 @@ package compare
 
 import (
 	"fmt"
-	"reflect"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	quota "k8s.io/apiserver/pkg/quota/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 )
 
-// spread makes the pods of ten applications keep to the zones in equal numbers, and
-// some of them ask for a part of the nodes.
-func spread(nodes, pods, every int, pattern string) []v1.Pod {
-	s := clusterOf(nodes, pods)
+// Spread constraints count over zones: a pod that has no regex, and on whose two nodes
+// nothing else differs, moves because of one that has.
+func TestKnockOnEffectsAreSeparateFromDirectDifferences(t *testing.T) {
+	s := clusterOf(200, 600)
+	regexes := map[string]bool{}
 	for i := range s.Pods {
 		app := map[string]string{"app": fmt.Sprint("app-", i%10)}
 		s.Pods[i].Labels = app
@@ -22,26 +23,18 @@ func spread(nodes, pods, every int, pattern string) []v1.Pod {
 			MaxSkew: 1, TopologyKey: v1.LabelTopologyZone, WhenUnsatisfiable: v1.ScheduleAnyway,
 			LabelSelector: &metav1.LabelSelector{MatchLabels: app},
 		}}
-		if i%every == 0 {
-			s.Pods[i] = withRegex(s.Pods[i], pattern)
+		if i%20 == 0 {
+			s.Pods[i] = withRegex(s.Pods[i], "^node-0[0-3]")
+			regexes[s.Pods[i].Name] = true
 		}
 	}
-	return s.Pods
-}
-
-// Spread constraints count over zones: a pod that has no regex, and on whose two nodes
-// nothing else differs, moves because of one that has.
-func TestKnockOnEffectsAreSeparateFromDirectDifferences(t *testing.T) {
-	s := clusterOf(200, 0)
-	s.Pods = spread(200, 600, 20, "^node-0[0-3]")
 	r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "v2")}, Cluster: s, Pods: side.All})
 	direct, follow := 0, 0
 	for i, d := range r.Differences {
-		regex := s.Pods[podNumber(t, d)].Annotations != nil
 		switch {
 		case d.Follows:
 			follow++
-		case !regex:
+		case !regexes[d.Name]:
 			t.Errorf("%s is direct, and has no regex: %s: %s", d.key(), d.Plugin, d.Reason)
 		default:
 			direct++
@@ -50,18 +43,9 @@ func TestKnockOnEffectsAreSeparateFromDirectDifferences(t *testing.T) {
 			t.Errorf("%s is direct, and comes after what follows", d.key())
 		}
 	}
-	t.Logf("%d direct, %d follow", direct, follow)
 	if direct == 0 || follow == 0 {
 		t.Errorf("%d are direct, %d follow", direct, follow)
 	}
-}
-
-func podNumber(t *testing.T, d Difference) (i int) {
-	t.Helper()
-	if _, err := fmt.Sscanf(d.Name, "pod-%d", &i); err != nil {
-		t.Fatal(err)
-	}
-	return i
 }
 
 func TestLoadBeforeIsTheFiles(t *testing.T) {
@@ -71,7 +55,7 @@ func TestLoadBeforeIsTheFiles(t *testing.T) {
 		s.Pods[1].Status.Phase = v1.PodSucceeded
 		r := run(t, Options{A: variant(t, "none"), B: []Scheduler{variant(t, "none")}, Cluster: s, Pods: mode})
 		before := r.Load.Before.Requested
-		if !reflect.DeepEqual(before, Amount{CPU: 100, Pods: 1, Movable: 1}) || !reflect.DeepEqual(r.Load.Nodes[0].Before, before) {
+		if !quota.Equals(before, amounts("cpu", "100m", "pods", "1", movablePods, "1")) || !quota.Equals(r.Load.Nodes[0].Before, before) {
 			t.Errorf("--pods %s: before, %+v were requested, of the first node %+v", mode, before, r.Load.Nodes[0].Before)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -63,11 +64,20 @@ func run(t *testing.T, o Options) *Result {
 	results, err := Run(t.Context(), o)
 	testkit.Must(t, err)
 	result := results[0]
-	t.Logf("took %s: %+v", result.Took, result.Counts)
+	t.Logf("%+v", result.Counts)
 	for _, d := range result.Differences {
 		t.Logf("%s %s: %s by %s (follows: %t): %s", d.Kind, d.key(), d.Cause, d.Plugin, d.Follows, d.Reason)
 	}
 	return result
+}
+
+// amounts are resources, each with its quantity.
+func amounts(all ...string) v1.ResourceList {
+	list := v1.ResourceList{}
+	for i := 0; i < len(all); i += 2 {
+		list[v1.ResourceName(all[i])] = resource.MustParse(all[i+1])
+	}
+	return list
 }
 
 // resultOf is a side on which pods came out so.

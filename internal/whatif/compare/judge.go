@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
-	pluginnames "k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
@@ -69,21 +68,12 @@ type verdicts struct {
 	unplaced    []Difference
 
 	changes map[string]changes             // by profile
-	differ  sets.Set[types.NamespacedName] // pods that differ so far
-	chance  sets.Set[types.NamespacedName] // by chance alone
-
-	onA, onB map[string][]placement // by node
+	differ  int                            // how many pods differ so far
+	chance  sets.Set[types.NamespacedName] // pods that do by chance alone
 }
 
 func newVerdicts(a, b *side.Result) *verdicts {
-	onA, onB := a.Setups, b.Setups
-	if a.Kubernetes != b.Kubernetes {
-		onA, onB = withoutPoints(onA), withoutPoints(onB)
-	}
-	return &verdicts{
-		a: a, b: b, changes: newChanges(onA, onB),
-		differ: sets.New[types.NamespacedName](), chance: sets.New[types.NamespacedName](), onA: placements(a), onB: placements(b),
-	}
+	return &verdicts{a: a, b: b, changes: newChanges(a.Setups, b.Setups, a.Kubernetes != b.Kubernetes), chance: sets.New[types.NamespacedName]()}
 }
 
 // judge compares the two sides, pod by pod, in the order in which A tried
@@ -166,7 +156,7 @@ func (v *verdicts) difference(name types.NamespacedName) Difference {
 	if d.Cause != Tie {
 		v.trace(&d) // which may find that it is one
 	}
-	v.differ.Insert(name)
+	v.differ++
 	if d.Cause == Tie {
 		v.chance.Insert(name)
 	}
@@ -184,15 +174,14 @@ func (v *verdicts) trace(d *Difference) {
 		}
 		return
 	}
-	before := v.before(d)
-	if len(before) == 0 && v.a.Kubernetes != v.b.Kubernetes {
+	if v.differ == 0 && v.a.Kubernetes != v.b.Kubernetes {
 		d.By = cmp.Or(d.Plugin, string(d.Cause))
 		d.Setting = "Kubernetes version"
 		d.Reason += "; the two sides have different Kubernetes versions"
 		return
 	}
 	d.Follows = true
-	if len(before) > 0 && v.chance.IsSuperset(before) {
+	if v.differ > 0 && v.chance.Len() == v.differ {
 		d.Cause, d.Reason = Tie, "pods that were scheduled before it differ by chance"
 	}
 }
@@ -234,26 +223,6 @@ func (v *verdicts) changesFor(d *Difference) changes {
 	return changes{}
 }
 
-// ofTheNode are plugins that read only the pods of a node.
-var ofTheNode = sets.New(pluginnames.NodeResourcesFit, pluginnames.NodeResourcesBalancedAllocation, pluginnames.NodePorts)
-
-// before are the pods that differed before this one, where the scheduler
-// would see it: on the two nodes, if only what is there has decided. Other plugins
-// may count over zones, or depend on how many nodes were found.
-func (v *verdicts) before(d *Difference) sets.Set[types.NamespacedName] {
-	onNodes := d.Cause == Verdict && ofTheNode.Has(d.Plugin) || d.Cause == Score && ofTheNode.IsSuperset(sets.KeySet(d.turned))
-	if !onNodes {
-		return v.differ
-	}
-	differ := sets.New[types.NamespacedName]()
-	for _, node := range []string{d.A.Node, d.B.Node} {
-		if node != "" {
-			differ = differ.Union(placedBefore(v.onA[node], d.A.Attempt).SymmetricDifference(placedBefore(v.onB[node], d.B.Attempt)))
-		}
-	}
-	return differ
-}
-
 func (d *Difference) key() string { return d.Namespace + "/" + d.Name }
 
 // decisive are the attempts by which a pod has its node, or none. If it got the next node of the
@@ -274,36 +243,4 @@ func decisive(r *side.Result, pod types.NamespacedName) (all []*recorder.Attempt
 		}
 	}
 	return all
-}
-
-// placement is that a pod was given a node, or preempted on it, by an attempt.
-type placement struct {
-	pod     types.NamespacedName
-	attempt uint64
-}
-
-// placements are by node.
-func placements(r *side.Result) map[string][]placement {
-	all := map[string][]placement{}
-	for _, o := range r.Pods {
-		if o.Attempt != nil && o.Attempt.Result == recorder.Scheduled {
-			all[o.Attempt.Node] = append(all[o.Attempt.Node], placement{o.Key(), o.Attempt.ID})
-		}
-		by := r.Pod(side.KeyOf(o.PreemptedBy)).Attempt
-		if by != nil && by.Result == recorder.Scheduled {
-			all[by.Node] = append(all[by.Node], placement{o.Key(), o.Since})
-		}
-	}
-	return all
-}
-
-// placedBefore are the pods of placements before an attempt.
-func placedBefore(all []placement, attempt *recorder.Attempt) sets.Set[types.NamespacedName] {
-	pods := sets.New[types.NamespacedName]()
-	for _, one := range all {
-		if attempt != nil && one.attempt < attempt.ID {
-			pods.Insert(one.pod)
-		}
-	}
-	return pods
 }

@@ -1,85 +1,38 @@
 package compare
 
 import (
-	"cmp"
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	quota "k8s.io/apiserver/pkg/quota/v1"
 	v1helper "k8s.io/kubernetes/pkg/apis/core/v1/helper"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 )
 
-// Resources that every node has. Extended ones go by their names.
-const (
-	CPU    = "CPU"
-	Memory = "memory"
-	Pods   = "pods"
-)
+// movablePods counts, beside all pods, the ones that are neither a DaemonSet's nor static.
+const movablePods = "movablePods"
 
-// Amount is what pods request, or nodes have.
-type Amount struct {
-	CPU      int64            `json:"milliCPU"`
-	Memory   int64            `json:"memoryBytes"`
-	Pods     int64            `json:"pods"`
-	Movable  int64            `json:"movablePods,omitempty"` // neither a DaemonSet's nor static
-	Extended map[string]int64 `json:"extended,omitempty"`
-}
-
-func (a *Amount) add(b Amount) {
-	a.CPU += b.CPU
-	a.Memory += b.Memory
-	a.Pods += b.Pods
-	a.Movable += b.Movable
-	for name, much := range b.Extended {
-		if a.Extended == nil {
-			a.Extended = map[string]int64{}
-		}
-		a.Extended[name] += much
-	}
-}
-
-// Of is how much it is of a resource.
-func (a Amount) Of(resource string) int64 {
-	switch resource {
-	case CPU:
-		return a.CPU
-	case Memory:
-		return a.Memory
-	case Pods:
-		return a.Pods
-	}
-	return a.Extended[resource]
-}
-
-// NodeLoad is a node, with what is requested of it.
+// NodeLoad is a node, with what pods request of it: also how many there are.
 type NodeLoad struct {
-	Node   string `json:"node"`
-	Has    Amount `json:"allocatable"`
-	Before Amount `json:"before"`
-	A      Amount `json:"a"`
-	B      Amount `json:"b"`
+	Node   string          `json:"node"`
+	Has    v1.ResourceList `json:"allocatable"`
+	Before v1.ResourceList `json:"before"`
+	A      v1.ResourceList `json:"a"`
+	B      v1.ResourceList `json:"b"`
 
 	node *side.Node
 }
 
-// Spread is how uneven something is over the nodes, in percent of what each has.
-type Spread struct {
-	Min               float64 `json:"min"`
-	Max               float64 `json:"max"`
-	Mean              float64 `json:"mean"`
-	StandardDeviation float64 `json:"standardDeviation"`
-}
-
 // Load is what is requested of all nodes.
 type Load struct {
-	Requested Amount `json:"requested"`
-	// Percent is over the nodes that are there on this side, by resource.
-	Percent map[string]Spread `json:"percent"`
+	Requested v1.ResourceList `json:"requested"`
+	// Imbalance is the standard deviation, by resource, in percent of what each node has that is there on this side.
+	Imbalance map[v1.ResourceName]float64 `json:"imbalance"`
 	// Used and Empty are how many nodes have a movable pod, and how many have none.
 	Used  int `json:"nodesUsed"`
 	Empty int `json:"nodesEmpty"`
@@ -87,37 +40,39 @@ type Load struct {
 
 // Loads are of the cluster as it was in the file, and on each side at the end.
 type Loads struct {
-	Has    Amount     `json:"allocatable"`
-	Before Load       `json:"before"`
-	A      Load       `json:"a"`
-	B      Load       `json:"b"`
-	Nodes  []NodeLoad `json:"nodes,omitempty"`
+	Has    v1.ResourceList `json:"allocatable"`
+	Before Load            `json:"before"`
+	A      Load            `json:"a"`
+	B      Load            `json:"b"`
+	Nodes  []NodeLoad      `json:"nodes,omitempty"`
 }
 
-// Resources are what nodes have: extended ones come last, GPUs first among them.
-func (l *Loads) Resources() []string {
-	extended := slices.Sorted(maps.Keys(l.Has.Extended))
-	slices.SortStableFunc(extended, func(a, b string) int {
-		return cmp.Compare(strings.Count(b, "gpu"), strings.Count(a, "gpu"))
+// Resources are what nodes have, extended ones last.
+func (l *Loads) Resources() []v1.ResourceName {
+	extended := slices.DeleteFunc(slices.Sorted(maps.Keys(l.Has)), func(name v1.ResourceName) bool {
+		return !v1helper.IsExtendedResourceName(name) || zero(l.Has, name)
 	})
-	return append([]string{CPU, Memory, Pods}, extended...)
+	return append([]v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory, v1.ResourcePods}, extended...)
+}
+
+func zero(of v1.ResourceList, name v1.ResourceName) bool {
+	much := of[name]
+	return much.IsZero()
 }
 
 // requestedBy is what pods request of each node, given the node that each is on, if any.
-func requestedBy(pods []*side.Pod, on func(*side.Pod) string) map[string]Amount {
-	nodes := map[string]Amount{}
+func requestedBy(pods []*side.Pod, on func(*side.Pod) string) map[string]v1.ResourceList {
+	nodes := map[string]v1.ResourceList{}
 	for _, pod := range pods {
 		node := on(pod)
 		if node == "" {
 			continue
 		}
-		amount := newAmount(pod.Requests, 1)
+		one := v1.ResourceList{v1.ResourcePods: *resource.NewQuantity(1, resource.DecimalSI)}
 		if pod.Owner.Kind != "DaemonSet" && pod.Owner.Kind != cluster.OfStatic {
-			amount.Movable = 1
+			one[movablePods] = one[v1.ResourcePods]
 		}
-		sum := nodes[node]
-		sum.add(amount)
-		nodes[node] = sum
+		nodes[node] = quota.Add(nodes[node], quota.Add(one, pod.Requests))
 	}
 	return nodes
 }
@@ -130,16 +85,6 @@ func atTheEnd(pod *side.Pod) string {
 	return pod.Node
 }
 
-func newAmount(of v1.ResourceList, pods int64) Amount {
-	a := Amount{CPU: of.Cpu().MilliValue(), Memory: of.Memory().Value(), Pods: pods}
-	for name, much := range of {
-		if v1helper.IsExtendedResourceName(name) && !much.IsZero() {
-			a.add(Amount{Extended: map[string]int64{string(name): much.Value()}})
-		}
-	}
-	return a
-}
-
 // nodeLoads counts. A node that a scenario made or deleted on the way is there if it is
 // at the end.
 func nodeLoads(a, b *side.Result) (nodes []NodeLoad) {
@@ -147,8 +92,7 @@ func nodeLoads(a, b *side.Result) (nodes []NodeLoad) {
 	onA, onB := requestedBy(a.Pods, atTheEnd), requestedBy(b.Pods, atTheEnd)
 	for i := range a.Nodes {
 		node := &a.Nodes[i]
-		has := newAmount(node.Allocatable, node.Allocatable.Pods().Value())
-		nodes = append(nodes, NodeLoad{node.Name, has, before[node.Name], onA[node.Name], onB[node.Name], node})
+		nodes = append(nodes, NodeLoad{node.Name, node.Allocatable, before[node.Name], onA[node.Name], onB[node.Name], node})
 	}
 	return nodes
 }
@@ -156,56 +100,53 @@ func nodeLoads(a, b *side.Result) (nodes []NodeLoad) {
 func newLoads(nodes []NodeLoad) Loads {
 	l := Loads{Nodes: nodes}
 	for _, node := range nodes {
-		l.Has.add(node.Has)
+		l.Has = quota.Add(l.Has, node.Has)
 	}
 	inTheFile := slices.DeleteFunc(slices.Clone(nodes), func(n NodeLoad) bool { return !n.node.Today })
-	l.Before = l.of(inTheFile, func(n NodeLoad) Amount { return n.Before })
-	l.A = l.of(nodes, func(n NodeLoad) Amount { return n.A })
-	l.B = l.of(nodes, func(n NodeLoad) Amount { return n.B })
+	l.Before = l.of(inTheFile, func(n NodeLoad) v1.ResourceList { return n.Before })
+	l.A = l.of(nodes, func(n NodeLoad) v1.ResourceList { return n.A })
+	l.B = l.of(nodes, func(n NodeLoad) v1.ResourceList { return n.B })
 	return l
 }
 
-func (l *Loads) of(nodes []NodeLoad, requested func(NodeLoad) Amount) Load {
-	load := Load{Percent: map[string]Spread{}}
-	percent := map[string][]float64{}
-	resources := l.Resources()
+func (l *Loads) of(nodes []NodeLoad, requested func(NodeLoad) v1.ResourceList) Load {
+	load := Load{Imbalance: map[v1.ResourceName]float64{}}
 	for _, node := range nodes {
-		used := requested(node)
-		load.Requested.add(used)
-		if used.Movable > 0 {
-			load.Used++
-		} else {
+		load.Requested = quota.Add(load.Requested, requested(node))
+		if zero(requested(node), movablePods) {
 			load.Empty++
-		}
-		for _, resource := range resources {
-			has := node.Has.Of(resource)
-			if has > 0 {
-				percent[resource] = append(percent[resource], Percent(used.Of(resource), has))
-			}
+		} else {
+			load.Used++
 		}
 	}
-	for resource, values := range percent {
-		load.Percent[resource] = newSpread(values)
+	for _, name := range l.Resources() {
+		load.Imbalance[name] = deviation(percents(nodes, name, requested))
 	}
 	return load
 }
 
-// Percent is 0 of nothing.
-func Percent(used, has int64) float64 {
-	if has == 0 {
-		return 0
+// percents are how much of a resource is requested of each node that has some.
+func percents(nodes []NodeLoad, name v1.ResourceName, requested func(NodeLoad) v1.ResourceList) (all []float64) {
+	for _, node := range nodes {
+		if !zero(node.Has, name) {
+			all = append(all, 100*float(requested(node), name)/float(node.Has, name))
+		}
 	}
-	return 100 * float64(used) / float64(has)
+	return all
 }
 
-func newSpread(values []float64) Spread {
-	s := Spread{Min: slices.Min(values), Max: slices.Max(values)}
+func float(of v1.ResourceList, name v1.ResourceName) float64 {
+	much := of[name]
+	return much.AsApproximateFloat64()
+}
+
+func deviation(values []float64) float64 {
+	mean, variance := 0.0, 0.0
 	for _, value := range values {
-		s.Mean += value / float64(len(values))
+		mean += value / float64(len(values))
 	}
 	for _, value := range values {
-		s.StandardDeviation += (value - s.Mean) * (value - s.Mean) / float64(len(values))
+		variance += (value - mean) * (value - mean) / float64(len(values))
 	}
-	s.StandardDeviation = math.Sqrt(s.StandardDeviation)
-	return s
+	return math.Sqrt(variance)
 }

@@ -1,16 +1,18 @@
 package compare
 
 import (
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"time"
+
+	v1 "k8s.io/api/core/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
@@ -21,10 +23,13 @@ import (
 func Page(w io.Writer, r *Result, home string, made time.Time) error {
 	rows := slices.Concat(r.Differences, r.Pending)
 	shown := min(most, len(rows))
+	bar := r.shares()
+	end := bar[len(bar)-1]
 	return page.Execute(w, map[string]any{
 		"Result": r, "Home": home, "Made": made.Format("2 January 2006, 15:04"), "Style": report.Style, "Script": template.JS(script),
-		"Rows": rows[:shown], "List": newListing(rows[:shown], r.Load.Nodes), "More": len(rows) - shown, "Summary": summary(r), "Unplaced": r.unplaced(), "Workloads": r.workloads(), "Groups": r.groups(),
-		"Scheduled": r.scheduled(), "Terms": Terms + " " + r.basis(r), "Shares": newShares(r), "Curves": curves(r.Load), "Heat": heat(r.Load),
+		"Rows": rows[:shown], "List": newListing(rows[:shown]), "More": len(rows) - shown,
+		"Summary": summary([]*Result{r}), "Unplaced": r.unplaced(), "Workloads": r.workloads(), "Groups": r.groups(), "Rejected": r.rejected(),
+		"Scheduled": r.scheduled(), "Terms": Terms + " " + basis([]*Result{r}), "Shares": bar, "Width": end.X + end.Width, "Curves": curves(r.Load),
 	})
 }
 
@@ -42,7 +47,6 @@ func direct(rows []Difference) []Difference {
 type listing struct {
 	Texts []string
 	Pods  [][]any
-	Nodes [][]any // name, CPUs, GiB; then percent of the CPUs, GiB and pods of each of the three fields
 
 	index map[string]int
 }
@@ -59,21 +63,13 @@ func (l *listing) text(text string) int {
 
 // newListing lists pods: namespace, name, kind and its word, plugin, reason, whether it is a knock-on effect, whether
 // it is hidden at first, and either side.
-func newListing(rows []Difference, nodes []NodeLoad) *listing {
+func newListing(rows []Difference) *listing {
 	l := &listing{index: map[string]int{}}
 	for _, d := range rows {
 		l.Pods = append(l.Pods, []any{
 			l.text(d.Namespace), l.text(d.Name), l.text(string(d.Kind)), l.text(d.Kind.word()), l.text(d.Plugin), l.text(d.Reason),
 			d.Follows, folds(d), l.outcome(d, d.A), l.outcome(d, d.B),
 		})
-	}
-	for _, node := range nodes {
-		row := []any{node.Node, cores(node.Has.CPU), gibibytes(node.Has.Memory)}
-		for i := range 3 {
-			used := onSide(node, i)
-			row = append(row, math.Round(Percent(used.CPU, node.Has.CPU)), gibibytes(used.Memory), used.Pods)
-		}
-		l.Nodes = append(l.Nodes, row)
 	}
 	return l
 }
@@ -118,128 +114,37 @@ func digest(text string) string {
 }
 
 var page = template.Must(template.Must(report.HTML.Clone()).New("page").Funcs(template.FuncMap{
-	"percent": func(p float64) string { return fmt.Sprintf("%.1f", p) },
-	"direct":  direct, "plural": report.Plural, "brief": report.Brief, "cores": cores, "gib": gibibytes,
+	"direct": direct, "plural": report.Plural,
 }).Parse(layout))
-
-// shares are the bar of all pods. X and Width are in pods.
-type shares struct {
-	All   []share
-	Width float64
-}
-
-type share struct {
-	Class, Word string
-	Count       int
-	X, Width    float64
-}
-
-// newShares are how many pods have which result. What is there is wide enough to be seen.
-func newShares(r *Result) (bar shares) {
-	c := r.Counts
-	pods := 0
-	bar.All = []share{
-		{Class: "unplaced", Word: "running, and pending under A", Count: c.Unplaced},
-		{Class: "onlyA", Word: "only under A", Count: c.OnlyA},
-		{Class: "onlyB", Word: "only under B", Count: c.OnlyB},
-		{Class: "moved", Word: "moved", Count: c.Moved - c.Follows},
-		{Class: "follows", Word: "moved as a knock-on effect", Count: c.Follows},
-		{Class: "pending", Word: "pending", Count: c.Pending},
-		{Class: "tie", Word: "ties", Count: c.Ties},
-		{Class: "same", Word: "the same", Count: c.Same},
-	}
-	for _, one := range bar.All {
-		pods += one.Count
-	}
-	for i := range bar.All {
-		one := &bar.All[i]
-		if one.Count > 0 {
-			one.X = bar.Width
-			one.Width = max(float64(one.Count), .006*float64(pods))
-			bar.Width += one.Width
-		}
-	}
-	return bar
-}
 
 // curve is how much of a resource is requested of the nodes, the fullest first, as paths.
 // They count downwards, in percent.
 type curve struct {
-	Resource string
+	Resource v1.ResourceName
 	Nodes    int
 	Top      float64
-	Spreads  []Spread // before, under A, under B
-	Paths    []string
+	Paths    []string // today, under A, under B
 }
 
 // steps is about how many nodes a curve has. Where there are more, it has each second one, say.
 const steps = 400
 
 func curves(l Loads) (all []curve) {
-	for _, resource := range l.Resources() {
-		c := curve{Resource: resource, Top: 100}
-		for i, load := range []Load{l.Before, l.A, l.B} {
-			var percent []float64
-			for _, node := range l.Nodes {
-				has := node.Has.Of(resource)
-				if has > 0 {
-					percent = append(percent, -Percent(onSide(node, i).Of(resource), has))
-				}
-			}
-			slices.Sort(percent)
+	for _, name := range l.Resources() {
+		c := curve{Resource: name, Top: 100}
+		for when := range 3 {
+			percent := percents(l.Nodes, name, func(n NodeLoad) v1.ResourceList { return []v1.ResourceList{n.Before, n.A, n.B}[when] })
+			slices.SortFunc(percent, func(a, b float64) int { return cmp.Compare(b, a) })
 			path := "M0 0"
 			stride := len(percent)/steps + 1
 			for n := 0; n < len(percent); n += stride {
-				path += fmt.Sprintf("V%.1fH%d", percent[n]+0, min(n+stride, len(percent)))
+				path += fmt.Sprintf("V%.1fH%d", 0-percent[n], min(n+stride, len(percent)))
+				c.Top = max(c.Top, percent[n])
 			}
 			c.Nodes = len(percent)
-			c.Top = max(c.Top, load.Percent[resource].Max)
-			c.Spreads = append(c.Spreads, load.Percent[resource])
 			c.Paths = append(c.Paths, path)
 		}
 		all = append(all, c)
 	}
 	return all
-}
-
-// onSide is what is requested of a node before, under A or under B.
-func onSide(node NodeLoad, i int) Amount {
-	return []Amount{node.Before, node.A, node.B}[i]
-}
-
-// field is the nodes as squares, each as dark as its CPU is requested. The squares of one shade are a path.
-type field struct {
-	Title                  string
-	Width, Height, Columns int
-	Room, Changed          string // all squares, and the ones with another load than under A
-	Shades                 map[string]string
-	CPU                    Spread
-}
-
-// pitch is the side of a square with the gap beside it.
-const pitch = 10
-
-// heat draws the nodes before, under A and under B, by name, so that a node is at
-// the same place in each.
-func heat(l Loads) []field {
-	columns := int(math.Ceil(math.Sqrt(float64(max(len(l.Nodes), 1)) * 1.6)))
-	before, a, b := l.Before.Percent[CPU], l.A.Percent[CPU], l.B.Percent[CPU]
-	most := max(before.Max, a.Max, b.Max, 1)
-	fields := []field{{Title: "Before", CPU: before}, {Title: "A", CPU: a}, {Title: "B", CPU: b}}
-	for i := range fields {
-		f := &fields[i]
-		f.Shades = map[string]string{}
-		f.Columns = columns
-		f.Width = columns * pitch
-		f.Height = (len(l.Nodes) + columns - 1) / columns * pitch
-		for n, node := range l.Nodes {
-			square := fmt.Sprintf("M%d %dh8v8h-8z", n%columns*pitch, n/columns*pitch)
-			f.Room += square
-			f.Shades[fmt.Sprintf("%.1f", Percent(onSide(node, i).CPU, node.Has.CPU)/most)] += square
-			if i == 2 && !same(node) {
-				f.Changed += square
-			}
-		}
-	}
-	return fields
 }

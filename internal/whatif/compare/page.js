@@ -1,5 +1,5 @@
 // Lists the pods, as far as one scrolls, or what is searched for among all of them, and shows both sides of a pod.
-const { Texts: texts, Pods: pods, Nodes: nodes } = JSON.parse(document.getElementById("list").textContent);
+const { Texts: texts, Pods: pods } = JSON.parse(document.getElementById("list").textContent);
 const table = document.getElementById("pods");
 
 const element = (tag, ...children) => {
@@ -89,12 +89,3 @@ if (table) {
   table.addEventListener("click", toggle);
   filter();
 }
-
-// A square of a field has the load of its node as its title.
-document.querySelectorAll("[data-columns]").forEach((field, i) => field.addEventListener("mousemove", (event) => {
-  const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(field.getScreenCTM().inverse());
-  const node = nodes[Math.floor(at.y / 10) * field.dataset.columns + Math.floor(at.x / 10)];
-  if (!node) return;
-  const [percent, memory, count] = node.slice(3 + 3 * i);
-  field.querySelector("title").textContent = `${node[0]}: ${percent} % of ${node[1]} CPUs, ${memory} of ${node[2]} GiB, ${count} pods`;
-}));

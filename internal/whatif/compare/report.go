@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"reflect"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
+	quota "k8s.io/apiserver/pkg/quota/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
@@ -21,65 +23,63 @@ import (
 // has a page of its own in HTML.
 func Write(w io.Writer, format string, details bool, results ...*Result) error {
 	if len(results) > 1 {
-		return report.Write(w, format, results, several(results, details))
+		return report.Write(w, format, results, newReport(details, results))
 	}
 	if format == "html" {
 		return Page(w, results[0], "", time.Now())
 	}
-	return report.Write(w, format, results[0], results[0].Report(details))
+	return report.Write(w, format, results[0], newReport(details, results))
 }
 
-// Report is a result for people.
-func (r *Result) Report(details bool) report.Report {
-	sections := []report.Section{{Text: []string{r.scheduled() + "."}}, summary(r), counts(r), {Text: []string{Terms}}}
-	sections = append(sections, r.sections(details)...)
-	return report.Report{Answer: r.Sentence("B"), Sections: append(sections, report.Section{Text: []string{r.basis(r)}})}
-}
-
-// several is a report of results with the same A.
-func several(results []*Result, details bool) report.Report {
+// newReport is results for people. Of several it has no more than sums, without details.
+func newReport(details bool, results []*Result) report.Report {
 	first := results[0]
-	answers := report.Section{}
-	for i, r := range results {
-		answers.List = append(answers.List, report.Item{Text: r.Sentence(letter(i, results))})
-	}
-	sections := []report.Section{answers, {Text: []string{first.scheduled() + "."}}, summary(results...), counts(results...), {Text: []string{Terms}}}
-	for i, r := range results {
-		if !details {
-			break
+	all := report.Report{Answer: first.sentence("B")}
+	if len(results) > 1 {
+		all.Answer = fmt.Sprintf("%s compared with %s (A).", report.Plural(len(results), "configuration"), first.A)
+		var answers report.Section
+		for i, r := range results {
+			answers.List = append(answers.List, report.Item{Text: r.sentence(letter(i, len(results)))})
 		}
-		for _, s := range r.sections(true) {
-			s.Title = letter(i, results) + ": " + s.Title
-			sections = append(sections, s)
+		all.Sections = []report.Section{answers}
+	}
+	all.Sections = append(all.Sections, report.Section{Text: []string{first.scheduled() + "."}}, summary(results), counts(results), report.Section{Text: []string{Terms}})
+	for i, r := range results {
+		for _, s := range r.sections(details) {
+			if len(results) > 1 {
+				s.Title = letter(i, len(results)) + ": " + s.Title
+			}
+			if len(results) == 1 || details {
+				all.Sections = append(all.Sections, s)
+			}
 		}
 	}
-	return report.Report{
-		Answer:   fmt.Sprintf("%s compared with %s (A).", report.Plural(len(results), "configuration"), first.A),
-		Sections: append(sections, report.Section{Text: []string{first.basis(results...)}}),
-	}
+	all.Sections = append(all.Sections, report.Section{Text: []string{basis(results)}})
+	return all
 }
 
 // sections are what follows the summary.
 func (r *Result) sections(details bool) []report.Section {
 	all := []report.Section{r.unplaced(), r.workloads(), r.groups()}
 	if details {
-		all = append(all, r.pods(), r.times(), r.nodes())
+		all = append(all, r.pods(), r.nodes())
 	}
-	if len(r.Rejected) == 0 {
-		return all
-	}
-	rejected := report.Section{Title: "Rejected by the API server on both sides"}
+	return append(all, r.rejected())
+}
+
+func (r *Result) rejected() report.Section {
+	var rows [][]string
 	for _, notice := range r.Rejected {
-		rejected.List = append(rejected.List, report.Item{Text: notice.String()})
+		rows = append(rows, []string{notice.About, notice.Reason})
 	}
-	return append(all, rejected)
+	return report.Table("Rejected by the API server on both sides", []string{"OBJECT", "REASON"}, rows)
 }
 
 // summary is a table of the lines of [Result.Summary]. Of several results, it has only lines with values.
-func summary(results ...*Result) report.Section {
+func summary(results []*Result) report.Section {
 	rows := [][]string{{"", "TODAY", "A: " + results[0].A}}
 	for i, r := range results {
-		rows[0] = append(rows[0], letter(i, results)+": "+r.B)
+		rows[0] = append(rows[0], letter(i, len(results))+": "+r.B)
 	}
 	for i, line := range results[0].Summary {
 		if line.Says != "" && len(results) == 1 {
@@ -97,27 +97,63 @@ func summary(results ...*Result) report.Section {
 	return report.Section{ID: "answer", Rows: rows}
 }
 
-// letter is what the B of a result is called.
-func letter(i int, of []*Result) string {
-	if len(of) == 1 {
+// letter is what the i-th of so many Bs is called.
+func letter(i, of int) string {
+	if of == 1 {
 		return "B"
 	}
 	return fmt.Sprint("B", i+1)
 }
 
 // counts are all pods by result.
-func counts(results ...*Result) report.Section {
+func counts(results []*Result) report.Section {
 	var rows [][]string
 	for i, r := range results {
-		c := r.Counts
-		row := []string{letter(i, results)}
-		for _, n := range []int{c.OnlyA, c.OnlyB, c.Moved - c.Follows, c.Follows, c.Ties, c.Pending, c.Unplaced, c.Same} {
-			row = append(row, fmt.Sprint(n))
+		head, row := []string{"PODS"}, []string{letter(i, len(results))}
+		for _, one := range r.shares() {
+			head = append(head, strings.ToUpper(one.Word))
+			row = append(row, fmt.Sprint(one.Count))
+		}
+		if i == 0 {
+			rows = append(rows, head)
 		}
 		rows = append(rows, row)
 	}
-	head := []string{"PODS", "ONLY UNDER A", "ONLY UNDER B", "MOVED", "AS A KNOCK-ON EFFECT", "TIES", "PENDING", "UNPLACED", "THE SAME"}
-	return report.Table("", head, rows)
+	return report.Section{Rows: rows}
+}
+
+// share is how many pods have a result.
+type share struct {
+	Class, Word string
+	Count       int
+	X, Width    float64 // in a bar of all pods
+}
+
+// shares are all results that a pod may have. What is there is wide enough in a bar to be seen.
+func (r *Result) shares() []share {
+	c := r.Counts
+	all := []share{
+		{Class: "unplaced", Word: "unplaced", Count: c.Unplaced},
+		{Class: "onlyA", Word: "only under A", Count: c.OnlyA},
+		{Class: "onlyB", Word: "only under B", Count: c.OnlyB},
+		{Class: "moved", Word: "moved", Count: c.Moved - c.Follows},
+		{Class: "follows", Word: "moved as a knock-on effect", Count: c.Follows},
+		{Class: "pending", Word: "pending", Count: c.Pending},
+		{Class: "tie", Word: "ties", Count: c.Ties},
+		{Class: "same", Word: "the same", Count: c.Same},
+	}
+	pods, x := 0, 0.0
+	for _, one := range all {
+		pods += one.Count
+	}
+	for i := range all {
+		all[i].X = x
+		if all[i].Count > 0 {
+			all[i].Width = max(float64(all[i].Count), .006*float64(pods))
+		}
+		x += all[i].Width
+	}
+	return all
 }
 
 // scheduled says which pods were scheduled.
@@ -141,11 +177,12 @@ func Ignored(results []*Result) []string {
 	return sets.List(ignored)
 }
 
-// basis is how a result came about, and what it does not have of a real cluster.
-func (r *Result) basis(results ...*Result) string {
-	basis := report.Basis{Cluster: r.Cluster, Config: r.A + " (A)", Seed: r.Seed, Ignored: Ignored(results), NotModelled: r.NotModelled}
+// basis is how results came about, and what they do not have of a real cluster.
+func basis(results []*Result) string {
+	first := results[0]
+	basis := report.Basis{Cluster: first.Cluster, Config: first.A + " (A)", Seed: first.Seed, Ignored: Ignored(results), NotModelled: first.NotModelled}
 	for i, one := range results {
-		basis.Config += fmt.Sprintf(" and %s (%s)", one.B, letter(i, results))
+		basis.Config += fmt.Sprintf(" and %s (%s)", one.B, letter(i, len(results)))
 	}
 	return basis.String()
 }
@@ -209,24 +246,22 @@ func (r *Result) groups() report.Section {
 	if r.Nodes == 0 {
 		return report.Section{}
 	}
-	resources := r.Load.Resources()
-	var rows [][]string
-	add := func(name string, l Loads) {
-		row := []string{name, fmt.Sprintf("%d, %d, %d of %d", l.Before.Used, l.A.Used, l.B.Used, l.A.Used+l.A.Empty)}
-		for _, one := range resources {
+	head := []string{"NODES", "USED"}
+	for _, name := range r.Load.Resources() {
+		head = append(head, strings.ToUpper(string(name)))
+	}
+	rows := [][]string{head}
+	for _, g := range append([]Group{{"", r.Load}}, r.Groups...) {
+		l := g.Loads
+		row := []string{"zone " + cmp.Or(g.Zone, "none"), fmt.Sprintf("%d, %d, %d of %d", l.Before.Used, l.A.Used, l.B.Used, l.A.Used+l.A.Empty)}
+		for _, name := range r.Load.Resources() {
 			row = append(row, fmt.Sprintf("%s, %s, %s of %s",
-				amount(one, l.Before.Requested), amount(one, l.A.Requested), amount(one, l.B.Requested), amount(one, l.Has)))
+				amount(l.Before.Requested, name), amount(l.A.Requested, name), amount(l.B.Requested, name), amount(l.Has, name)))
 		}
 		rows = append(rows, row)
 	}
-	add("all", r.Load)
-	for _, g := range r.Groups {
-		add("zone "+cmp.Or(g.Zone, "none"), g.Loads)
-	}
-	head := strings.Split(strings.ToUpper("nodes\tused\t"+strings.Join(resources, "\t")), "\t")
-	s := report.Table("Nodes: today, under A, under B", head, rows)
-	s.ID = "groups"
-	return s
+	rows[1][0] = "all"
+	return report.Section{ID: "groups", Title: "Nodes: today, under A, under B", Rows: rows}
 }
 
 // pods are the pods that differ. Where there are many, knock-on effects are omitted.
@@ -247,51 +282,36 @@ func (r *Result) pods() report.Section {
 	return report.Section{Title: "Pods that differ", Rows: append([][]string{head}, rows...), More: len(all) - len(shown)}
 }
 
-// times are how long the scheduler took for a pod.
-func (r *Result) times() report.Section {
-	return report.Table("Time per pod", []string{"SIDE", "MEDIAN", "99TH PERCENTILE"}, [][]string{
-		{"A", report.Brief(r.TimesA.P50), report.Brief(r.TimesA.P99)}, {"B", report.Brief(r.TimesB.P50), report.Brief(r.TimesB.P99)},
-	})
-}
-
 // nodes are the nodes that differ, first where CPU differs most.
 func (r *Result) nodes() report.Section {
-	differ := slices.DeleteFunc(slices.Clone(r.Load.Nodes), same)
+	differ := slices.DeleteFunc(slices.Clone(r.Load.Nodes), func(n NodeLoad) bool { return quota.Equals(n.A, n.B) })
 	slices.SortStableFunc(differ, func(a, b NodeLoad) int { return cmp.Compare(b.apart(), a.apart()) })
 	var rows [][]string
 	for _, n := range differ {
 		row := []string{n.Node}
-		for _, resource := range []string{CPU, Memory, Pods} {
-			row = append(row, amount(resource, n.A), amount(resource, n.B))
+		for _, name := range []v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory, v1.ResourcePods} {
+			row = append(row, amount(n.A, name), amount(n.B, name))
 		}
 		rows = append(rows, row)
 	}
 	return report.Table("Nodes that differ", []string{"NODE", "CPU UNDER A", "B", "MEMORY UNDER A", "B", "PODS UNDER A", "B"}, rows)
 }
 
-// same reports whether pods request the same of a node on both sides.
-func same(n NodeLoad) bool { return reflect.DeepEqual(n.A, n.B) }
-
-// apart is by how many percent of its CPU a node differs.
+// apart is by how much of its CPU a node differs.
 func (n NodeLoad) apart() float64 {
-	return max(Percent(n.A.CPU-n.B.CPU, n.Has.CPU), Percent(n.B.CPU-n.A.CPU, n.Has.CPU))
+	return math.Abs(float(n.A, v1.ResourceCPU)-float(n.B, v1.ResourceCPU)) / max(float(n.Has, v1.ResourceCPU), 1e-3)
 }
 
-func amount(resource string, of Amount) string {
-	switch resource {
-	case CPU:
-		return cores(of.CPU)
-	case Memory:
-		return gibibytes(of.Memory) + " GiB"
+// amount is how much of a resource it is: memory in GiB.
+func amount(of v1.ResourceList, name v1.ResourceName) string {
+	much := float(of, name)
+	unit := ""
+	if name == v1.ResourceMemory {
+		much /= 1 << 30
+		unit = " GiB"
 	}
-	return fmt.Sprint(of.Of(resource))
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", much), ".0") + unit
 }
-
-func cores(milli int64) string { return trim(float64(milli) / 1000) }
-
-func gibibytes(bytes int64) string { return trim(float64(bytes) / (1 << 30)) }
-
-func trim(number float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", number), ".0") }
 
 // where is the node of a pod, or why it has none.
 func where(o side.Outcome) string {

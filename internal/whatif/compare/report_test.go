@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
@@ -16,9 +18,9 @@ import (
 )
 
 func example() *Result {
-	room := Amount{CPU: 4000, Memory: 8 << 30, Pods: 110}
+	room := amounts("cpu", "4", "memory", "8Gi", "pods", "110")
 	return &Result{
-		A: "before.yaml", B: "<after>.yaml", NotModelled: []string{"list leases"}, Pods: side.Pending, Nodes: 2, Asked: 4,
+		A: "before.yaml", B: "<after>.yaml", Verdict: "1 pod would no longer have a node", NotModelled: []string{"list leases"}, Pods: side.Pending, Nodes: 2, Asked: 4,
 		Seed: 1, Counts: Counts{Same: 1, Moved: 1, OnlyA: 1, Pending: 1, Follows: 1, Ties: 2},
 		Differences: []Difference{
 			{
@@ -33,11 +35,10 @@ func example() *Result {
 		},
 		Pending: []Difference{{Namespace: "default", Name: "huge", Kind: Pending, Reason: "no room"}},
 		Load: Loads{
-			A: Load{Used: 1, Empty: 1}, Has: Amount{CPU: 8000, Memory: 16 << 30, Pods: 220},
-			Nodes: []NodeLoad{{Node: "one", Has: room, A: Amount{CPU: 1500, Pods: 1}}, {Node: "two", Has: room}},
+			A: Load{Used: 1, Empty: 1}, Has: amounts("cpu", "8", "memory", "16Gi", "pods", "220"),
+			Nodes: []NodeLoad{{Node: "one", Has: room, A: amounts("cpu", "1500m", "pods", "1")}, {Node: "two", Has: room}},
 		},
 		Summary: []Line{
-			{About: "verdict", Says: "1 pod loses its node under B, with 1 knock-on effect"},
 			{About: "pods that lose their node", Says: "1: default/picky"},
 			{About: "nodes used, empty", Today: "0, 2", A: "1, 1", B: "0, 2"},
 			{About: "imbalance, CPU", Today: "0.0 %", A: "18.8 %", B: "0.0 %"},
@@ -52,9 +53,8 @@ func example() *Result {
 			{Namespace: "default", Replicas: 3},
 		},
 		Groups: []Group{{Zone: "z|1", Loads: Loads{
-			Has: room, A: Load{Used: 1, Requested: Amount{CPU: 1500, Pods: 1}}, B: Load{Empty: 1},
+			Has: room, A: Load{Used: 1, Requested: amounts("cpu", "1500m", "pods", "1")}, B: Load{Empty: 1},
 		}}},
-		TimesA: Times{P50: 1500 * time.Microsecond, P99: 2 * time.Second},
 	}
 }
 
@@ -78,17 +78,17 @@ func lacks(t *testing.T, text string, patterns ...string) {
 
 func TestReportHasDetailsOnDemandOnly(t *testing.T) {
 	both := []string{
-		`^If the scheduler had the configuration <after>.yaml \(B\) in place of before.yaml \(A\), 1 pod would lose its node, .*\.\n\n4 pending pods on 2 nodes\.\n\n`,
-		`\n +TODAY +A: before.yaml +B: <after>.yaml\nverdict +1 pod loses its node under B, with 1 knock-on effect\npods that lose their node +1: default/picky\n` +
+		`^1 pod would no longer have a node if the scheduler had the configuration <after>.yaml \(B\) in place of before.yaml \(A\)\.\n\n4 pending pods on 2 nodes\.\n\n`,
+		`\n +TODAY +A: before.yaml +B: <after>.yaml\npods that lose their node +1: default/picky\n` +
 			`nodes used, empty +0, 2 +1, 1 +0, 2\nimbalance, CPU +0.0 % +18.8 % +0.0 %\n`,
 		"\ndefault/Deployment/w`e\\|b +4 of 27 replicas moved, 1 of 27 replicas only under A \\(1 as a knock-on effect\\); zone 9/9/9 → 12/8/7\n",
 		`\nNODES +USED +CPU +MEMORY +PODS\nall +0, 1, 0 of 2 +0, 0, 0 of 8 +0 GiB, .*\nzone z\|1 +0, 1, 0 of 1 +0, 1.5, 0 of 4 `,
-		`\nPODS +ONLY UNDER A .* THE SAME\nB +1 +0 +0 +1 +2 +1 +0 +1\n`,
+		`\nPODS +UNPLACED +ONLY UNDER A .* THE SAME\nB +0 +1 +0 +0 +1 +1 +2 +1\n`,
 		`\nTried in memory under before.yaml \(A\) and <after>.yaml \(B\), with seed 1. Requested, and not modelled: list leases. Webhooks and autoscalers are not modelled.\n$`,
 	}
 	details := []string{
 		`default/picky +only under A +one +- +Regex: under B one is rejected: no <match>\n`, `default/web +moved +one +two +totals \(knock-on effect\)\n`,
-		`default/huge +pending +- +- +no room\n`, `\nA +1.5 ms +2.0 s\n`, `\none +1.5 +0 +0 GiB +0 GiB +1 +0\n`,
+		`default/huge +pending +- +- +no room\n`, `\none +1.5 +0 +0 GiB +0 GiB +1 +0\n`,
 	}
 	lacks(t, written(t, "table", false, example()), both...)
 	text := written(t, "table", true, example())
@@ -105,11 +105,12 @@ func TestReportHasDetailsOnDemandOnly(t *testing.T) {
 func TestReportOfSeveralIsOneTable(t *testing.T) {
 	other := example()
 	other.B = "other"
+	other.Verdict = "Nothing would change"
 	other.Counts = Counts{Same: 4}
 	lacks(t, written(t, "table", false, example(), other),
-		`^2 configurations compared with before.yaml \(A\)\.\n\nIf .* <after>.yaml \(B1\) .*\nIf .* other \(B2\) in place of before.yaml \(A\), every pod would have the same node`,
+		`^2 configurations compared with before.yaml \(A\)\.\n\n1 pod .* <after>.yaml \(B1\) .*\nNothing would change if .* other \(B2\) in place of before.yaml \(A\)\.\n`,
 		`\n +TODAY +A: before.yaml +B1: <after>.yaml +B2: other\nnodes used, empty +0, 2 +1, 1 +0, 2 +0, 2\n`,
-		`\nPODS +ONLY UNDER A .*\nB1 +1 .*\nB2 +0 .* 4\n`)
+		`\nPODS +UNPLACED .*\nB1 +0 +1 .*\nB2 +0 .* 4\n`)
 	lacks(t, written(t, "markdown", true, example(), other), `<summary>B1: Pods that differ</summary>`, `<summary>B2: Pods that differ</summary>`)
 	lacks(t, written(t, "html", false, example(), other), `<h1>2 configurations compared with before.yaml \(A\)\.</h1>`, `<th>B1: &lt;after&gt;.yaml</th>`)
 	var again []Result
@@ -123,17 +124,18 @@ func TestUnplacedPodsAreProminentInEveryFormat(t *testing.T) {
 	r := example()
 	r.Unplaced = []Difference{{Namespace: "default", Name: "db", Kind: Unplaced, Plugin: "VolumeBinding", Reason: "no <claim>"}}
 	r.Counts.Unplaced = 1
+	r.Verdict = r.verdict()
 	for format, wants := range map[string][]string{
 		"table": {`\nRunning pods that are pending under A:\n(?s:.*)\nPOD +REASON\ndefault/db +VolumeBinding: no <claim>\n(?s:.*)\nWORKLOAD +DIFFERENCE`},
 		"json":  {`(?s)"unplaced": \[\s+{\s+"namespace": "default",\s+"name": "db",\s+"kind": "unplaced"`},
 		"markdown": {
-			`^\*\*1 running pod without a node under A makes this unreliable\. If `,
+			`^\*\*A leaves 1 running pod pending, which makes this unreliable\. 1 pod `,
 			`are pending under A</summary>(?s:.*)\n\| POD \| REASON \|\n\|---\|---\|\n\| default/db \| VolumeBinding: no \\<claim\\> \|\n`,
 		},
 		"html": {
-			`<h1 class="lost">1 running pod is pending under A; of the others:`,
+			`<h1 class="lost">A leaves 1 running pod pending, which makes this unreliable\. 1 pod`,
 			`(?s)<h2>Running pods that are pending under A</h2>.*<th scope="row">default/db</th><td>VolumeBinding: no &lt;claim&gt;</td>.*<h2>Pods</h2>`,
-			`<b>1</b> running, and pending under A`,
+			`<b>1</b> unplaced`,
 		},
 	} {
 		lacks(t, written(t, format, false, r), wants...)
@@ -169,7 +171,7 @@ func TestPageIsOneFileThatLoadsNothing(t *testing.T) {
 	if found != "" {
 		t.Errorf("it refers to something, or it did not pass html/template: %s", found)
 	}
-	lacks(t, page, "&lt;after&gt;.yaml", `no \\u003cmatch\\u003e`, "1 pod loses its node under B", "Tried in memory under before.yaml .A. and &lt;after&gt;.yaml .B., with seed 1. Requested, and not modelled: list leases. ")
+	lacks(t, page, "&lt;after&gt;.yaml", `no \\u003cmatch\\u003e`, "1 pod would no longer have a node", "Tried in memory under before.yaml .A. and &lt;after&gt;.yaml .B., with seed 1. Requested, and not modelled: list leases. ")
 }
 
 // listed is what a page's script makes rows of.
@@ -186,7 +188,7 @@ func TestPageOfThreeThousandPodsIsSmall(t *testing.T) {
 	r.Differences, r.Load.Nodes = nil, nil
 	node := func(i int) string { return fmt.Sprintf("ip-10-0-%d-%d.eu-west-1.compute.internal", i/256, i%256) }
 	for i := range 1000 {
-		r.Load.Nodes = append(r.Load.Nodes, NodeLoad{Node: node(i), Has: r.Load.Has, A: Amount{CPU: int64(i), Pods: 3}, B: Amount{CPU: int64(2 * i), Pods: 3}})
+		r.Load.Nodes = append(r.Load.Nodes, NodeLoad{Node: node(i), Has: r.Load.Has, A: amounts("cpu", fmt.Sprint(i, "m"), "pods", "3"), B: amounts("cpu", fmt.Sprint(2*i, "m"), "pods", "3")})
 	}
 	for i := range 3000 {
 		r.Differences = append(r.Differences, Difference{
@@ -204,12 +206,12 @@ func TestPageOfThreeThousandPodsIsSmall(t *testing.T) {
 
 func TestVerdicts(t *testing.T) {
 	for want, counts := range map[string]Counts{
-		"Nothing changes":                              {Same: 3},
-		"Nothing changes but 2 ties":                   {Ties: 2, Pending: 5},
-		"1 pod moves under B, with 3 knock-on effects": {Moved: 4, Follows: 3},
-		"1 pod gains a node under B":                   {OnlyB: 1},
+		"Nothing would change": {Same: 3},
+		"Nothing would change, 2 pods would move by chance alone":           {Ties: 2, Pending: 5},
+		"1 pod would move, 3 pods would move as a knock-on effect":          {Moved: 4, Follows: 3},
+		"1 pod would no longer have a node, 1 pending pod would get a node": {OnlyA: 1, OnlyB: 1},
 	} {
-		got := (&Result{Counts: counts}).Verdict()
+		got := (&Result{Counts: counts}).verdict()
 		if got != want {
 			t.Errorf("%+v is %q, want %q", counts, got, want)
 		}
@@ -218,16 +220,16 @@ func TestVerdicts(t *testing.T) {
 
 func TestPageHasTheAnswerWorkloadsAndACurveForEachResource(t *testing.T) {
 	r := example()
-	r.Load.Has.Extended = map[string]int64{"a.example/gpu": 2}
-	r.Load.Nodes[1].Has.Extended = r.Load.Has.Extended
-	r.Load.Nodes[1].B.Extended = map[string]int64{"a.example/gpu": 1}
+	r.Load.Has["a.example/gpu"] = resource.MustParse("2")
+	r.Load.Nodes[1].Has = amounts("cpu", "4", "memory", "8Gi", "pods", "110", "a.example/gpu", "2")
+	r.Load.Nodes[1].B = amounts("a.example/gpu", "1")
 	page := written(t, "html", false, r)
 	testkit.Has(t, page,
 		`<th scope="row">pods that lose their node</th><td colspan="3">1: default/picky</td>`,
 		`<th scope="row">nodes used, empty</th><td>0, 2</td><td>1, 1</td><td>0, 2</td>`,
 		`<td>4 of 27 replicas moved, 1 of 27 replicas only under A (1 as a knock-on effect); zone 9/9/9 → 12/8/7</td>`,
 		`<th scope="row">zone z|1</th><td>0, 1, 0 of 1</td><td>0, 1.5, 0 of 4</td>`,
-		`<svg viewBox="0 -100 2 100" preserveAspectRatio="none" role="img" aria-label="CPU requested`,
+		`<svg viewBox="0 -100 2 100" preserveAspectRatio="none" role="img" aria-label="cpu requested`,
 		`<path class="side0" d="M0 0V0.0H1V0.0H2"/><path class="side1" d="M0 0V-37.5H1V0.0H2"/>`,
 		`<svg viewBox="0 -100 1 100" preserveAspectRatio="none" role="img" aria-label="a.example/gpu requested`,
 		`<path class="side2" d="M0 0V-50.0H1"/>`,
@@ -238,7 +240,7 @@ func TestPageHasTheAnswerWorkloadsAndACurveForEachResource(t *testing.T) {
 func TestCurvesOfManyNodesAreShort(t *testing.T) {
 	l := Loads{Nodes: make([]NodeLoad, 10*steps+1)}
 	for i := range l.Nodes {
-		l.Nodes[i] = NodeLoad{Has: Amount{CPU: 5000}, A: Amount{CPU: int64(i)}}
+		l.Nodes[i] = NodeLoad{Has: amounts("cpu", "5"), A: amounts("cpu", fmt.Sprint(i, "m"))}
 	}
 	path := curves(l)[0].Paths[1]
 	n := strings.Count(path, "V")

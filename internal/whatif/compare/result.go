@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -16,9 +15,10 @@ import (
 
 // Result is the result of a comparison.
 type Result struct {
-	A string `json:"a"`
-	B string `json:"b"`
-	// Summary is the answer in about ten lines, which every format begins with.
+	A       string `json:"a"`
+	B       string `json:"b"`
+	Verdict string `json:"verdict"` // the answer, such as "2 pods would move"
+	// Summary is what supports it, in about ten lines.
 	Summary []Line `json:"summary"`
 	// Workloads are all there are: first workloads that lose pods, then workloads with direct differences.
 	Workloads []*Workload `json:"workloads"`
@@ -41,12 +41,9 @@ type Result struct {
 	Ties        []Difference      `json:"ties"`    // pods that chance alone moves
 	Pending     []Difference      `json:"pending"` // pods without a node on either side
 	Load        Loads             `json:"load"`
-	TimesA      Times             `json:"timesA"`
-	TimesB      Times             `json:"timesB"`
-	Rejected    []snapshot.Notice `json:"rejected"`        // objects that the API server rejects, on both sides
-	NotModelled []string          `json:"notModelled"`     // what neither side did as a real cluster does
-	Ignored     []string          `json:"ignored"`         // pods whose regex neither side reads
-	Took        time.Duration     `json:"tookNanoseconds"` // how long the comparison took
+	Rejected    []snapshot.Notice `json:"rejected"`    // objects that the API server rejects, on both sides
+	NotModelled []string          `json:"notModelled"` // what neither side did as a real cluster does
+	Ignored     []string          `json:"ignored"`     // pods whose regex neither side reads
 	// Cluster is what was copied, as "a copy of prod"; empty if that is not known.
 	Cluster string `json:"cluster,omitempty"`
 }
@@ -74,14 +71,13 @@ func newResult(a, b *side.Result) (*Result, error) {
 	load := newLoads(nodeLoads(a, b))
 	r := &Result{
 		A: a.Name, B: b.Name, Pods: a.Mode, Steps: a.Steps, Seed: a.Seed,
-		Workloads: v.workloads(), Groups: newGroups(load.Nodes), Nodes: len(load.Nodes), Load: load, TimesA: newTimes(a), TimesB: newTimes(b),
+		Workloads: v.workloads(), Groups: newGroups(load.Nodes), Nodes: len(load.Nodes), Load: load, Asked: max(asked(a), asked(b)),
 		Ignored:     sets.List(sets.New(a.Ignored...).Intersection(sets.New(b.Ignored...))),
 		NotModelled: sets.List(sets.New(a.NotModelled...).Insert(b.NotModelled...)), Rejected: append([]snapshot.Notice{}, a.Rejected...),
 		Unplaced: append([]Difference{}, v.unplaced...), Differences: append([]Difference{}, v.differences...),
 		Ties: append([]Difference{}, v.ties...), Pending: append([]Difference{}, v.pending...),
 		Counts: Counts{Same: v.same, Pending: len(v.pending), Ties: len(v.ties), Unplaced: len(v.unplaced)},
 	}
-	r.Asked = max(r.TimesA.Pods, r.TimesB.Pods)
 	if r.Asked == 0 {
 		return nil, r.nothing()
 	}
@@ -95,6 +91,7 @@ func newResult(a, b *side.Result) (*Result, error) {
 	byKey := func(a, b Difference) int { return cmp.Compare(a.key(), b.key()) }
 	slices.SortFunc(r.Unplaced, byKey)
 	slices.SortFunc(r.Differences, func(a, b Difference) int { return cmp.Or(cmp.Compare(a.rank(), b.rank()), byKey(a, b)) })
+	r.Verdict = r.verdict()
 	r.Summary = r.summary()
 	return r, nil
 }
@@ -135,89 +132,45 @@ func (d *Difference) rank() int {
 	return i
 }
 
-// Times are how long the scheduler took to find nodes, all attempts for a pod
-// together.
-type Times struct {
-	Pods     int           `json:"pods"`
-	Attempts int           `json:"attempts"`
-	P50      time.Duration `json:"p50Nanoseconds"`
-	P99      time.Duration `json:"p99Nanoseconds"`
-}
-
-func newTimes(r *side.Result) (t Times) {
-	var took []time.Duration
-	for _, o := range r.Pods {
-		if o.Attempts > 0 {
-			took = append(took, o.Took)
-			t.Attempts += o.Attempts
+// asked is how many pods the scheduler was asked for.
+func asked(r *side.Result) (pods int) {
+	for _, pod := range r.Pods {
+		if pod.Attempts > 0 {
+			pods++
 		}
 	}
-	t.Pods = len(took)
-	if t.Pods > 0 {
-		slices.Sort(took)
-		t.P50 = took[(t.Pods-1)*50/100]
-		t.P99 = took[(t.Pods-1)*99/100]
-	}
-	return t
+	return pods
 }
 
-// Verdict is the result in a line, and first what makes it unreliable.
-func (r *Result) Verdict() string {
-	unplaced := counted(count{len(r.Unplaced), "running pod is pending", "running pods are pending"})
-	if len(unplaced) > 0 {
-		return unplaced[0] + " under A; of the others: " + r.outcome()
-	}
-	return r.outcome()
-}
-
-// count is how many there are of something, with its words for one and for several.
-type count struct {
-	n         int
-	one, many string
-}
-
-// counted are the counts that are not 0, in words.
-func counted(all ...count) (parts []string) {
-	for _, one := range all {
-		if one.n == 1 {
-			parts = append(parts, "1 "+one.one)
-		} else if one.n > 1 {
-			parts = append(parts, fmt.Sprint(one.n, " ", one.many))
+// verdict is the answer without an end, and first what makes it unreliable.
+func (r *Result) verdict() string {
+	c := r.Counts
+	var all []string
+	for _, one := range []struct {
+		n           int
+		what, would string
+	}{
+		{c.OnlyA, "pod", "would no longer have a node"},
+		{c.OnlyB, "pending pod", "would get a node"},
+		{c.Moved - c.Follows, "pod", "would move"},
+		{c.Follows, "pod", "would move as a knock-on effect"},
+		{c.Ties, "pod", "would move by chance alone"},
+	} {
+		if one.n > 0 {
+			all = append(all, report.Plural(one.n, one.what)+" "+one.would)
 		}
 	}
-	return parts
+	if c.OnlyA+c.OnlyB+c.Moved == 0 {
+		all = append([]string{"Nothing would change"}, all...)
+	}
+	unreliable := ""
+	if c.Unplaced > 0 {
+		unreliable = "A leaves " + report.Plural(c.Unplaced, "running pod") + " pending, which makes this unreliable. "
+	}
+	return unreliable + strings.Join(all, ", ")
 }
 
-// Sentence is the result for a reader who does not know which side is which. Letter is what B is called.
-func (r *Result) Sentence(letter string) string {
-	c := r.Counts
-	parts := counted(count{c.OnlyA, "pod would lose its node", "pods would lose their nodes"},
-		count{c.OnlyB, "pending pod would get a node", "pending pods would get nodes"},
-		count{c.Moved, "pod would have another node", "pods would have other nodes"})
-	if len(parts) == 0 {
-		parts = []string{"every pod would have the same node, or stay pending"}
-	}
-	parts = append(parts, counted(count{c.Ties, "pod would move by chance alone", "pods would move by chance alone"})...)
-	unreliable := counted(count{len(r.Unplaced), "running pod without a node under A makes this unreliable. ", "running pods without a node under A make this unreliable. "})
-	last := len(parts) - 1
-	all := strings.TrimPrefix(strings.Join(parts[:last], ", ")+" and "+parts[last], " and ")
-	return fmt.Sprintf("%sIf the scheduler had the configuration %s (%s) in place of %s (A), %s.", strings.Join(unreliable, ""), r.B, letter, r.A, all)
-}
-
-func (r *Result) outcome() string {
-	c := r.Counts
-	parts := counted(count{c.OnlyA, "pod loses its node", "pods lose their node"},
-		count{c.OnlyB, "pod gains a node", "pods gain a node"},
-		count{c.Moved - c.Follows, "pod moves", "pods move"})
-	switch {
-	case len(parts) > 0 && c.Follows > 0:
-		return strings.Join(parts, ", ") + " under B, with " + report.Plural(c.Follows, "knock-on effect")
-	case c.Follows > 0:
-		return report.Plural(c.Follows, "knock-on effect") + " under B"
-	case len(parts) > 0:
-		return strings.Join(parts, ", ") + " under B"
-	case c.Ties > 0:
-		return "Nothing changes but " + report.Plural(c.Ties, "tie")
-	}
-	return "Nothing changes"
+// sentence says which side is which. Letter is what B is called.
+func (r *Result) sentence(letter string) string {
+	return fmt.Sprintf("%s if the scheduler had the configuration %s (%s) in place of %s (A).", r.Verdict, r.B, letter, r.A)
 }

@@ -103,7 +103,7 @@ func TestDifferencesBetweenVersionsAreDirect(t *testing.T) {
 			t.Errorf("%q: %+v", version, v.differences)
 		}
 	}
-	differ := sets.List(differing(map[string]string{"--seed": "1"}, map[string]string{"--seed": "2"}))
+	differ := sets.List(differing(map[string]string{"--seed": "1"}, map[string]string{"--seed": "2"}, equal))
 	if fmt.Sprint(differ) != "[--seed]" {
 		t.Error(differ)
 	}

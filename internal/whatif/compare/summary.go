@@ -10,7 +10,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
-// Line is one of the answer. It says something, or it has a value for the cluster as it is in
+// Line is one of the summary. It says something, or it has a value for the cluster as it is in
 // the file, and for either side.
 type Line struct {
 	About string `json:"about"`
@@ -30,15 +30,14 @@ func (r *Result) summary() []Line {
 		return Line{About: about, Today: value(&r.Load.Before), A: value(&r.Load.A), B: value(&r.Load.B)}
 	}
 	lines := []Line{
-		{About: "verdict", Says: r.Verdict()},
 		{About: "pods that lose their node", Says: r.lost()},
 		{About: "direct differences", Says: r.caused(false)},
 		{About: "knock-on effects", Says: r.caused(true)},
 		each("nodes used, empty", func(l *Load) string { return fmt.Sprintf("%d, %d", l.Used, l.Empty) }),
 	}
 	for _, resource := range r.Load.Resources() {
-		lines = append(lines, each("imbalance, "+resource, func(l *Load) string {
-			return fmt.Sprintf("%.1f %%", l.Percent[resource].StandardDeviation)
+		lines = append(lines, each("imbalance, "+string(resource), func(l *Load) string {
+			return fmt.Sprintf("%.1f %%", l.Imbalance[resource])
 		}))
 	}
 	return lines

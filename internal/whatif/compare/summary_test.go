@@ -61,16 +61,18 @@ func judged(t *testing.T, a, b *side.Result) *Result {
 func TestSummaryIsTheAnswer(t *testing.T) {
 	r := judged(t, sideWith("A", "a-1", "a-2", "b-1", "a-1"), sideWith("B", "a-1", "a-1", "a-1", ""))
 	want := []Line{
-		{About: "verdict", Says: "1 pod loses its node under B, with 2 knock-on effects"},
 		{About: "pods that lose their node", Says: "1: default/svc-3"},
 		{About: "direct differences", Says: "0"},
 		{About: "knock-on effects", Says: "3: 3 by unknown"},
 		{About: "nodes used, empty", Today: "1, 3", A: "3, 1", B: "1, 3"},
-		{About: "imbalance, CPU", Today: "43.3 %", A: "17.7 %", B: "32.5 %"},
+		{About: "imbalance, cpu", Today: "43.3 %", A: "17.7 %", B: "32.5 %"},
 		{About: "imbalance, memory", Today: "0.0 %", A: "0.0 %", B: "0.0 %"},
 		{About: "imbalance, pods", Today: "16.6 %", A: "5.0 %", B: "13.0 %"},
-		{About: "imbalance, nvidia.com/gpu", Today: "50.0 %", A: "12.5 %", B: "37.5 %"},
 		{About: "imbalance, example.com/fpga", Today: "0.0 %", A: "0.0 %", B: "0.0 %"},
+		{About: "imbalance, nvidia.com/gpu", Today: "50.0 %", A: "12.5 %", B: "37.5 %"},
+	}
+	if r.Verdict != "1 pod would no longer have a node, 2 pods would move as a knock-on effect" {
+		t.Error(r.Verdict)
 	}
 	for i, line := range r.Summary {
 		if i >= len(want) || line != want[i] {

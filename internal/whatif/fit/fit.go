@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -285,7 +283,7 @@ func (f *fitting) fill(ctx context.Context) error {
 		})
 	}
 	for _, w := range f.found.Workloads {
-		w.full()
+		maps.DeleteFunc(w.Pods, func(_, node string) bool { return node == "" })
 	}
 	return nil
 }
@@ -320,29 +318,4 @@ func (f *fitting) addPod(ctx context.Context, w *Workload, pod *v1.Pod) error {
 		w.bare = append(w.bare, cluster.NameOf(created))
 	}
 	return err
-}
-
-// setReplicas has an object want so many pods.
-func setReplicas(o cluster.Object, n int32) {
-	switch o := o.(type) {
-	case *appsv1.Deployment:
-		o.Spec.Replicas = &n
-	case *appsv1.ReplicaSet:
-		o.Spec.Replicas = &n
-	case *v1.ReplicationController:
-		o.Spec.Replicas = &n
-	case *appsv1.StatefulSet:
-		o.Spec.Replicas = &n
-	case *batchv1.Job:
-		o.Spec.Parallelism, o.Spec.Completions = &n, &n
-	}
-}
-
-// full takes note of why there are no more of its pods.
-func (w *Workload) full() {
-	if len(w.Why) > 0 {
-		w.Message = slices.Min(slices.Collect(maps.Keys(w.Why)))
-	}
-	w.Short = report.Lacking(w.Message)
-	maps.DeleteFunc(w.Pods, func(_, node string) bool { return node == "" })
 }

@@ -129,19 +129,21 @@ func (m *Manifests) sort() {
 
 // idleness is why an object makes no pods now, or empty.
 func idleness(o snapshot.Object) string {
-	idle := false
+	suspended := func(is *bool) string {
+		if ptr.Deref(is, false) {
+			return "suspended"
+		}
+		return ""
+	}
 	switch o := o.(type) {
 	case *appsv1.Deployment:
 		if o.Spec.Paused {
 			return "paused"
 		}
 	case *batchv1.Job:
-		idle = ptr.Deref(o.Spec.Suspend, false)
+		return suspended(o.Spec.Suspend)
 	case *batchv1.CronJob:
-		idle = ptr.Deref(o.Spec.Suspend, false) || ptr.Deref(o.Spec.JobTemplate.Spec.Suspend, false)
-	}
-	if idle {
-		return "suspended"
+		return cmp.Or(suspended(o.Spec.Suspend), suspended(o.Spec.JobTemplate.Spec.Suspend))
 	}
 	return ""
 }

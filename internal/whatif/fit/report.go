@@ -13,6 +13,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
@@ -26,7 +27,6 @@ type Fitting struct {
 	Tried     int              `json:"tried"`     // pods of the manifests
 	Pending   int              `json:"pending"`   // pods without a node, of these and of preempted ones
 	Workloads []*Workload      `json:"workloads"` // what makes pods
-	Zones     []string         `json:"zones,omitempty"`
 	Preempted []engine.Move    `json:"preempted,omitempty"`
 	Skipped   map[string]int   `json:"skipped,omitempty"` // of the manifests, by kind
 	Ignored   map[string]int   `json:"ignored,omitempty"` // of which it is not known whether they create pods
@@ -73,35 +73,30 @@ type Workload struct {
 	Stuck     string         `json:"stuck,omitempty"`    // why its rollout does not end
 	Kept      int            `json:"kept,omitempty"`     // its pods in the cluster, which stay
 	Fit       int            `json:"fit"`                // how many of its pods have a node
-	Spread    []int          `json:"spread,omitempty"`   // how many of these are in each of the Zones
+	Zones     map[string]int `json:"zones,omitempty"`    // how many of these are in each
 	Why       map[string]int `json:"why,omitempty"`      // how many are pending, by the scheduler's message
 	// Pods are their names with their nodes, which are empty for pending ones.
 	Pods map[string]string `json:"pods"`
 	// Feasible is how many nodes the scheduler could choose from, by the pod's name. Where it is 1,
 	// there was no choice; pods that preempted others are not in it.
 	Feasible map[string]int `json:"feasible,omitempty"`
-	Short    []string       `json:"short,omitempty"`   // until it is full: of which resources too little is left then
-	Message  string         `json:"message,omitempty"` // why no more fit; empty if no more were tried
 
 	object   snapshot.Object
-	replicas int                    // until it is full: how many it has
-	wanted   int                    // pods of an Unknown kind
-	bare     []types.NamespacedName // the pods of a Pod
-	ran      []*v1.Pod              // its pods before
-	stayed   []*v1.Pod              // of these
-	rejected error                  // why an API server rejects it
+	replicas int                            // until it is full: how many it has
+	wanted   int                            // pods of an Unknown kind
+	bare     []types.NamespacedName         // the pods of a Pod
+	ran      []*v1.Pod                      // its pods before
+	stayed   sets.Set[types.NamespacedName] // of these
+	rejected error                          // why an API server rejects it
 }
 
-// Places are how many of its pods are in which zone, such as "2 in a", and how many are in none if
+// places are how many of its pods are in which zone, such as "2 in a", and how many are in none if
 // others are in some.
-func (w *Workload) Places(zones []string) (places []string) {
+func (w *Workload) places() (places []string) {
 	rest := w.Fit
-	for i, zone := range zones {
-		n := w.Spread[i]
-		if n > 0 {
-			places = append(places, fmt.Sprintf("%d in %s", n, zone))
-			rest -= n
-		}
+	for _, zone := range slices.Sorted(maps.Keys(w.Zones)) {
+		places = append(places, fmt.Sprintf("%d in %s", w.Zones[zone], zone))
+		rest -= w.Zones[zone]
 	}
 	if len(places) > 0 && rest > 0 {
 		places = append(places, fmt.Sprintf("%d in no zone", rest))
@@ -113,19 +108,11 @@ func (w *Workload) String() string { return w.Kind + " " + w.Namespace + "/" + w
 
 // sum takes note of where pods are.
 func (f *fitting) sum() {
-	zones := map[string]string{}
-	for _, node := range f.nodes() {
-		zone := node.Labels[v1.LabelTopologyZone]
-		if zone != "" {
-			zones[node.Name] = zone
-		}
-	}
 	found := &f.found
-	found.Zones = slices.Compact(slices.Sorted(maps.Values(zones)))
 	found.Tried = 0
 	found.Pending = 0
 	for _, w := range found.Workloads {
-		f.sumOf(w, zones)
+		f.sumOf(w)
 		for _, times := range w.Why {
 			found.Pending += times
 		}
@@ -142,17 +129,17 @@ func (f *fitting) sum() {
 	})
 }
 
-func (f *fitting) sumOf(w *Workload, zones map[string]string) {
+func (f *fitting) sumOf(w *Workload) {
 	w.Fit = 0
-	w.Spread = make([]int, len(f.found.Zones))
+	w.Zones = map[string]int{}
 	w.Why = map[string]int{}
 	w.Feasible = map[string]int{}
 	w.Pods = map[string]string{}
 	w.Replaced, w.Kept = 0, 0
-	w.stayed = nil
+	w.stayed = sets.New[types.NamespacedName]()
 	for _, pod := range w.ran {
 		if f.Has(pod) {
-			w.stayed = append(w.stayed, pod)
+			w.stayed.Insert(cluster.NameOf(pod))
 		} else if !f.WasPreempted(pod) {
 			w.Replaced++
 		}
@@ -170,7 +157,7 @@ func (f *fitting) sumOf(w *Workload, zones map[string]string) {
 			continue
 		}
 		w.Pods[name.Name] = o.Node
-		if w.keeps(name) {
+		if w.stayed.Has(name) {
 			w.Kept++
 		}
 		if o.Node == "" {
@@ -182,9 +169,9 @@ func (f *fitting) sumOf(w *Workload, zones map[string]string) {
 		if o.Feasible > 0 {
 			w.Feasible[name.Name] = o.Feasible
 		}
-		at := slices.Index(f.found.Zones, zones[o.Node])
-		if at >= 0 {
-			w.Spread[at]++
+		node := cluster.Get[*v1.Node](f.Cluster, "", o.Node)
+		if node != nil && node.Labels[v1.LabelTopologyZone] != "" {
+			w.Zones[node.Labels[v1.LabelTopologyZone]]++
 		}
 	}
 	if w.rejected != nil {
@@ -195,11 +182,6 @@ func (f *fitting) sumOf(w *Workload, zones map[string]string) {
 	if missing > 0 {
 		w.Why[cmp.Or(lost, f.missing(w))] += missing
 	}
-}
-
-// keeps says whether one of its pods was there before.
-func (w *Workload) keeps(name types.NamespacedName) bool {
-	return slices.ContainsFunc(w.stayed, func(pod *v1.Pod) bool { return cluster.NameOf(pod) == name })
 }
 
 // asked is how many pods the manifest asks for, as far as it says so.
@@ -258,24 +240,45 @@ func (f *fitting) wants(w *Workload) int {
 }
 
 func wantedBy(o cluster.Object) int {
-	switch o := o.(type) {
-	case *v1.Pod:
+	replicas := replicasOf(o)
+	job, isJob := o.(*batchv1.Job)
+	_, isPod := o.(*v1.Pod)
+	switch {
+	case isPod:
 		return 1
-	case *appsv1.Deployment:
-		return int(ptr.Deref(o.Spec.Replicas, 1))
-	case *appsv1.ReplicaSet:
-		return int(ptr.Deref(o.Spec.Replicas, 1))
-	case *v1.ReplicationController:
-		return int(ptr.Deref(o.Spec.Replicas, 1))
-	case *appsv1.StatefulSet:
-		return int(ptr.Deref(o.Spec.Replicas, 1))
-	case *batchv1.Job:
-		if !ptr.Deref(o.Spec.Suspend, false) {
-			parallel := ptr.Deref(o.Spec.Parallelism, 1)
-			return int(min(parallel, ptr.Deref(o.Spec.Completions, parallel)))
-		}
+	case replicas == nil: // or as many as there are nodes for a DaemonSet, which get theirs at once
+		return 0
+	case isJob && ptr.Deref(job.Spec.Suspend, false):
+		return 0
+	case isJob && job.Spec.Completions != nil:
+		return int(min(*job.Spec.Completions, ptr.Deref(*replicas, 1)))
 	}
-	return 0 // or as many as there are nodes for a DaemonSet, which get theirs at once
+	return int(ptr.Deref(*replicas, 1))
+}
+
+// replicasOf is the field of how many pods an object wants, if it has one.
+func replicasOf(o cluster.Object) **int32 {
+	switch o := o.(type) {
+	case *appsv1.Deployment:
+		return &o.Spec.Replicas
+	case *appsv1.ReplicaSet:
+		return &o.Spec.Replicas
+	case *v1.ReplicationController:
+		return &o.Spec.Replicas
+	case *appsv1.StatefulSet:
+		return &o.Spec.Replicas
+	case *batchv1.Job:
+		return &o.Spec.Parallelism
+	}
+	return nil
+}
+
+// setReplicas has an object want so many pods.
+func setReplicas(o cluster.Object, n int32) {
+	*replicasOf(o) = &n
+	if job, ok := o.(*batchv1.Job); ok {
+		job.Spec.Completions = &n
+	}
 }
 
 // missing is why a workload has fewer pods than it wants.
@@ -377,7 +380,7 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 	if f.UntilFull {
 		item.Text = w.String() + ": " + w.More() + " more fit"
 	}
-	places := w.Places(f.Zones)
+	places := w.places()
 	if len(places) > 0 {
 		item.Text += ": " + strings.Join(places, ", ")
 	}
@@ -410,7 +413,7 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 	if nodes {
 		for _, name := range slices.Sorted(maps.Keys(w.Pods)) {
 			place := engine.Place(w.Pods[name], w.Feasible[name])
-			if named != "" || w.keeps(types.NamespacedName{Namespace: w.Namespace, Name: name}) {
+			if named != "" || w.stayed.Has(types.NamespacedName{Namespace: w.Namespace, Name: name}) {
 				place = w.Pods[name]
 			}
 			item.Lines = append(item.Lines, name+": "+cmp.Or(place, "-"))
@@ -429,12 +432,14 @@ func (w *Workload) More() string {
 
 // limit says why no more replicas fit.
 func (w *Workload) limit() string {
-	if w.Message == "" {
+	if len(w.Why) == 0 {
 		return "No more were tried."
 	}
-	text := "The next one would stay pending: " + w.Message
-	if len(w.Short) > 0 {
-		text = "Limited by: " + strings.Join(w.Short, ", ") + ". " + text
+	why := slices.Min(slices.Collect(maps.Keys(w.Why)))
+	text := "The next one would stay pending: " + why
+	lacking := report.Lacking(why)
+	if len(lacking) > 0 {
+		text = "Limited by: " + strings.Join(lacking, ", ") + ". " + text
 	}
 	return text
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,9 +27,8 @@ type Outcome struct {
 	// scheduler did not look at the pod.
 	Attempt *recorder.Attempt `json:"-"`
 
-	Took    time.Duration `json:"tookNanoseconds,omitempty"` // all attempts together
-	Since   uint64        `json:"since,omitempty"`           // the attempt that preempted it
-	Victims []int32       `json:"victims,omitempty"`         // the priorities of the pods that were preempted for it, sorted
+	Since   uint64  `json:"since,omitempty"`   // the attempt that preempted it
+	Victims []int32 `json:"victims,omitempty"` // the priorities of the pods that were preempted for it, sorted
 
 	MadeRoom *recorder.Attempt `json:"-"` // the first that preempted others for it
 }
@@ -39,12 +37,12 @@ type Outcome struct {
 const Refused = "Refused"
 
 // result has the outcomes of all pods that a side has seen.
-func (s *Side) result(took time.Duration) (*Result, error) {
+func (s *Side) result() (*Result, error) {
 	s.see()
 	o := s.options
 	r := &Result{
 		Format: Format, Kubernetes: version.Get().GitVersion, Name: o.Name, Task: o.Task, Mode: o.Pods, Steps: len(o.Scenario.Steps), Seed: o.Seed,
-		Rejected: s.refused, NotModelled: s.NotModelled(), Unanswered: s.Unanswered(), Ignored: s.Ignored(), Took: took,
+		Rejected: s.refused, NotModelled: s.NotModelled(), Unanswered: s.Unanswered(), Ignored: s.Ignored(),
 	}
 	for _, name := range sortedNames(s.pods) {
 		pod := s.pods[name]
@@ -53,15 +51,11 @@ func (s *Side) result(took time.Duration) (*Result, error) {
 	}
 	r.Index()
 	for _, node := range cluster.All[*v1.Node](s.Cluster) {
-		r.Nodes = append(r.Nodes, s.newNode(node))
+		r.Nodes = append(r.Nodes, Node{Name: node.Name, Labels: node.Labels, Allocatable: node.Status.Allocatable, Today: s.nodes.Has(node.Name)})
 	}
 	slices.SortFunc(r.Nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
 	for _, notice := range s.refused {
-		pod := r.of(KeyOf(strings.TrimPrefix(notice.About, "pod ")))
-		pod.Outcome = Outcome{State: Refused, Message: notice.Reason}
-	}
-	for _, name := range sortedNames(s.tried) {
-		r.of(name).Outcome = s.outcome(name) // also of one that came and went between two steps
+		r.Pod(KeyOf(strings.TrimPrefix(notice.About, "pod "))).Outcome = Outcome{State: Refused, Message: notice.Reason}
 	}
 	for _, name := range sortedNames(s.tried) {
 		r.addVictims(name, s.tried[name])
@@ -91,7 +85,7 @@ func (s *Side) outcome(name types.NamespacedName) Outcome {
 	if one.last.PodGroup != nil { // whose victims are known after the attempts of its pods
 		s.refresh(name, one)
 	}
-	o.Attempts, o.Attempt, o.Took = one.attempts, &one.last, one.took
+	o.Attempts, o.Attempt = one.attempts, &one.last
 	if len(one.rooms) > 0 {
 		o.MadeRoom = &one.rooms[0]
 	}
@@ -114,23 +108,13 @@ func (s *Side) refresh(name types.NamespacedName, one *tried) {
 	}
 }
 
-// of is a pod, also if it is not known otherwise.
-func (r *Result) of(name types.NamespacedName) *Pod {
-	pod := r.Pod(name)
-	if r.byName[name] == nil {
-		r.Pods = append(r.Pods, pod)
-		r.byName[name] = pod
-	}
-	return pod
-}
-
 // addVictims says of pods that are gone by which pod they were preempted: the engine names
 // its PodGroup.
 func (r *Result) addVictims(name types.NamespacedName, one *tried) {
-	by := r.of(name)
+	by := r.Pod(name)
 	for _, room := range one.rooms {
 		for _, victim := range room.Preemption.Victims {
-			o := r.of(KeyOf(victim))
+			o := r.Pod(KeyOf(victim))
 			by.Victims = append(by.Victims, o.Priority)
 			if o.State == engine.Preempted {
 				o.PreemptedBy = name.String()

@@ -33,18 +33,11 @@ func CheckMode(mode string) error {
 	return fmt.Errorf("pods: invalid value %q: use %s", mode, strings.Join(Modes, ", "))
 }
 
-// Ended reports whether a pod takes no room.
-func Ended(pod *v1.Pod) bool { return podutil.IsPodTerminal(pod) || pod.DeletionTimestamp != nil }
-
-// Queued reports whether a pod is scheduled in a mode, if the schedulers are ours. Static pods stay, and
+// queued reports whether a pod is scheduled in a mode, if the schedulers are ours. Static pods stay, and
 // so do pods of a scheduler that no side has.
-func Queued(pod *v1.Pod, mode string, ours sets.Set[string]) bool {
+func queued(pod *v1.Pod, mode string, ours sets.Set[string]) bool {
 	static := pod.Annotations[v1.MirrorPodAnnotationKey] != ""
 	return pod.Spec.NodeName == "" || mode == All && ours.Has(cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName)) && !static
-}
-
-func (s *Side) newNode(node *v1.Node) Node {
-	return Node{Name: node.Name, Labels: node.Labels, Allocatable: node.Status.Allocatable, Today: s.nodes.Has(node.Name)}
 }
 
 func (s *Side) newPod(pod *v1.Pod) *Pod {

@@ -2,6 +2,7 @@ package side
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -9,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -46,7 +46,6 @@ type Result struct {
 	Unanswered  []string         `json:"unanswered,omitempty"` // extenders that did not answer: there is no verdict then
 	Ignored     []string         `json:"ignored,omitempty"`    // pods that were tried without their regex, which no plugin reads
 	Setups      map[string]Setup `json:"setups"`               // what decides for pods, by profile
-	Took        time.Duration    `json:"tookNanoseconds"`
 	// NodeNames is what the attempts refer to.
 	NodeNames []string `json:"nodeNames"`
 
@@ -108,10 +107,6 @@ func (r *Result) Write(path string) error {
 	return nil
 }
 
-// maxSize is the most bytes that a result may have, uncompressed: that of 5,000 nodes and
-// 50,000 pods has a tenth of it.
-const maxSize = 8 << 30
-
 // Read reads a file that [Result.Write] has written.
 func Read(path string) (*Result, error) {
 	file, err := os.Open(path)
@@ -133,32 +128,25 @@ func (r *Result) read(file io.Reader) error {
 	if string(magic) == "\x1f\x8b" {
 		compressed, err := gzip.NewReader(buffered)
 		if err != nil {
-			return fmt.Errorf("the file is cut off or damaged: %w", err)
+			return err
 		}
 		from = compressed
 	}
-	raw, err := io.ReadAll(io.LimitReader(from, maxSize+1))
-	if err != nil {
-		return fmt.Errorf("the file is cut off or damaged: %w", err)
-	}
-	if len(raw) > maxSize {
-		return fmt.Errorf("it has more than %d GiB, which no result has", maxSize>>30)
-	}
-	var is struct{ Format int } // the rest is looked at once it is known what it means
-	if json.Unmarshal(raw, &is) == nil && is.Format != 0 && is.Format != Format {
-		return fmt.Errorf("it is a result of format %d, and this simulator reads format %d: write it again with this release", is.Format, Format)
-	}
-	if json.Unmarshal(raw, r) != nil || is.Format == 0 {
+	err := json.NewDecoder(from).Decode(r)
+	switch {
+	case r.Format != 0 && r.Format != Format: // and then it may not be as expected
+		return fmt.Errorf("it is a result of format %d, and this simulator reads format %d: write it again with this release", r.Format, Format)
+	case err != nil || r.Format == 0:
 		return errors.New(`it is no result of "simulator side", or not all of one`)
 	}
 	for _, pod := range r.Pods {
 		if pod == nil {
 			return errors.New("the file is damaged: a pod is missing")
 		}
-		var wrong [2]error
-		pod.Attempt, wrong[0] = pod.Last.Restore(r.NodeNames)
-		pod.MadeRoom, wrong[1] = pod.Room.Restore(r.NodeNames)
-		if err := errors.Join(wrong[:]...); err != nil {
+		var last, room error
+		pod.Attempt, last = pod.Last.Restore(r.NodeNames)
+		pod.MadeRoom, room = pod.Room.Restore(r.NodeNames)
+		if err := cmp.Or(last, room); err != nil {
 			return fmt.Errorf("the file is damaged: pod %s: %w", pod.Key(), err)
 		}
 		pod.Last, pod.Room = nil, nil

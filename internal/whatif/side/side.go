@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -58,7 +57,6 @@ const keptBytes = 16 << 20
 type tried struct {
 	last     recorder.Attempt
 	attempts int
-	took     time.Duration      // all attempts together
 	rooms    []recorder.Attempt // that preempted others, the oldest first
 }
 
@@ -97,7 +95,7 @@ func (s *Side) plan() {
 	for _, pod := range cluster.All[*v1.Pod](s.Cluster) {
 		is := s.pods[cluster.NameOf(pod)]
 		is.Today = pod.Spec.NodeName
-		if Queued(pod, s.options.Pods, ours) {
+		if queued(pod, s.options.Pods, ours) {
 			s.queue = append(s.queue, pod)
 		}
 	}
@@ -119,7 +117,6 @@ func (s *Side) see() {
 
 // Run schedules, makes the changes, and returns the result. Call it once.
 func (s *Side) Run(ctx context.Context) (*Result, error) {
-	began := time.Now()
 	if s.options.Pods == All {
 		if err := s.recreate(ctx); err != nil {
 			return nil, err
@@ -139,7 +136,7 @@ func (s *Side) Run(ctx context.Context) (*Result, error) {
 			return nil, err
 		}
 	}
-	return s.result(time.Since(began))
+	return s.result()
 }
 
 // recreate takes the pods of the queue from their nodes, and queues them again in their order.
@@ -169,12 +166,14 @@ func (s *Side) attempted(pod types.NamespacedName) {
 	if now == nil {
 		now = &tried{}
 		s.tried[pod] = now
+		if s.pods[pod] == nil { // and it may be gone before the step ends
+			s.pods[pod] = &Pod{Namespace: pod.Namespace, Name: pod.Name}
+		}
 		s.options.Progress(Schedules, len(s.tried), max(len(s.tried), s.queued))
 	}
 	now.attempts++
 	now.last = s.slim(attempts[0])
 	now.last.Number = now.attempts // the recorder may have forgotten those before
-	now.took += now.last.Duration
 	if now.last.Preemption != nil {
 		now.rooms = append(now.rooms, now.last)
 	}

@@ -12,13 +12,8 @@ func (r *Result) Report() report.Report {
 		}
 		all.Sections = append(all.Sections, a.Sections()...)
 	}
-	var last report.Section
-	if r.Others > 0 {
-		last.Text = append(last.Text, report.Plural(r.Others, "other pod")+" that the cluster has pending got a node in the copy.")
-	}
 	if r.Basis != nil {
-		last.Text = append(last.Text, r.Basis.String())
+		all.Sections = append(all.Sections, report.Section{Text: []string{r.Basis.String()}})
 	}
-	all.Sections = append(all.Sections, last)
 	return all
 }

@@ -3,11 +3,8 @@
 package why
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -19,7 +16,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
-	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
 // Options say which pod is tried where.
@@ -39,8 +35,7 @@ type Result struct {
 	Preempted []string `json:"preempted,omitempty"` // pods that would be preempted for it
 	// Attempt is the last one; nil if the scheduler did not try the pod.
 	Attempt *recorder.Attempt `json:"attempt,omitempty"`
-	Others  int               `json:"others,omitempty"` // how many other pending pods got nodes in the copy
-	Basis   *report.Basis     `json:"basis,omitempty"`  // nil if nothing was tried
+	Basis   *report.Basis     `json:"basis,omitempty"` // nil if nothing was tried
 }
 
 // Why tries a pod, with all that are pending. That the cluster has no such pod is an error.
@@ -55,7 +50,6 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 		r.Verdict = fmt.Sprintf("Pod %s is not pending: it %s.", r.Pod, is)
 		return r, nil
 	}
-	others := pendingBut(o.Cluster, pod)
 	o.Recorder = recorder.New(func() {})
 	e, err := engine.New(ctx, o.Options)
 	if err != nil {
@@ -74,40 +68,27 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 	if err := e.Run(ctx); err != nil {
 		return nil, err
 	}
-	for _, name := range others {
-		if e.Outcome(name).State == engine.Scheduled {
-			r.Others++
-		}
-	}
-	r.judge(e, o.Pod)
+	r.judge(e.Outcome(o.Pod))
 	basis := e.Describe()
 	r.Basis = &basis
 	return r, nil
 }
 
-// find is a pod of a cluster. The error names similar ones.
+// find is a pod of a cluster. The error names other namespaces with such a pod.
 func find(s *snapshot.Snapshot, name types.NamespacedName) (*v1.Pod, error) {
-	var here, begin, others []string
+	var others []string
 	for i := range s.Pods {
-		switch pod := &s.Pods[i]; {
-		case cluster.NameOf(pod) == name:
+		pod := &s.Pods[i]
+		if cluster.NameOf(pod) == name {
 			return pod, nil
-		case pod.Name == name.Name:
+		}
+		if pod.Name == name.Name {
 			others = append(others, pod.Namespace)
-		case pod.Namespace == name.Namespace:
-			here = append(here, pod.Name)
-			if strings.HasPrefix(pod.Name, name.Name) {
-				begin = append(begin, pod.Name)
-			}
 		}
 	}
 	err := fmt.Errorf("namespace %s has no pod %s", name.Namespace, name.Name)
 	if len(others) > 0 {
 		return nil, fmt.Errorf("%w: it is in namespace %s", err, report.Few(others))
-	}
-	meant := cmp.Or(report.Few(begin), yamlcheck.Closest(name.Name, here))
-	if meant != "" {
-		return nil, fmt.Errorf("%w: did you mean %s?", err, meant)
 	}
 	return nil, err
 }
@@ -125,26 +106,19 @@ func notPending(pod *v1.Pod) string {
 	return ""
 }
 
-func pendingBut(s *snapshot.Snapshot, one *v1.Pod) (names []types.NamespacedName) {
-	for i := range s.Pods {
-		pod := &s.Pods[i]
-		if pod != one && notPending(pod) == "" {
-			names = append(names, cluster.NameOf(pod))
-		}
-	}
-	return names
-}
-
 // judge says what the result of the pod is.
-func (r *Result) judge(e *engine.Engine, name types.NamespacedName) {
-	o := e.Outcome(name)
+func (r *Result) judge(o engine.Outcome) {
 	for _, gone := range o.Preempted {
 		r.Preempted = append(r.Preempted, gone.String())
 	}
 	r.Node = o.Node
 	if r.Node == "" {
+		because := " because the scheduler does not try it: " + o.Reason()
+		if r.Attempt != nil && o.State != engine.NotAsked {
+			because = r.Attempt.Because(o.Reason())
+		}
 		r.Pending = true
-		r.Verdict = fmt.Sprintf("Pod %s is pending%s.", r.Pod, strings.TrimSuffix(r.because(e, name, o), "."))
+		r.Verdict = fmt.Sprintf("Pod %s is pending%s.", r.Pod, strings.TrimSuffix(because, "."))
 		return
 	}
 	r.Verdict = fmt.Sprintf("Nothing keeps pod %s pending in the copy: it would be scheduled to node %s.", r.Pod, r.Node)
@@ -152,23 +126,4 @@ func (r *Result) judge(e *engine.Engine, name types.NamespacedName) {
 		r.Verdict = fmt.Sprintf("Pod %s is pending until there is room on node %s, which it gets by preemption of %s.", r.Pod, r.Node, report.Few(r.Preempted))
 	}
 	r.Hint = "If it stays pending in the cluster, its scheduler does not run, has not tried the pod again yet, or has another configuration: try that with --config."
-}
-
-// because is why the pod has no node, as the rest of a sentence.
-func (r *Result) because(e *engine.Engine, name types.NamespacedName, o engine.Outcome) string {
-	pod, a := cluster.Get[*v1.Pod](e.Cluster, name.Namespace, name.Name), r.Attempt
-	switch {
-	case pod != nil && len(pod.Spec.SchedulingGates) > 0:
-		var gates []string
-		for _, gate := range pod.Spec.SchedulingGates {
-			gates = append(gates, gate.Name)
-		}
-		return " because no scheduler tries it until its scheduling gates are removed: " + strings.Join(gates, ", ")
-	case pod != nil && e.Scheduler.Profiles[pod.Spec.SchedulerName] == nil:
-		return fmt.Sprintf(" because it is for the scheduler %q, which the configuration does not have (it has %s): what that one does is not known",
-			pod.Spec.SchedulerName, report.Few(slices.Sorted(maps.Keys(e.Scheduler.Profiles))))
-	case a == nil || o.State == engine.NotAsked:
-		return " because the scheduler does not try it: " + o.Reason()
-	}
-	return a.Because(o.Reason())
 }
