@@ -17,7 +17,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/hunt"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/scenarios"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
@@ -35,7 +34,7 @@ func TestHunt(t *testing.T) {
 	h.patience, h.settled = 20*time.Second, 2*time.Second
 	counts := map[string]int{}
 	for seed := number(t, "SEED", 1); counts["same"]+counts["differs"] < cases; seed++ {
-		c := hunt.Generate(uint64(seed))
+		c := generate(uint64(seed))
 		began := time.Now()
 		found := h.compare(t.Context(), c)
 		counts[found.verdict]++
@@ -66,7 +65,7 @@ func number(t *testing.T, variable string, without int) int {
 }
 
 // report writes a case as a scenario that expects what the live cluster comes to.
-func report(t *testing.T, name string, c hunt.Case, f found) {
+func report(t *testing.T, name string, c huntCase, f found) {
 	c.Expect(f.live)
 	text := fmt.Sprintf("# predicted:\n#   %s\n# live: %v\n%s", strings.Join(f.predicted, "\n#   "), f.err, c.Text())
 	t.Errorf("%s:\n%s", name, text)
@@ -89,8 +88,8 @@ type found struct {
 
 // compare asks the engine first, several times: of a case that leaves a choice there is nothing to compare. The parts
 // of a change are made one after the other, each when nothing more comes of the one before.
-func (h *hunter) compare(ctx context.Context, c hunt.Case) (f found) {
-	for i, variant := range []hunt.Case{c, c.Reversed(), c, c.Reversed()} {
+func (h *hunter) compare(ctx context.Context, c huntCase) (f found) {
+	for i, variant := range []huntCase{c, c.Reversed(), c, c.Reversed()} {
 		lines, err := predicted(ctx, variant, uint64(i+1), i != 2)
 		if err != nil {
 			return found{verdict: "invalid", err: err}
@@ -117,7 +116,7 @@ func (h *hunter) compare(ctx context.Context, c hunt.Case) (f found) {
 	return f
 }
 
-func (h *hunter) live(ctx context.Context, c hunt.Case, predicted []string) (lines []string, entered bool, err error) {
+func (h *hunter) live(ctx context.Context, c huntCase, predicted []string) (lines []string, entered bool, err error) {
 	s, err := c.Scenario()
 	if err != nil {
 		return nil, false, err
@@ -136,9 +135,9 @@ func (h *hunter) live(ctx context.Context, c hunt.Case, predicted []string) (lin
 const shrinkTime = 2 * time.Minute
 
 // shrink makes a case smaller as long as it differs in the same kind of thing.
-func (h *hunter) shrink(ctx context.Context, c hunt.Case, as found) hunt.Case {
+func (h *hunter) shrink(ctx context.Context, c huntCase, as found) huntCase {
 	until := time.Now().Add(shrinkTime)
-	return hunt.Shrink(c, func(smaller hunt.Case) bool {
+	return shrunk(c, func(smaller huntCase) bool {
 		if time.Now().After(until) {
 			return false
 		}
@@ -166,7 +165,7 @@ func (f found) kind() (all []string) {
 }
 
 // predicted is what the engine comes to. Eagerly it goes on after each request of the change, otherwise after all.
-func predicted(ctx context.Context, c hunt.Case, seed uint64, eagerly bool) (lines []string, err error) {
+func predicted(ctx context.Context, c huntCase, seed uint64, eagerly bool) (lines []string, err error) {
 	s, err := c.Scenario()
 	if err != nil {
 		return nil, err

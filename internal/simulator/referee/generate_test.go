@@ -1,4 +1,4 @@
-package hunt
+package referee_test
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Generate makes the case of a seed: two to six nodes with workloads, and a change.
-func Generate(seed uint64) Case {
+// generate makes the case of a seed: two to six nodes with workloads, and a change.
+func generate(seed uint64) huntCase {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), change: object{"config": "native"}, made: object{}}
 	g.cluster = g.parse(policies)
 	for i := range 2 + g.IntN(5) {
@@ -34,7 +34,7 @@ func Generate(seed uint64) Case {
 		add(g.cluster, "podDisruptionBudgets", g.parse("{metadata: {name: $app}, spec: {<minAvailable;maxUnavailable>: <0..2>, selector: {matchLabels: {app: $app}}}}", "$app", pick(g, g.apps...)))
 	}
 	g.ask()
-	return Case{"change": g.change, "cluster": g.cluster, "made": g.made}
+	return huntCase{"change": g.change, "cluster": g.cluster, "made": g.made}
 }
 
 type generator struct {

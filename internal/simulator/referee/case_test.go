@@ -1,8 +1,4 @@
-// Package hunt makes small clusters and changes to them from a seed, for which a what-if and a live cluster must come
-// to the same, and makes one smaller for which they do not.
-//
-// What a scheduler leaves to chance is for the caller to notice: of many cases the outcome depends on it.
-package hunt
+package referee_test
 
 import (
 	"encoding/json"
@@ -20,13 +16,13 @@ type (
 	list   = []any
 )
 
-// Case is a scenario as its three documents: the change, the cluster, and what the change makes.
-type Case object
+// huntCase is a scenario as its three documents: the change, the cluster, and what the change makes.
+type huntCase object
 
 var documents = []string{"change", "cluster", "made"}
 
 // Text is the case as a file of a scenario.
-func (c Case) Text() string {
+func (c huntCase) Text() string {
 	var all []string
 	for _, document := range documents {
 		text, err := yaml.Marshal(c[document])
@@ -39,15 +35,15 @@ func (c Case) Text() string {
 }
 
 // Scenario is the case without what is expected.
-func (c Case) Scenario() (*scenarios.Scenario, error) {
+func (c huntCase) Scenario() (*scenarios.Scenario, error) {
 	return scenarios.Parse("case", []byte(c.Text()))
 }
 
 // Expect writes what is expected into the case.
-func (c Case) Expect(lines []string) { at(c, "change")["expect"] = lines }
+func (c huntCase) Expect(lines []string) { at(c, "change")["expect"] = lines }
 
 // Reversed is the case with the objects of its cluster in another order, which must not matter.
-func (c Case) Reversed() Case {
+func (c huntCase) Reversed() huntCase {
 	r := copied(c)
 	for _, of := range []object{at(r, "cluster"), at(r, "made")} {
 		for _, all := range of {
@@ -72,13 +68,13 @@ func convert(from, to any) {
 	}
 }
 
-// Shrink removes all of a case without which it still differs: objects first, then their fields.
-func Shrink(c Case, differs func(Case) bool) Case {
+// shrunk removes all of a case without which it still differs: objects first, then their fields.
+func shrunk(c huntCase, differs func(huntCase) bool) huntCase {
 	for depth := 1; depth <= deepest; depth++ {
 		for again := true; again; {
 			again = false
 			for _, path := range paths(object(c), depth+1) {
-				smaller := Case(copied(c))
+				smaller := huntCase(copied(c))
 				remove(object(smaller), path)
 				if smaller.isWhole() && differs(smaller) {
 					c = smaller
@@ -91,7 +87,7 @@ func Shrink(c Case, differs func(Case) bool) Case {
 }
 
 // isWhole reports whether the nodes and the owners of all pods are there: without them it is another case.
-func (c Case) isWhole() bool {
+func (c huntCase) isWhole() bool {
 	var names []any
 	for _, all := range at(c, "cluster") {
 		for _, o := range asList(all) {

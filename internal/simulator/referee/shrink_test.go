@@ -1,4 +1,4 @@
-package hunt
+package referee_test
 
 import (
 	"strings"
@@ -8,9 +8,9 @@ import (
 func TestCaseOfASeedIsAlwaysTheSameAndCanBeRead(t *testing.T) {
 	const seeds = 50
 	for seed := range uint64(seeds) {
-		c := Generate(seed)
+		c := generate(seed)
 		text := c.Text()
-		if text != Generate(seed).Text() {
+		if text != generate(seed).Text() {
 			t.Fatalf("seed %d: another case the second time", seed)
 		}
 		s, err := c.Scenario()
@@ -27,7 +27,7 @@ func TestCaseOfASeedIsAlwaysTheSameAndCanBeRead(t *testing.T) {
 
 func TestShrinkLeavesWhatMatters(t *testing.T) {
 	matters := []string{"nodes:", "name: b", "cpu: "}
-	differs := func(c Case) bool {
+	differs := func(c huntCase) bool {
 		for _, text := range matters {
 			if !strings.Contains(c.Text(), text) {
 				return false
@@ -35,12 +35,12 @@ func TestShrinkLeavesWhatMatters(t *testing.T) {
 		}
 		return true
 	}
-	c := Generate(1)
+	c := generate(1)
 	if !differs(c) {
 		t.Fatal("the case has nothing of what matters")
 	}
 	before := c.Text()
-	small := Shrink(c, differs)
+	small := shrunk(c, differs)
 	lines := strings.Count(small.Text(), "\n")
 	if !differs(small) || lines > 12 {
 		t.Errorf("%d lines are left:\n%s", lines, small.Text())
