@@ -21,9 +21,8 @@ import (
 
 // comparison is of the current configuration, A, and an edited one, B.
 type comparison struct {
-	A, B   string // their titles
-	Pods   string // one of side.Modes
-	Edited string // the text of B
+	A, B string // their titles
+	Pods string // one of side.Modes
 }
 
 // URL is the address of a what-if's result.
@@ -93,8 +92,8 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	current := p.sim.SchedulerConfig()
-	compared := &comparison{A: configTitle(current), B: configTitle([]byte(text)), Pods: pods, Edited: text}
-	one := &job{Title: "Comparing " + compared.A + " with " + compared.B, Again: "/compare/new", comparison: compared}
+	compared := &comparison{A: configTitle(current), B: configTitle([]byte(text)), Pods: pods}
+	one := &job{Title: "Comparing " + compared.A + " with " + compared.B, Again: "/compare/new", Tried: text, comparison: compared}
 	some := len(cluster.Pods) > 0 // Run takes the pods out of it
 	return p.await(w, r, p.whatIf(one, func(ctx context.Context, job *job) (outcome, error) {
 		results, err := compare.Run(ctx, compare.Options{

@@ -52,13 +52,13 @@ func (p *page) editObject(w http.ResponseWriter, r *http.Request, k kind) error 
 	if err != nil {
 		return notFound(err.Error())
 	}
-	text, err := yaml.Marshal(editable(k, found))
+	original, err := yaml.Marshal(editable(k, found))
 	if err != nil {
 		return err
 	}
 	return p.show(w, r, "editor", "Edit "+name, "", editor{
 		Title: "Edit " + k.Title + " " + name, Hint: "Only your changes are sent.",
-		Action: "/update", Submit: "Apply", After: k.home(found), Kind: k, Text: string(text), Original: string(text),
+		Action: "/update", Submit: "Apply", After: k.home(found), Kind: k, Text: p.tried(r, string(original)), Original: string(original),
 		Events: p.happened(k.Title, found.GetNamespace(), name),
 	})
 }
@@ -200,24 +200,33 @@ func (p *page) repeat(ctx context.Context, o *unstructured.Unstructured, pattern
 // update sends the difference between the text before the edit and the edited one: so it
 // keeps what others have changed meanwhile.
 func (p *page) update(w http.ResponseWriter, r *http.Request) error {
-	before, wrong := readDocuments(r.FormValue("original"))
-	after, more := readDocuments(p.text(r))
-	wrong = append(wrong, more...)
-	if len(wrong) == 0 {
-		wrong = otherObject(before, after)
-	}
+	before, after, wrong := p.edited(r)
 	if len(wrong) > 0 {
 		return wrong
 	}
-	diff, err := difference(before[0], after[0])
+	diff, err := difference(before, after)
 	if err != nil {
 		return fmt.Errorf("compare with the original: %w", err)
 	}
-	changedStatus := !reflect.DeepEqual(before[0].Object["status"], after[0].Object["status"])
-	if err := p.patch(r.Context(), after[0].Unstructured, diff, changedStatus); err != nil {
-		return after[0].editProblems(err, diff)
+	changedStatus := !reflect.DeepEqual(before.Object["status"], after.Object["status"])
+	if err := p.patch(r.Context(), after.Unstructured, diff, changedStatus); err != nil {
+		return after.editProblems(err, diff)
 	}
-	return done(w, r, "Changed "+strings.ToLower(after[0].GetKind())+" "+after[0].GetName())
+	return done(w, r, "Changed "+strings.ToLower(after.GetKind())+" "+after.GetName())
+}
+
+// edited is the object of a form before the edit and after it.
+func (p *page) edited(r *http.Request) (before, after document, wrong problems) {
+	original, wrong := readDocuments(r.FormValue("original"))
+	text, more := readDocuments(p.text(r))
+	wrong = append(wrong, more...)
+	if len(wrong) == 0 {
+		wrong = otherObject(original, text)
+	}
+	if len(wrong) > 0 {
+		return before, after, wrong
+	}
+	return original[0], text[0], nil
 }
 
 // patch applies the difference of two objects. From the second request the API server takes

@@ -1,11 +1,13 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,6 +33,7 @@ type job struct {
 	Title       string
 	Drains      string // the node that it drains, if it does
 	Again       string // for a what-if, the address of its form; empty for any other work
+	Tried       string // for a what-if, the text of its form
 	*comparison        // nil for any other work
 	Began       time.Time
 	result      []byte // of a what-if: HTML, compressed. It is set before the job has ended
@@ -126,13 +129,21 @@ func (j *jobs) whatIfs() []*job {
 	return slices.DeleteFunc(j.list(), func(one *job) bool { return one.Again == "" })
 }
 
-// comparison returns nil if the job is no comparison, too.
-func (j *jobs) comparison(id string) *job {
-	one := j.get(id)
-	if one != nil && one.comparison != nil {
-		return one
+// Form is the address of a what-if's form, with the text that was tried.
+func (j *job) Form() string {
+	if strings.Contains(j.Again, "?") {
+		return j.Again + "&from=" + strconv.Itoa(j.ID)
 	}
-	return nil
+	return j.Again + "?from=" + strconv.Itoa(j.ID)
+}
+
+// tried is the text that the what-if of a form's query has tried, or else the usual one.
+func (p *page) tried(r *http.Request, usual string) string {
+	from := p.jobs.get(r.URL.Query().Get("from"))
+	if from == nil {
+		return usual
+	}
+	return cmp.Or(from.Tried, usual)
 }
 
 // Ended reports whether the job has ended.

@@ -194,6 +194,11 @@ func (k kind) Scales() bool {
 	return slices.Contains([]string{"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"}, k.Title)
 }
 
+// RollsOut reports whether a changed pod template of the kind replaces running pods.
+func (k kind) RollsOut() bool {
+	return slices.Contains([]string{"Deployment", "StatefulSet", "DaemonSet"}, k.Title)
+}
+
 // onOverview reports whether the overview shows the kind, and the list of objects does not.
 func (k kind) onOverview() bool { return k.Title == "Node" || k.Title == "Pod" }
 

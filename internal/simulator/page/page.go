@@ -81,6 +81,7 @@ func (p *page) routes() http.Handler {
 		"GET /compare/new":                           p.compareForm,
 		"GET /fit":                                   p.fitForm,
 		"POST /fit":                                  p.fit,
+		"POST /rollout":                              p.rollout,
 		"GET /removal":                               p.removalForm,
 		"POST /removal":                              p.remove,
 		"GET /export":                                p.export,

@@ -29,6 +29,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"podURL":     podURL,
 	"urlOfPod":   urlOfPod,
 	"nodeURL":    nodeURL,
+	"editURL":    editURL,
 	"first":      func(most int, pods []*podView) []*podView { return pods[:min(most, len(pods))] },
 	"more":       func(most int, pods []*podView) int { return max(0, len(pods)-most) },
 	"plural":     report.Plural,
@@ -49,6 +50,11 @@ func words(name string) template.HTML {
 }
 
 func nodeURL(name string) string { return "/nodes/" + url.PathEscape(name) }
+
+// editURL is the address of the form of an object, by the key of its kind.
+func editURL(key, namespace, name string) string {
+	return "/edit/" + key + "?" + url.Values{"namespace": {namespace}, "name": {name}}.Encode()
+}
 
 func podURL(namespace, name string) string {
 	return "/pods/" + url.PathEscape(namespace) + "/" + url.PathEscape(name)

@@ -39,15 +39,10 @@ func (p *page) schedulerForm(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// compareForm edits configuration B: that of the comparison in the query "from", or else the current one.
+// compareForm edits configuration B.
 func (p *page) compareForm(w http.ResponseWriter, r *http.Request) error {
-	text := string(p.sim.SchedulerConfig())
-	from := p.jobs.comparison(r.URL.Query().Get("from"))
-	if from != nil {
-		text = from.Edited
-	}
 	return p.show(w, r, "scheduler", "Compare configurations", "", map[string]any{
-		"Text": text, "ReadyMade": readyMade, "Compare": true,
+		"Text": p.tried(r, string(p.sim.SchedulerConfig())), "ReadyMade": readyMade, "Compare": true,
 	})
 }
 

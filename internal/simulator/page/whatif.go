@@ -38,11 +38,10 @@ type found struct {
 	Command, Again string
 }
 
-// try starts a job that tries something in a copy of the cluster, under the current configuration. Again is the
-// address of its form.
-func (p *page) try(title, again string, cluster *snapshot.Snapshot, do func(context.Context, engine.Options, engine.Progress) (found, error)) *job {
+// try starts a job that tries something in a copy of the cluster, under the current configuration.
+func (p *page) try(one *job, cluster *snapshot.Snapshot, do func(context.Context, engine.Options, engine.Progress) (found, error)) *job {
 	config := p.sim.SchedulerConfig()
-	return p.whatIf(&job{Title: title, Again: again}, func(ctx context.Context, job *job) (outcome, error) {
+	return p.whatIf(one, func(ctx context.Context, job *job) (outcome, error) {
 		o, done, err := simulator.WhatIf(config, p.sim.Plugins())
 		if err != nil {
 			return outcome{}, err
@@ -56,7 +55,7 @@ func (p *page) try(title, again string, cluster *snapshot.Snapshot, do func(cont
 		if err != nil {
 			return outcome{}, err
 		}
-		result.Again = again
+		result.Again = job.Form()
 		result.Answer = strings.TrimSuffix(result.Answer, ".")
 		html, err := execute("result", result)
 		return outcome{Notice: result.Answer, Link: job.URL()}, errors.Join(err, job.keep(html))
@@ -103,7 +102,7 @@ func (p *page) remove(w http.ResponseWriter, r *http.Request) error {
 			return problemsOf(err)
 		}
 	}
-	return p.await(w, r, p.try(title, again, cluster, func(ctx context.Context, tried engine.Options, progress engine.Progress) (found, error) {
+	return p.await(w, r, p.try(&job{Title: title, Again: again}, cluster, func(ctx context.Context, tried engine.Options, progress engine.Progress) (found, error) {
 		o.Options, o.Progress = tried, progress
 		result, err := remove(ctx, o)
 		if err != nil {
@@ -167,12 +166,26 @@ func (p *page) fitForm(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.show(w, r, "fit", "Will it fit?", "", text)
+	return p.show(w, r, "fit", "Will it fit?", "", p.tried(r, text))
 }
 
 // fit schedules the pods of manifests in a copy of the cluster.
 func (p *page) fit(w http.ResponseWriter, r *http.Request) error {
-	manifests, err := fit.Read([]string{"-"}, strings.NewReader(r.FormValue("text")))
+	return p.tryManifests(w, r, &job{Title: "Will it fit?", Again: "/fit", Tried: r.FormValue("text")}, r.FormValue("what"))
+}
+
+// rollout tries the edit of a workload in a copy of the cluster.
+func (p *page) rollout(w http.ResponseWriter, r *http.Request) error {
+	_, after, wrong := p.edited(r)
+	if len(wrong) > 0 {
+		return wrong
+	}
+	again := editURL(strings.ToLower(after.GetKind()), after.GetNamespace(), after.GetName())
+	return p.tryManifests(w, r, &job{Title: "Will the rollout end?", Again: again, Tried: p.text(r)}, "rollout")
+}
+
+func (p *page) tryManifests(w http.ResponseWriter, r *http.Request, one *job, what string) error {
+	manifests, err := fit.Read([]string{"-"}, strings.NewReader(one.Tried))
 	if err != nil {
 		return problemsOf(err)
 	}
@@ -180,12 +193,11 @@ func (p *page) fit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	what := r.FormValue("what")
 	ask := fit.Fit
 	if what == "rollout" {
 		ask = fit.Rollout
 	}
-	return p.await(w, r, p.try("Will it fit?", "/fit", cluster, func(ctx context.Context, tried engine.Options, progress engine.Progress) (found, error) {
+	return p.await(w, r, p.try(one, cluster, func(ctx context.Context, tried engine.Options, progress engine.Progress) (found, error) {
 		fitting, err := ask(ctx, fit.Options{Options: tried, Manifests: manifests, UntilFull: what == "until-full", IgnoreUnknown: true, Progress: progress})
 		if err != nil {
 			return found{}, err
