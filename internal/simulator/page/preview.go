@@ -34,7 +34,9 @@ func typed(r *http.Request, a *annotated, key string) (text string) {
 	if a == nil || !r.Form.Has("regex") {
 		return text
 	}
-	a.Set(key, r.Form.Get("regex"))
+	if a.Set(key, r.Form.Get("regex")) != nil {
+		return text
+	}
 	return a.String()
 }
 
@@ -89,7 +91,7 @@ func (p *page) preview(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		view.warn(a, policy, out.Text)
+		view.warn(policy, out.Text)
 	}
 	html, err := execute("preview", view)
 	if err != nil {
@@ -139,7 +141,7 @@ func (p *page) viewOf(a *annotated, scheduler string, policy regex.Policy, reads
 }
 
 // warn adds what kubectl regex lint finds in the text.
-func (v *previewView) warn(a *annotated, policy regex.Policy, text string) {
+func (v *previewView) warn(policy regex.Policy, text string) {
 	l := lint.Linter{Policy: policy}
 	l.Read("", []byte(text))
 	l.Sort()
@@ -153,8 +155,5 @@ func (v *previewView) warn(a *annotated, policy regex.Policy, text string) {
 			v.Tone = "pending"
 		}
 		v.Notes = append(v.Notes, fmt.Sprintf("Line %d: %s", f.Line, f.Message))
-	}
-	if a.Misplaced(policy.Annotation) {
-		v.Notes = append(v.Notes, "Type the regex here to move it")
 	}
 }

@@ -37,7 +37,6 @@ func TestFormWarnsOfWhatLintFindsAndCreatesItAllTheSame(t *testing.T) {
 	p.says("#preview", "A regex may have 2,048 bytes.")
 	p.paste("#text", strings.Replace(strings.Replace(good, "        "+annotation+": 'kubecon-.*'\n", "        a: b\n", 1), "metadata:\n", "metadata:\n  annotations:\n    "+annotation+": kubecon-.*\n", 1))
 	p.says("#preview", "annotation "+annotation+": it is read on pods only; move it to spec.template.metadata.annotations")
-	p.says("#preview", "Type the regex here to move it")
 	p.submit()
 	p.says("#notices", "Created deployment")
 }
