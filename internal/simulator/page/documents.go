@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -180,44 +179,12 @@ func (d document) causes(all []metav1.StatusCause) (wrong problems) {
 	return wrong
 }
 
-// editProblems are problems, given the difference of an edit. A field that is immutable is reported at
-// the edited lines of its part of the object.
-func (d document) editProblems(err error, difference []byte) (wrong problems) {
-	var patch map[string]any
-	_ = json.Unmarshal(difference, &patch) // it was made from two objects
-	for _, p := range d.problems(err) {
-		part, _, _ := strings.Cut(p.Field, ".")
-		if !immutable.MatchString(p.Message) || patch[part] == nil {
-			wrong = append(wrong, p)
-			continue
-		}
-		for _, field := range leaves(part, patch[part]) {
-			wrong = append(wrong, d.problem(field, "%s; to change it, delete and recreate the %s", p.Message, d.GetKind())...)
-		}
-	}
-	return wrong
-}
-
-// leaves are the paths of the values in a merge patch.
-func leaves(path string, value any) (all []string) {
-	fields, _ := value.(map[string]any)
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		all = append(all, leaves(path+"."+name, fields[name])...)
-	}
-	if len(fields) == 0 {
-		all = []string{path}
-	}
-	return all
-}
-
 // The API server sends problems as text, of these forms.
 var (
 	// forbidden precedes the message of an admission plugin.
 	forbidden = regexp.MustCompile(`^[\w.]+ "[^"]*" is forbidden: `)
 	// notPlain precedes the message about a value that is null, JSON, printed by Go, or long.
 	notPlain = regexp.MustCompile(`(?s)^Invalid value: (null|[\[{].*[\]}]|[\w.\[\]*&]+[({].*[)}]|"([^"\\]|\\.){200,}"): `)
-	// immutable is in the message about a field that an update must not change.
-	immutable = regexp.MustCompile(`may not (be changed|change)|immutable|updates to .* are forbidden`)
 )
 
 // plain removes from a message what is for programs: the difference of two Go structs, and

@@ -210,7 +210,7 @@ func (p *page) update(w http.ResponseWriter, r *http.Request) error {
 	}
 	changedStatus := !reflect.DeepEqual(before.Object["status"], after.Object["status"])
 	if err := p.patch(r.Context(), after.Unstructured, diff, changedStatus); err != nil {
-		return after.editProblems(err, diff)
+		return after.problems(err)
 	}
 	return done(w, r, "Changed "+strings.ToLower(after.GetKind())+" "+after.GetName())
 }
