@@ -142,14 +142,9 @@ func (d document) problems(err error) problems {
 	details := cmp.Or(status.Details, &metav1.StatusDetails{})
 	switch {
 	case status.Reason == metav1.StatusReasonAlreadyExists:
-		where := ""
-		if d.GetNamespace() != "" {
-			where = " in namespace " + d.GetNamespace()
-		}
-		return d.problem("metadata.name", "%s %s already exists%s: choose another name, or delete it first",
-			d.GetKind(), cmp.Or(details.Name, d.GetName()), where)
+		return d.problem("metadata.name", "%s", status.Message)
 	case status.Reason == metav1.StatusReasonNotFound && details.Kind == "namespaces":
-		return d.problem("metadata.namespace", "namespace %s does not exist: create it first, or use another one, such as default", details.Name)
+		return d.problem("metadata.namespace", "%s", status.Message)
 	case len(details.Causes) > 0:
 		return d.causes(details.Causes)
 	}
@@ -164,14 +159,6 @@ func (d document) causes(all []metav1.StatusCause) (wrong problems) {
 			field = strings.Replace(field, "metadata.taints", "spec.taints", 1)
 		}
 		p := d.problem(field, "%s", plain(cause.Message))[0]
-		_, at := d.Find(field)
-		if at != nil {
-			for _, n := range at.Content {
-				if strings.HasPrefix(cause.Message, "Invalid value: "+strconv.Quote(n.Value)) { // one of many labels
-					p.Line = n.Line
-				}
-			}
-		}
 		if !slices.Contains(wrong, p) {
 			wrong = append(wrong, p)
 		}

