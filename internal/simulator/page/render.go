@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
@@ -112,20 +111,12 @@ func send(w http.ResponseWriter, status int, body []byte) {
 // notify makes the browser show a line for a moment and, with closes, close the dialog that
 // sent the request.
 func notify(w http.ResponseWriter, line string, closes bool) {
-	event := map[string]any{"notice": line}
+	event := map[string]string{"notice": url.PathEscape(line)} // a header is ASCII
 	if closes {
 		event["done"] = ""
 	}
 	raw, _ := json.Marshal(event)
-	var header strings.Builder // which may be ASCII only
-	for _, r := range string(raw) {
-		if r < utf8.RuneSelf {
-			header.WriteRune(r)
-		} else {
-			fmt.Fprintf(&header, "\\u%04x", r) // all of ours are in the basic plane
-		}
-	}
-	w.Header().Set("HX-Trigger", header.String())
+	w.Header().Set("HX-Trigger", string(raw))
 }
 
 // answer answers a button with a notice of what was done, or of the error.
