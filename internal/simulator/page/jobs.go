@@ -14,8 +14,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 )
 
-// jobs are long work that people start: the running jobs, and the last ones that have ended. A
-// job goes on without its browser.
+// jobs are long work that people start. A job goes on without its browser, and is kept as long as the process runs, with
+// its result: compressed, that is some 100 KB.
 type jobs struct {
 	ctx context.Context
 
@@ -23,10 +23,6 @@ type jobs struct {
 	last int
 	all  []*job // the newest first
 }
-
-// keptJobs is how many of the ended jobs without a result are kept. Results are kept as long as the process runs:
-// compressed, one is some 100 KB.
-const keptJobs = 16
 
 type job struct {
 	ID          int
@@ -89,18 +85,10 @@ func (j *jobs) add(one *job, work work) *job {
 	return one
 }
 
-// list returns the jobs, the newest first, and forgets old ones that have ended.
+// list returns the jobs, the newest first.
 func (j *jobs) list() (all []*job) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	left := keptJobs
-	j.all = slices.DeleteFunc(j.all, func(one *job) bool {
-		if !one.Ended() || one.result != nil {
-			return false
-		}
-		left--
-		return left < 0
-	})
 	return slices.Clone(j.all)
 }
 
@@ -115,7 +103,7 @@ func (j *jobs) stopOthers(own *job) {
 	}
 }
 
-// get returns nil if the job is not kept.
+// get returns nil if there is no such job.
 func (j *jobs) get(id string) *job {
 	for _, one := range j.list() {
 		if strconv.Itoa(one.ID) == id {
@@ -180,7 +168,7 @@ const soon = 400 * time.Millisecond
 func (p *page) job(w http.ResponseWriter, r *http.Request) error {
 	one := p.jobs.get(r.PathValue("id"))
 	if one == nil {
-		return problems{{Message: "this job is no longer kept"}}
+		return problems{{Message: "the simulator does not know this job: it has restarted"}}
 	}
 	return p.await(w, r, one)
 }
