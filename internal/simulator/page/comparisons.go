@@ -19,17 +19,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
-// comparison is of the current configuration, A, and an edited one, B.
-type comparison struct {
-	A, B string // their titles
-	Pods string // one of side.Modes
-}
-
 // URL is the address of a what-if's result.
 func (j *job) URL() string { return "/results/" + strconv.Itoa(j.ID) }
-
-// Compares reports whether the job is a comparison.
-func (j *job) Compares() bool { return j.comparison != nil }
 
 const resultsTab = "results"
 
@@ -72,7 +63,7 @@ func (p *page) result(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if one.comparison == nil {
+	if !one.Compares {
 		return p.show(w, r, "kept", one.Title, resultsTab, template.HTML(html))
 	}
 	w.Header().Set("Content-Security-Policy", compare.Policy)
@@ -92,13 +83,13 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	current := p.sim.SchedulerConfig()
-	compared := &comparison{A: configTitle(current), B: configTitle([]byte(text)), Pods: pods}
-	one := &job{Title: "Comparing " + compared.A + " with " + compared.B, Again: "/compare/new", Tried: text, comparison: compared}
+	a, b := configTitle(current), configTitle([]byte(text))
+	one := &job{Title: "Comparing " + a + " with " + b, Again: "/compare/new", Tried: text, Compares: true}
 	some := len(cluster.Pods) > 0 // Run takes the pods out of it
 	return p.await(w, r, p.whatIf(one, func(ctx context.Context, job *job) (outcome, error) {
 		results, err := compare.Run(ctx, compare.Options{
-			A:      compare.Scheduler{Name: compared.A, Label: "the current configuration", Config: current},
-			B:      []compare.Scheduler{{Name: compared.B, Label: "the edited configuration", Config: []byte(text)}},
+			A:      compare.Scheduler{Name: a, Label: "the current configuration", Config: current},
+			B:      []compare.Scheduler{{Name: b, Label: "the edited configuration", Config: []byte(text)}},
 			WhatIf: p.sim.WhatIf, Cluster: cluster, Pods: pods, Seed: 1, Progress: phases(job),
 		})
 		switch {

@@ -25,14 +25,14 @@ type jobs struct {
 }
 
 type job struct {
-	ID          int
-	Title       string
-	Drains      string // the node that it drains, if it does
-	Again       string // for a what-if, the address of its form; empty for any other work
-	Tried       string // for a what-if, the text of its form
-	*comparison        // nil for any other work
-	Began       time.Time
-	result      []byte // of a what-if: HTML, compressed. It is set before the job has ended
+	ID       int
+	Title    string
+	Drains   string // the node that it drains, if it does
+	Again    string // for a what-if, the address of its form; empty for any other work
+	Tried    string // for a what-if, the text of its form
+	Compares bool   // whether the result is a document of its own
+	Began    time.Time
+	result   []byte // of a what-if: HTML, compressed. It is set before the job has ended
 
 	cancel  context.CancelFunc
 	ended   chan struct{}
