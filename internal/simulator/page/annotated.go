@@ -1,9 +1,11 @@
 package page
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
+	v1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/kustomize/kyaml/kio"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
@@ -37,10 +39,10 @@ func readAnnotated(text string) (*annotated, error) {
 	return nil, errNoPod
 }
 
-// Scheduler is the pod's schedulerName, which may be empty.
+// Scheduler is the pod's schedulerName.
 func (a *annotated) Scheduler() string {
 	name, _ := a.pod.GetString("spec.schedulerName")
-	return name
+	return cmp.Or(name, v1.DefaultSchedulerName)
 }
 
 // Get is the value of an annotation of the pod, or nil.

@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -16,58 +15,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
-	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
-
-// matching is which of the current nodes a pod's regexes match.
-type matching struct {
-	Pattern, Exclude *string // nil where there is none
-	Nodes, Of        int
-	Problem          string // why a pattern is invalid
-	Ignored          string // why the scheduler does not read them
-}
-
-// match is nil for a pod without a regex.
-func (c *cluster) match(pod *v1.Pod) *matching {
-	keys, excluding := c.sim.Annotations(schedulerOf(pod))
-	m := &matching{Pattern: annotation(pod, keys...), Exclude: annotation(pod, excluding...)}
-	if m.Pattern == nil && m.Exclude == nil {
-		m.Pattern, m.Exclude = annotation(pod, regex.Annotation), annotation(pod, regex.ExcludeAnnotation)
-		switch {
-		case m.Pattern != nil:
-			m.Ignored = whyIgnored(schedulerOf(pod), regex.Annotation, keys)
-		case m.Exclude != nil:
-			m.Ignored = whyIgnored(schedulerOf(pod), regex.ExcludeAnnotation, excluding)
-		default:
-			return nil
-		}
-		return m
-	}
-	selector, err := c.compiled.Select(m.Pattern, m.Exclude)
-	var wrong *regex.PatternError
-	if errors.As(err, &wrong) {
-		m.Problem = wrong.Problem // the page shows the pattern beside it
-		if wrong.Annotation == regex.ExcludeAnnotation && m.Pattern != nil {
-			m.Problem = "the nodes to exclude: " + wrong.Problem
-		}
-		return m
-	}
-	nodes := c.now().nodes
-	m.Of = len(nodes)
-	for _, n := range nodes {
-		if selector == nil || selector.Match(n.Name) {
-			m.Nodes++
-		}
-	}
-	return m
-}
-
-func whyIgnored(scheduler, key string, reads []string) string {
-	if len(reads) == 0 {
-		return fmt.Sprintf("no plugin of the scheduler “%s” reads a regex", scheduler)
-	}
-	return fmt.Sprintf("the scheduler reads %s, not %s", strings.Join(reads, " and "), key)
-}
 
 // pod shows the state of a pod and its attempts. Of a deleted pod it shows what the recorder
 // still has.
@@ -79,7 +27,10 @@ func (p *page) pod(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case err == nil:
 		data["Pod"] = &podView{pod, p.cluster.stateOf(pod, map[string][2][]string{})}
-		data["Matching"] = p.cluster.match(pod)
+		data["Matching"], err = p.cluster.match(schedulerOf(pod), (&podView{Pod: pod}).annotation)
+		if err != nil {
+			return err
+		}
 		last := p.cluster.lastAttempt(pod)
 		if last != nil && isPending(pod) {
 			data["Short"] = last.Shortages

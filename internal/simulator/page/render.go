@@ -30,7 +30,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"nodeURL":    nodeURL,
 	"editURL":    editURL,
 	"first":      func(most int, pods []*podView) []*podView { return pods[:min(most, len(pods))] },
-	"more":       func(most int, pods []*podView) int { return max(0, len(pods)-most) },
+	"more":       func(most, all int) int { return max(0, all-most) },
 	"plural":     report.Plural,
 	"brief":      report.Brief,
 	"kinds":      func() []kind { return kinds },

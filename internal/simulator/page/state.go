@@ -135,19 +135,17 @@ func scheduledCondition(pod *v1.Pod) v1.PodCondition {
 }
 
 // Regex is the pod's annotation with that name, or nil.
-func (p *podView) Regex() *string { return annotation(p.Pod, regex.Annotation) }
+func (p *podView) Regex() *string { return p.annotation(regex.Annotation) }
 
 // Exclude is the pod's annotation for the nodes to exclude, or nil.
-func (p *podView) Exclude() *string { return annotation(p.Pod, regex.ExcludeAnnotation) }
+func (p *podView) Exclude() *string { return p.annotation(regex.ExcludeAnnotation) }
 
-// annotation is the pod's annotation under the first of the keys that it has, or nil.
-func annotation(pod *v1.Pod, keys ...string) *string {
-	for _, key := range keys {
-		if value, ok := pod.Annotations[key]; ok {
-			return &value
-		}
+func (p *podView) annotation(key string) *string {
+	value, ok := p.Annotations[key]
+	if !ok {
+		return nil
 	}
-	return nil
+	return &value
 }
 
 // Requests are what the pod requests of a node, by resource.
@@ -183,7 +181,8 @@ func (c *cluster) patterns(pod *v1.Pod, known map[string][2][]string) (pattern, 
 		keys[0], keys[1] = c.sim.Annotations(name)
 		known[name] = keys
 	}
-	return annotation(pod, keys[0]...), annotation(pod, keys[1]...)
+	get := (&podView{Pod: pod}).annotation
+	return first(get, keys[0]), first(get, keys[1])
 }
 
 func schedulerOf(pod *v1.Pod) string { return cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName) }

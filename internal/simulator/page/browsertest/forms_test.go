@@ -144,7 +144,7 @@ func TestRegexThatNoPluginReadsHasNoEffect(t *testing.T) {
 	p.configure(head)
 	p.form("pod")
 	p.typeIn("#regex", "kubecon-.*")
-	p.says("#preview", "No plugin of the scheduler “default-scheduler” reads a regex")
+	p.says("#preview", "no plugin of the scheduler “default-scheduler” reads a regex")
 	p.paste("#text", strings.Replace(p.value("#text"), nameOf(p.value("#text")), "waits", 1))
 	p.submit() // there are no nodes
 	p.panel("#pending-default-waits")
@@ -160,9 +160,9 @@ func TestRegexThatNoPluginReadsHasNoEffect(t *testing.T) {
 	p.typeIn("#regex", "cncf-.*")
 	p.waitFor("that annotation is in the YAML", `document.querySelector("#text").value.includes("example.com/nodes: 'cncf-.*'")`)
 	p.paste("#text", strings.Replace(p.value("#text"), "example.com/nodes", "scheduler.wasmkwokwizardry.io/regex", 1))
-	p.says("#preview", "The scheduler reads example.com/nodes, not scheduler.wasmkwokwizardry.io/regex")
+	p.says("#preview", "the scheduler reads example.com/nodes, not scheduler.wasmkwokwizardry.io/regex")
 	p.paste("#text", strings.Replace(p.value("#text"), "spec:\n", "spec:\n  schedulerName: another\n", 1))
-	p.says("#preview", "No plugin of the scheduler “another”")
+	p.says("#preview", "no plugin of the scheduler “another”")
 }
 
 func TestPreviewSkipsExcludedNodes(t *testing.T) {
