@@ -40,8 +40,8 @@ func newCluster(sim *simulator.Simulator, changes <-chan struct{}) *cluster {
 type contents struct {
 	nodes   []*nodeView // by name
 	byName  map[string]*nodeView
-	pods    []*podView // the newest first
-	pending []*podView // of pods
+	placed  []*podView // and pods that have ended, the newest first
+	pending []*podView // the newest first
 	running int
 }
 
@@ -123,7 +123,7 @@ func (c *cluster) read() *contents {
 		all.add(&podView{pod, c.stateOf(pod, known)})
 	}
 	slices.SortFunc(all.nodes, func(a, b *nodeView) int { return natural(a.Name, b.Name) })
-	slices.SortFunc(all.pods, newestFirst)
+	slices.SortFunc(all.placed, newestFirst)
 	slices.SortFunc(all.pending, newestFirst)
 	for _, n := range all.nodes {
 		slices.SortFunc(n.Pods, func(a, b *podView) int { return natural(a.Name, b.Name) })
@@ -147,7 +147,6 @@ func viewOf(node *v1.Node) *nodeView {
 // add puts a pod on its node, or among the pending ones. A pod that has ended requests
 // nothing any more.
 func (c *contents) add(pod *podView) {
-	c.pods = append(c.pods, pod)
 	if pod.Status.Phase == v1.PodRunning {
 		c.running++
 	}
@@ -155,6 +154,7 @@ func (c *contents) add(pod *podView) {
 		c.pending = append(c.pending, pod)
 		return
 	}
+	c.placed = append(c.placed, pod)
 	n := c.byName[pod.Spec.NodeName]
 	if n == nil {
 		return

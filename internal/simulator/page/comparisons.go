@@ -127,19 +127,12 @@ func (p *page) whatIf(one *job, work work) *job {
 }
 
 // comparisonProblems are at the lines of the edited configuration if they are about it.
-func comparisonProblems(text string, err error) (all problems) {
+func comparisonProblems(text string, err error) problems {
 	var sides compare.SideErrors
-	if !errors.As(err, &sides) {
-		return problemsOf(err)
+	if errors.As(err, &sides) && sides[0].Side == "B" {
+		return configProblems(text, sides[0].Err)
 	}
-	for _, one := range sides {
-		if one.Side == "B" {
-			all = append(all, configProblems(text, one.Err)...)
-		} else {
-			all = append(all, problemsOf(one)...)
-		}
-	}
-	return all
+	return problemsOf(err)
 }
 
 // phases reports the step of each side to a job, and the sum of what they have scheduled.

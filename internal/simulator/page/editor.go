@@ -135,12 +135,7 @@ func complete(o *unstructured.Unstructured) {
 	if o.GetName() == "" && o.GetGenerateName() != "" {
 		o.SetName(o.GetGenerateName() + rand.String(5))
 	}
-	labels := o.GetLabels()
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	labels[v1.LabelHostname] = o.GetName()
-	o.SetLabels(labels)
+	_ = unstructured.SetNestedField(o.Object, o.GetName(), "metadata", "labels", v1.LabelHostname) // else the API server rejects them
 }
 
 const (
@@ -204,12 +199,7 @@ func (p *page) update(w http.ResponseWriter, r *http.Request) error {
 	if len(wrong) > 0 {
 		return wrong
 	}
-	diff, err := difference(before, after)
-	if err != nil {
-		return fmt.Errorf("compare with the original: %w", err)
-	}
-	changedStatus := !reflect.DeepEqual(before.Object["status"], after.Object["status"])
-	if err := p.patch(r.Context(), after.Unstructured, diff, changedStatus); err != nil {
+	if err := p.patch(r.Context(), before, after); err != nil {
 		return after.problems(err)
 	}
 	return done(w, r, "Changed "+strings.ToLower(after.GetKind())+" "+after.GetName())
@@ -231,17 +221,21 @@ func (p *page) edited(r *http.Request) (before, after document, wrong problems) 
 
 // patch applies the difference of two objects. From the second request the API server takes
 // the status, from the first one the rest.
-func (p *page) patch(ctx context.Context, o *unstructured.Unstructured, diff []byte, status bool) error {
-	resource, err := p.client.of(o)
+func (p *page) patch(ctx context.Context, before, after document) error {
+	diff, err := difference(before, after)
+	if err != nil {
+		return err
+	}
+	resource, err := p.client.of(after.Unstructured)
 	if err != nil {
 		return err
 	}
 	options := metav1.PatchOptions{FieldManager: author, FieldValidation: metav1.FieldValidationStrict}
-	_, err = resource.Patch(ctx, o.GetName(), types.MergePatchType, diff, options)
-	if err != nil || !status {
+	_, err = resource.Patch(ctx, after.GetName(), types.MergePatchType, diff, options)
+	if err != nil || reflect.DeepEqual(before.Object["status"], after.Object["status"]) {
 		return err
 	}
-	_, err = resource.Patch(ctx, o.GetName(), types.MergePatchType, diff, options, "status")
+	_, err = resource.Patch(ctx, after.GetName(), types.MergePatchType, diff, options, "status")
 	return err
 }
 

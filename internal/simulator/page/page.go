@@ -18,6 +18,10 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/restmapper"
+
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 )
 
@@ -31,7 +35,7 @@ type page struct {
 
 // New makes the handler of the page. Jobs that people start in it end with ctx.
 func New(ctx context.Context, sim *simulator.Simulator) (http.Handler, error) {
-	client, err := newObjectClient(sim.AdminConfig())
+	client, err := dynamic.NewForConfig(sim.AdminConfig())
 	if err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
@@ -40,7 +44,7 @@ func New(ctx context.Context, sim *simulator.Simulator) (http.Handler, error) {
 		cluster: newCluster(sim, sim.Changes(ctx)),
 		jobs:    &jobs{ctx: ctx},
 		turn:    make(chan struct{}, 1),
-		client:  client,
+		client:  &objectClient{client, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(sim.Client().Discovery()))},
 	}
 	return p.routes(), nil
 }

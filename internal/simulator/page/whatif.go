@@ -137,27 +137,21 @@ func (p *page) removed(result *drain.Result, force bool) (f found) {
 	return f
 }
 
-// chosen is a node of a cluster, or those whose labels a selector matches.
+// chosen is a node of a cluster, or the ones whose labels a selector matches.
 func chosen(cluster *snapshot.Snapshot, node, selector string) (names []string, err error) {
 	which, err := labels.Parse(selector)
 	if err != nil {
 		return nil, err
 	}
-	for i := range cluster.Nodes {
-		one := &cluster.Nodes[i]
+	for _, one := range cluster.Nodes {
 		if one.Name == node || node == "" && which.Matches(labels.Set(one.Labels)) {
 			names = append(names, one.Name)
 		}
 	}
-	switch {
-	case len(names) > 0:
-		return slices.Clip(names), nil
-	case node != "":
-		return nil, fmt.Errorf("node %s does not exist", node)
-	case selector != "":
-		return nil, fmt.Errorf("no node matches %s", selector)
+	if len(names) == 0 {
+		return nil, fmt.Errorf("there is no such node: %s", cmp.Or(node, selector, "the cluster is empty"))
 	}
-	return nil, fmt.Errorf("there are no nodes")
+	return names, nil
 }
 
 func (p *page) fitForm(w http.ResponseWriter, r *http.Request) error {
