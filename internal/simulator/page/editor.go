@@ -58,7 +58,7 @@ func (p *page) editObject(w http.ResponseWriter, r *http.Request, k kind) error 
 	}
 	return p.show(w, r, "editor", "Edit "+name, "", editor{
 		Title: "Edit " + k.Title + " " + name, Hint: "Only your changes are sent.",
-		Action: "/update", Submit: "Apply", After: k.home(found), Kind: k, Text: p.tried(r, string(original)), Original: string(original),
+		Action: "/update", Submit: "Apply", After: k.list(), Kind: k, Text: p.tried(r, string(original)), Original: string(original),
 		Events: p.happened(k.Title, found.GetNamespace(), name),
 	})
 }
@@ -68,16 +68,6 @@ func (k kind) list() string {
 		return "/"
 	}
 	return "/objects"
-}
-
-func (k kind) home(o *unstructured.Unstructured) string {
-	switch k.Title {
-	case "Node":
-		return nodeURL(o.GetName())
-	case "Pod":
-		return podURL(o.GetNamespace(), o.GetName())
-	}
-	return k.list()
 }
 
 // editable is an object without the fields that only the cluster writes.
