@@ -193,20 +193,13 @@ func (s *Starting) view() map[string]any {
 	return map[string]any{"Elapsed": time.Since(s.began), "Steps": slices.Clone(s.steps), "Last": len(s.steps) - 1}
 }
 
-// ServeHTTP sends the steps for every address but that of an asset; the API gets an error.
+// ServeHTTP sends the steps for every address but that of an asset.
 func (s *Starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, "/assets/") {
 		http.FileServerFS(assets).ServeHTTP(w, r)
 		return
 	}
 	w.Header().Set("Retry-After", "1")
-	if strings.HasPrefix(r.URL.Path, "/api/") {
-		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = w.Write([]byte(`{"message":"the simulator is starting"}` + "\n"))
-		return
-	}
 	body, err := execute("starting", s.view())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
