@@ -18,9 +18,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// maxPreview bounds the text of a preview, which the browser asks for as somebody types.
-const maxPreview = 1 << 20
-
 // matching is which of the current nodes the regexes of a pod match.
 type matching struct {
 	Pattern, Exclude *string // nil where there is none
@@ -113,11 +110,6 @@ type preview struct {
 
 // preview lists the current nodes that match the regex of a pod in a form.
 func (p *page) preview(w http.ResponseWriter, r *http.Request) error {
-	r.Body = http.MaxBytesReader(w, r.Body, maxPreview)
-	if err := r.ParseForm(); err != nil {
-		http.Error(w, "No preview of more than 1 MB: "+err.Error()+". A regex may have 2,048 bytes.", http.StatusBadRequest)
-		return nil
-	}
 	out := preview{Tone: "quiet"}
 	a, key, text, err := p.typed(r)
 	out.Text, out.Key = text, key
