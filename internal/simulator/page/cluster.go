@@ -221,25 +221,20 @@ func natural(a, b string) int {
 // number is the number that a text begins with, or empty.
 func number(s string) string { return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))] }
 
-const (
-	// betweenEvents is the least time between two events to one browser: often enough
-	// to look live, rarely enough to look at.
-	betweenEvents = 400 * time.Millisecond
-	// heartbeat keeps the connection of a quiet cluster from looking dead.
-	heartbeat = 20 * time.Second
-)
+// betweenEvents is the least time between two events to one browser: often enough
+// to look live, rarely enough to look at.
+const betweenEvents = 400 * time.Millisecond
 
 // events reports each change to the browser, by server-sent events. The browser then asks
 // for what it shows.
 func (p *page) events(w http.ResponseWriter, r *http.Request) error {
-	const changed, stillHere = "event: cluster\ndata:\n\n", ": still here\n\n"
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache")
 	rc := http.NewResponseController(w)
 	_ = rc.SetWriteDeadline(time.Time{})
 	changes := p.sim.Changes(r.Context())
-	for event := changed; ; {
-		_, err := fmt.Fprint(w, event)
+	for {
+		_, err := fmt.Fprint(w, "event: cluster\ndata:\n\n")
 		if err != nil || rc.Flush() != nil {
 			return nil // the browser is gone
 		}
@@ -247,10 +242,7 @@ func (p *page) events(w http.ResponseWriter, r *http.Request) error {
 		select {
 		case <-r.Context().Done():
 			return nil
-		case <-time.After(heartbeat):
-			event = stillHere
 		case <-changes:
-			event = changed
 		}
 	}
 }
