@@ -75,20 +75,14 @@ func (d document) decode() problems {
 		return d.problem("", "not an object: it has no fields")
 	}
 	for _, field := range []string{"apiVersion", "kind"} {
-		switch value := d.Object[field].(type) {
-		case nil:
-			return d.problem(field, "required")
-		case string:
-		default:
-			return d.problem(field, "must be a string, not %v", value)
+		value, ok := d.Object[field].(string)
+		if !ok || value == "" {
+			return d.problem(field, "required, as a string")
 		}
 	}
 	object, err := scheme.Scheme.New(d.GroupVersionKind())
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil // the API server knows whether it has this kind
-	case d.GetKind() == "List":
-		return d.problem("kind", "a List is not supported: separate the objects by a line ---")
 	}
 	return problems(d.Check(object))
 }
