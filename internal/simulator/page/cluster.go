@@ -118,9 +118,8 @@ func (c *cluster) read() *contents {
 		all.nodes = append(all.nodes, view)
 		all.byName[node.Name] = view
 	}
-	known := map[string][2][]string{}
 	for _, pod := range pods {
-		all.add(&podView{pod, c.stateOf(pod, known)})
+		all.add(&podView{pod, c.stateOf(pod)})
 	}
 	slices.SortFunc(all.nodes, func(a, b *nodeView) int { return natural(a.Name, b.Name) })
 	slices.SortFunc(all.placed, newestFirst)

@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -33,7 +34,7 @@ func (p *page) pod(w http.ResponseWriter, r *http.Request) error {
 	pod, err := p.sim.Informers().Core().V1().Pods().Lister().Pods(namespace).Get(name)
 	switch {
 	case err == nil:
-		data["Pod"] = &podView{pod, p.cluster.stateOf(pod, map[string][2][]string{})}
+		data["Pod"] = &podView{pod, p.cluster.stateOf(pod)}
 		data["Matching"], err = p.cluster.match(schedulerOf(pod), (&podView{Pod: pod}).annotation)
 		if err != nil {
 			return err
@@ -132,7 +133,7 @@ func isPending(pod *v1.Pod) bool { return pod.Spec.NodeName == "" && !podutil.Is
 
 // stateOf takes the reason from the last attempt that the recorder has for a pod, and from
 // the pod itself if there is none.
-func (c *cluster) stateOf(pod *v1.Pod, known map[string][2][]string) podState {
+func (c *cluster) stateOf(pod *v1.Pod) podState {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		return podState{Tone: "quiet", Title: "Terminating"}
@@ -143,8 +144,12 @@ func (c *cluster) stateOf(pod *v1.Pod, known map[string][2][]string) podState {
 	case !isPending(pod):
 		return podState{Tone: "quiet", Title: string(pod.Status.Phase)}
 	}
-	_, invalid := c.compiled.Select(c.patterns(pod, known))
-	state := pendingState(pod, c.lastAttempt(pod), invalid != nil)
+	state := pendingState(pod, c.lastAttempt(pod))
+	_, err := c.compiled.Selector(pod.Annotations)
+	var wrong *regex.PatternError
+	if errors.As(err, &wrong) && strings.Contains(state.Reason, wrong.Problem) {
+		state.Tone, state.Title = "failing", "Invalid regex"
+	}
 	group := minor.PodGroupOf(pod)
 	if group != "" {
 		state.Title, state.Cause = "PodGroup "+pod.Namespace+"/"+group+" is pending", ""
@@ -162,7 +167,7 @@ func (c *cluster) lastAttempt(pod *v1.Pod) *recorder.Attempt {
 }
 
 // pendingState is the state of a pending pod, by its last attempt, or nil.
-func pendingState(pod *v1.Pod, last *recorder.Attempt, invalidRegex bool) podState {
+func pendingState(pod *v1.Pod, last *recorder.Attempt) podState {
 	condition := scheduledCondition(pod)
 	state := podState{Tone: "pending", Title: "Unschedulable", Reason: condition.Message, Cause: condition.Message}
 	if last != nil {
@@ -174,8 +179,6 @@ func pendingState(pod *v1.Pod, last *recorder.Attempt, invalidRegex bool) podSta
 	case last == nil && condition.Reason == "":
 		state.Title, state.Reason = "No scheduling attempt yet", whyNoAttempt(pod)
 		state.Cause = state.Reason
-	case invalidRegex:
-		state.Tone, state.Title = "failing", "Invalid regex"
 	case last != nil && last.Result == recorder.Failed, last == nil && condition.Reason == v1.PodReasonSchedulerError:
 		state.Tone, state.Title = "failing", "Scheduler error"
 	}
@@ -262,19 +265,6 @@ func (p *podView) Owner() *owner {
 	}
 	k, _ := kindOf(strings.ToLower(ref.Kind))
 	return &owner{Kind: ref.Kind, Key: k.Key(), Namespace: p.Namespace, Name: ref.Name}
-}
-
-// patterns returns the two patterns that a pod's scheduler reads. The annotations of a scheduler
-// take a decoding of its configuration: they stay in known.
-func (c *cluster) patterns(pod *v1.Pod, known map[string][2][]string) (pattern, exclude *string) {
-	name := schedulerOf(pod)
-	keys, ok := known[name]
-	if !ok {
-		keys[0], keys[1] = c.sim.Annotations(name)
-		known[name] = keys
-	}
-	get := (&podView{Pod: pod}).annotation
-	return first(get, keys[0]), first(get, keys[1])
 }
 
 func schedulerOf(pod *v1.Pod) string { return cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName) }
