@@ -1,9 +1,13 @@
 package page
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
 	"errors"
+	"html/template"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,6 +16,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
 )
 
 // jobs are long work that people start. A job goes on without its browser, and is kept as long as the process runs, with
@@ -218,4 +223,56 @@ func (p *page) await(w http.ResponseWriter, r *http.Request, one *job) error {
 func done(w http.ResponseWriter, r *http.Request, notice string) error {
 	notify(w, notice, true)
 	return fragment(w, r, "problems", problems(nil))
+}
+
+// URL is the address of a what-if's result.
+func (j *job) URL() string { return "/results/" + strconv.Itoa(j.ID) }
+
+const resultsTab = "results"
+
+func (p *page) resultList(w http.ResponseWriter, r *http.Request) error {
+	return p.show(w, r, "results", "Results", resultsTab, p.jobs.whatIfs())
+}
+
+// running are the jobs that have not ended and that a tab does not show itself.
+func (p *page) running(tab string) []*job {
+	return slices.DeleteFunc(p.jobs.list(), func(one *job) bool {
+		return one.Ended() || tab == resultsTab && one.Again != ""
+	})
+}
+
+// keep keeps a document or a part of one as the result of a job.
+func (j *job) keep(html []byte) error {
+	var out bytes.Buffer
+	compressed := gzip.NewWriter(&out)
+	_, err := compressed.Write(html)
+	err = errors.Join(err, compressed.Close())
+	j.result = out.Bytes()
+	return err
+}
+
+// result shows the result of a what-if. That of a comparison is a document of its own.
+func (p *page) result(w http.ResponseWriter, r *http.Request) error {
+	one := p.jobs.get(r.PathValue("id"))
+	if one == nil {
+		return notFound("There is no such result: results are kept as long as the simulator runs.")
+	}
+	if !one.Ended() || one.result == nil {
+		http.Redirect(w, r, "/results", http.StatusSeeOther)
+		return nil
+	}
+	compressed, err := gzip.NewReader(bytes.NewReader(one.result))
+	if err != nil {
+		return err
+	}
+	html, err := io.ReadAll(compressed)
+	if err != nil {
+		return err
+	}
+	if !one.Compares {
+		return p.show(w, r, "kept", one.Title, resultsTab, template.HTML(html))
+	}
+	w.Header().Set("Content-Security-Policy", compare.Policy)
+	send(w, http.StatusOK, html)
+	return nil
 }
