@@ -62,8 +62,8 @@ func (p *page) try(one *job, cluster *snapshot.Snapshot, do func(context.Context
 		}
 		result.Again = job.Form()
 		result.Answer = strings.TrimSuffix(result.Answer, ".")
-		html, err := execute("result", result)
-		return outcome{Notice: result.Answer, Link: job.URL()}, errors.Join(err, job.keep(html))
+		job.result, err = execute("result", result)
+		return outcome{Notice: result.Answer, Link: job.URL()}, err
 	})
 }
 
@@ -244,7 +244,8 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 		}
 		var out bytes.Buffer
 		err = compare.Page(&out, results[0], "/results", job.Began)
-		return outcome{Notice: results[0].Verdict(), Link: job.URL()}, errors.Join(err, job.keep(out.Bytes()))
+		job.result = out.Bytes()
+		return outcome{Notice: results[0].Verdict(), Link: job.URL()}, err
 	}))
 }
 
