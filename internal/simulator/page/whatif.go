@@ -43,10 +43,14 @@ type found struct {
 	Command, Again string
 }
 
-// try starts a job that tries something in a copy of the cluster, under the current configuration.
-func (p *page) try(one *job, cluster *snapshot.Snapshot, do func(context.Context, engine.Options, engine.Progress) (found, error)) *job {
+// try starts a job that tries something in a copy of the cluster, under the current configuration, and awaits it.
+func (p *page) try(w http.ResponseWriter, r *http.Request, one *job, do func(context.Context, engine.Options, engine.Progress) (found, error)) error {
+	cluster, err := p.copied(r.Context())
+	if err != nil {
+		return err
+	}
 	config := p.sim.SchedulerConfig()
-	return p.whatIf(one, func(ctx context.Context, job *job) (outcome, error) {
+	return p.await(w, r, p.whatIf(one, func(ctx context.Context, job *job) (outcome, error) {
 		o, done, err := simulator.WhatIf(config, p.sim.Plugins())
 		if err != nil {
 			return outcome{}, err
@@ -64,7 +68,7 @@ func (p *page) try(one *job, cluster *snapshot.Snapshot, do func(context.Context
 		result.Answer = strings.TrimSuffix(result.Answer, ".")
 		job.result, err = execute("result", result)
 		return outcome{Notice: result.Answer, Link: job.URL()}, err
-	})
+	}))
 }
 
 // removalForm asks about the node of the query, or about all nodes.
@@ -78,43 +82,41 @@ func (p *page) removalForm(w http.ResponseWriter, r *http.Request) error {
 
 // remove drains the node of the form, or finds nodes that can go, in a copy of the cluster.
 func (p *page) remove(w http.ResponseWriter, r *http.Request) error {
-	cluster, err := p.copied(r.Context())
-	if err != nil {
-		return err
-	}
 	form := func(name string) string { return strings.TrimSpace(r.FormValue(name)) }
-	o, node := drain.Options{Force: form("force") != ""}, form("node")
-	o.Cluster = cluster
-	title, again, remove := "Which nodes can go?", "/removal", drain.Shrink
+	node, selector, prices, force := form("node"), form("selector"), form("text"), form("force") != ""
+	one := &job{Title: "Which nodes can go?", Again: "/removal"}
 	if node != "" {
-		title, again, remove = "Where would the pods of "+node+" go?", "/removal?node="+url.QueryEscape(node), drain.Drain
+		one = &job{Title: "Where would the pods of " + node + " go?", Again: "/removal?node=" + url.QueryEscape(node)}
 	}
-	o.Nodes, err = chosen(cluster, node, form("selector"))
-	if err != nil {
-		return problemsOf(err)
-	}
-	bare := o.Bare()
-	if node != "" && !o.Force && len(bare) > 0 {
-		return problemsOf(fmt.Errorf("no controller recreates these pods: %s; choose “Also recreate pods without a controller” to see where they would go if one did", report.Few(bare)))
-	}
-	text := form("text")
-	if text != "" {
-		o.Prices, err = drain.ParsePrices([]byte(text))
-		if err == nil {
-			err = o.Prices.Check(o.Cluster.Nodes)
-		}
+	return p.try(w, r, one, func(ctx context.Context, tried engine.Options, progress engine.Progress) (found, error) {
+		nodes, err := chosen(tried.Cluster, node, selector)
 		if err != nil {
-			return problemsOf(err)
+			return found{}, err
 		}
-	}
-	return p.await(w, r, p.try(&job{Title: title, Again: again}, cluster, func(ctx context.Context, tried engine.Options, progress engine.Progress) (found, error) {
-		o.Options, o.Progress = tried, progress
+		o := drain.Options{Options: tried, Nodes: nodes, Force: force, Progress: progress}
+		if prices != "" {
+			o.Prices, err = drain.ParsePrices([]byte(prices))
+			if err == nil {
+				err = o.Prices.Check(o.Cluster.Nodes)
+			}
+			if err != nil {
+				return found{}, err
+			}
+		}
+		remove := drain.Shrink
+		if node != "" {
+			remove = drain.Drain
+			bare := o.Bare()
+			if !force && len(bare) > 0 {
+				return found{}, fmt.Errorf("no controller recreates these pods: %s; choose “Also recreate pods without a controller” to see where they would go if one did", report.Few(bare))
+			}
+		}
 		result, err := remove(ctx, o)
 		if err != nil {
 			return found{}, err
 		}
-		return p.removed(result, o.Force), nil
-	}))
+		return p.removed(result, force), nil
+	})
 }
 
 // removed is the report of the command line, with a table of the nodes that go and the command that drains them.
@@ -188,15 +190,11 @@ func (p *page) tryManifests(w http.ResponseWriter, r *http.Request, one *job, wh
 	if err != nil {
 		return problemsOf(err)
 	}
-	cluster, err := p.copied(r.Context())
-	if err != nil {
-		return err
-	}
 	ask := fit.Fit
 	if what == "rollout" {
 		ask = fit.Rollout
 	}
-	return p.await(w, r, p.try(one, cluster, func(ctx context.Context, tried engine.Options, progress engine.Progress) (found, error) {
+	return p.try(w, r, one, func(ctx context.Context, tried engine.Options, progress engine.Progress) (found, error) {
 		fitting, err := ask(ctx, fit.Options{Options: tried, Manifests: manifests, UntilFull: what == "until-full", IgnoreUnknown: true, Progress: progress})
 		if err != nil {
 			return found{}, err
@@ -210,7 +208,7 @@ func (p *page) tryManifests(w http.ResponseWriter, r *http.Request, one *job, wh
 		f := found{Report: fitting.Report(false)}
 		f.Sections = append(f.Sections, report.Table("Pods that were tried", []string{"REPLICA", "NODE"}, rows))
 		return f, nil
-	}))
+	})
 }
 
 // compare schedules the pods of the cluster with the current and with the edited
