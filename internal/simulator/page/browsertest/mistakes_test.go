@@ -28,27 +28,6 @@ func TestAllMistakesOfAConfigurationAreMarkedAtOnce(t *testing.T) {
 	}
 }
 
-func TestAnnotationAtTheWrongPlaceIsNotGreen(t *testing.T) {
-	p := open(t, "/")
-	p.configure(head + plugins + guestV2)
-	p.createNode("kubecon-1")
-	p.form("pod")
-	const annotation = "scheduler.wasmkwokwizardry.io/regex: 'kubecon-.*'\n"
-	for _, wrong := range []string{
-		"metadata:\n  " + annotation + "  name: a\n",
-		"metadata:\nannotations:\n  " + annotation + "  name: a\n",
-		"metadata:\n  name: a\n  labels:\n    " + annotation,
-	} {
-		p.paste("#text", "apiVersion: v1\nkind: Pod\n"+wrong+"spec:\n  containers:\n  - name: web\n    image: web\n")
-		p.says("#preview", "No regex: names do not limit this pod.")
-		p.waitFor("the preview is not green", "!document.querySelector('#preview .tone-fine')")
-	}
-	p.paste("#text", "apiVersion: v1\nkind: Pod\nmetadata:\n  "+annotation+"  name: a\nspec:\n  containers:\n  - name: web\n    image: web\n")
-	p.click("#editor .submit")
-	p.says("#problems", "unknown field")
-	p.marked("4")
-}
-
 func TestRejectedEditMarksItsPart(t *testing.T) {
 	p := open(t, "/")
 	p.configure(head + plugins + guestV2)
