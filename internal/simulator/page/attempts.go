@@ -64,9 +64,6 @@ func (v *attemptView) rows() (rows []row) {
 	return rows
 }
 
-// SeveralCauses reports whether the rows have to say which of the causes theirs is.
-func (v attemptView) SeveralCauses() bool { return len(v.Causes()) > 1 }
-
 // Before are the verdicts of PreFilter, without reasons that are among the causes.
 func (v attemptView) Before() []recorder.Verdicts {
 	plugins := slices.Clone(v.PreFilter)

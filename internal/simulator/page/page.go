@@ -13,7 +13,6 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -187,12 +186,6 @@ func (s *Starting) Say(step string) {
 	s.steps = append(s.steps, step)
 }
 
-func (s *Starting) view() map[string]any {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return map[string]any{"Elapsed": time.Since(s.began), "Steps": slices.Clone(s.steps), "Last": len(s.steps) - 1}
-}
-
 // ServeHTTP sends the steps for every address but that of an asset.
 func (s *Starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, "/assets/") {
@@ -200,7 +193,9 @@ func (s *Starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Retry-After", "1")
-	body, err := execute("starting", s.view())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	body, err := execute("starting", map[string]any{"Elapsed": time.Since(s.began), "Steps": s.steps, "Last": len(s.steps) - 1})
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

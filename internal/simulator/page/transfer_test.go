@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"errors"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -23,7 +24,7 @@ func TestFileThatCannotBeImportedIsExplained(t *testing.T) {
 		})
 	}
 	_, _, err := snapshotOf(upload(t, "other", ""))
-	if err == nil || err.Error() != "choose a file first" {
+	if err == nil || !errors.Is(err, http.ErrMissingFile) {
 		t.Errorf("without a file: %v", err)
 	}
 	got, _, err := snapshotOf(upload(t, "file", `{"pods": [{"metadata": {"name": "a"}, "spec": {"containers": [{}]}}]}`))
