@@ -40,7 +40,10 @@ func catchPanics(sched *scheduler.Scheduler) {
 		private.Wrap(profile, "reservePlugins", func(p fwk.ReservePlugin) fwk.ReservePlugin { return caughtReserve{p} })
 		private.Wrap(profile, "permitPlugins", func(p fwk.PermitPlugin) fwk.PermitPlugin { return caughtPermit{p} })
 		private.Wrap(profile, "preBindPlugins", func(p fwk.PreBindPlugin) fwk.PreBindPlugin {
-			return caughtPreBind{minor.CaughtPreFlight{PreBindPlugin: p, Caught: caught}}
+			return caughtPreBind{minor.Asked{PreBindPlugin: p, Around: func(ctx context.Context, _ *v1.Pod, ask func() *fwk.Status) (status *fwk.Status) {
+				defer caught(ctx, p.Name(), "PreBindPreFlight", &status)
+				return ask()
+			}}}
 		})
 		private.Wrap(profile, "bindPlugins", func(p fwk.BindPlugin) fwk.BindPlugin { return caughtBind{p} })
 		private.Wrap(profile, "postBindPlugins", func(p fwk.PostBindPlugin) fwk.PostBindPlugin { return caughtPostBind{p} })
@@ -271,7 +274,7 @@ func (c caughtPermit) Permit(ctx context.Context, state fwk.CycleState, pod *v1.
 	return c.PermitPlugin.Permit(ctx, state, pod, node)
 }
 
-type caughtPreBind struct{ minor.CaughtPreFlight }
+type caughtPreBind struct{ minor.Asked }
 
 func (c caughtPreBind) PreBind(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (status *fwk.Status) {
 	defer caught(ctx, c.Name(), "PreBind", &status)

@@ -21,44 +21,23 @@ func (p PreFlight) PreBindPreFlight(context.Context, fwk.CycleState, *v1.Pod, st
 	return nil, p.Status()
 }
 
-// Asked is a plugin that tells what it answers before PreBind.
+// Asked is a plugin with a function around what it is asked before PreBind.
 type Asked struct {
 	fwk.PreBindPlugin
-	Answered func(*v1.Pod, *fwk.Status)
+	Around func(ctx context.Context, pod *v1.Pod, ask func() *fwk.Status) *fwk.Status
 }
 
 // PreBindPreFlight implements fwk.PreBindPlugin.
-func (p Asked) PreBindPreFlight(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (*fwk.PreBindPreFlightResult, *fwk.Status) {
-	result, status := p.PreBindPlugin.PreBindPreFlight(ctx, state, pod, node)
-	p.Answered(pod, status)
+func (p Asked) PreBindPreFlight(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (result *fwk.PreBindPreFlightResult, _ *fwk.Status) {
+	status := p.Around(ctx, pod, func() (status *fwk.Status) {
+		result, status = p.PreBindPlugin.PreBindPreFlight(ctx, state, pod, node)
+		return status
+	})
 	return result, status
-}
-
-// CaughtPreFlight is a plugin whose panics in PreBindPreFlight are caught.
-type CaughtPreFlight struct {
-	fwk.PreBindPlugin
-	Caught func(ctx context.Context, plugin, point string, status **fwk.Status) // recovers
-}
-
-// PreBindPreFlight implements fwk.PreBindPlugin.
-func (p CaughtPreFlight) PreBindPreFlight(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (result *fwk.PreBindPreFlightResult, status *fwk.Status) {
-	defer p.Caught(ctx, p.Name(), "PreBindPreFlight", &status)
-	return p.PreBindPlugin.PreBindPreFlight(ctx, state, pod, node)
-}
-
-// Ask asks a plugin before PreBind, for tests.
-func Ask(ctx context.Context, plugin fwk.PreBindPlugin, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
-	_, status := plugin.PreBindPreFlight(ctx, state, pod, node)
-	return status
 }
 
 // EventRecorder is what a fwk.Handle returns, for handles that tests make.
 type EventRecorder = events.EventRecorderLogger
-
-// Sign asks a profile for the signature of a pod.
-func Sign(ctx context.Context, profile fwk.Handle, pod *v1.Pod) fwk.PodSignature {
-	return profile.SignPod(ctx, pod)
-}
 
 // PodGroupOf is the name of the PodGroup that a pod is of, or empty.
 func PodGroupOf(pod *v1.Pod) string {

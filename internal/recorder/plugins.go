@@ -132,10 +132,12 @@ type recordedPreBind struct {
 }
 
 func (s *session) recordedPreBind(p framework.PreBindPlugin) recordedPreBind {
-	return recordedPreBind{minor.Asked{PreBindPlugin: p, Answered: func(pod *v1.Pod, status *framework.Status) {
+	return recordedPreBind{minor.Asked{PreBindPlugin: p, Around: func(_ context.Context, pod *v1.Pod, ask func() *framework.Status) *framework.Status {
+		status := ask()
 		if !status.IsSuccess() { // else PreBind follows
 			s.record(preBind, pod, pluginVerdict(p, status))
 		}
+		return status
 	}}, s}
 }
 

@@ -45,7 +45,7 @@ func (c *cluster) match(scheduler string, get func(key string) *string) (*matchi
 	}
 	var wrong *regex.PatternError
 	var err error
-	m.Names, m.Of, _, err = c.sim.Preview(m.Pattern, m.Exclude)
+	m.Names, m.Of, err = c.sim.Preview(m.Pattern, m.Exclude)
 	if errors.As(err, &wrong) {
 		m.Problem = wrong.Error()
 		return m, nil

@@ -16,7 +16,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
@@ -51,7 +50,7 @@ func (p *page) try(w http.ResponseWriter, r *http.Request, one *job, do func(con
 	}
 	config := p.sim.SchedulerConfig()
 	return p.await(w, r, p.whatIf(one, func(ctx context.Context, job *job) (outcome, error) {
-		o, done, err := simulator.WhatIf(config, p.sim.Plugins())
+		o, done, err := p.sim.WhatIf(config)
 		if err != nil {
 			return outcome{}, err
 		}

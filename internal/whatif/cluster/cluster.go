@@ -25,7 +25,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apiserver/pkg/admission"
 	quota "k8s.io/apiserver/pkg/quota/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -54,7 +53,7 @@ type Cluster struct {
 	now       func() time.Time
 	byName    map[schema.GroupVersionResource]*kind
 	kinds     map[reflect.Type]*kind
-	admission []admission.Interface
+	admission chain
 	quotas    quota.Registry
 	counted   map[string]bool // namespaces whose quotas are counted
 	started   bool
@@ -69,9 +68,8 @@ type Cluster struct {
 	held       bool           // events are delivered later
 	names      map[string]int // how many objects were created by a generateName, and how many UIDs were given by a name
 	undo       []event
-	refused    map[types.UID]string               // by the owner of a pod
-	injected   map[types.NamespacedName]injection // by the workload
-	recording  int                                // transactions that are open
+	refused    map[types.UID]string // by the owner of a pod
+	recording  int                  // transactions that are open
 	unmodelled map[string]bool
 	loading    bool // nothing follows from a write
 	failed     error
@@ -95,7 +93,7 @@ type event struct {
 func New(now func() time.Time) (*Cluster, error) {
 	c := &Cluster{
 		now: now, byName: map[schema.GroupVersionResource]*kind{}, kinds: map[reflect.Type]*kind{},
-		counted: map[string]bool{}, unmodelled: map[string]bool{}, names: map[string]int{}, refused: map[types.UID]string{}, injected: map[types.NamespacedName]injection{},
+		counted: map[string]bool{}, unmodelled: map[string]bool{}, names: map[string]int{}, refused: map[types.UID]string{},
 	}
 	for _, k := range snapshot.Kinds {
 		c.serve(k.Example(), k.Namespaced())
@@ -173,12 +171,10 @@ func (k *kind) notFound(name string) error {
 	return apierrors.NewNotFound(k.resource.GroupResource(), name)
 }
 
-// All are the objects of the kind of an example, in the order in which they were last written.
-func All[T Object](c *Cluster) []T {
-	return typed[T](c.kinds[reflect.TypeFor[T]()].informer.sorted())
-}
+// All are the objects of a kind, by name.
+func All[T Object](c *Cluster) []T { return typed[T](c.kinds[reflect.TypeFor[T]()].informer.table.List()) }
 
-// In are the objects of a kind in a namespace, in no order.
+// In are the objects of a kind in a namespace, by name.
 func In[T Object](c *Cluster, namespace string) []T {
 	all, _ := c.kinds[reflect.TypeFor[T]()].informer.table.ByIndex(cache.NamespaceIndex, namespace) // which there is
 	return typed[T](all)
