@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"runtime"
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -16,6 +17,7 @@ func (e *Extender) Handler() http.Handler {
 		mux.Handle("POST /"+verb, e.verbHandler(verb, name))
 	}
 	mux.Handle("GET /{$}", e.private(e.index))
+	mux.Handle("GET /version", e.private(e.versionPage))
 	mux.Handle("GET /metrics", e.private(promhttp.HandlerFor(e.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "ok\n") })
 	mux.HandleFunc("GET /readyz", e.readyz)
@@ -48,6 +50,12 @@ func (e *Extender) lacksCertificate(r *http.Request) bool {
 func (e *Extender) index(w http.ResponseWriter, _ *http.Request) {
 	writeText(w, http.StatusOK, fmt.Sprintf("regex-scheduling extender %s for kube-scheduler, filter: %s, prioritize: %s\n",
 		e.Version, e.Config.Filter, e.Config.Prioritize))
+}
+
+func (e *Extender) versionPage(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]string{
+		"version": e.Version, "goVersion": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
+	})
 }
 
 // readyz is ready until the extender is stopped. It reports unhealthy algorithms, but stays

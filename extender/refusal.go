@@ -35,8 +35,12 @@ func writeRefusal(w http.ResponseWriter, r *refusal) {
 	if r.status == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", "1")
 	}
-	data, _ := json.Marshal(map[string]string{"Error": r.message}) // which cannot fail
-	write(w, r.status, "application/json", string(data)+"\n")
+	writeJSON(w, r.status, map[string]string{"Error": r.message})
+}
+
+func writeJSON(w http.ResponseWriter, status int, fields map[string]string) {
+	data, _ := json.Marshal(fields) // which cannot fail
+	write(w, status, "application/json", string(data)+"\n")
 }
 
 func write(w http.ResponseWriter, status int, contentType, text string) {

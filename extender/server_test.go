@@ -23,6 +23,7 @@ func TestExtenderPagesSayWhatItIs(t *testing.T) {
 		"/":        "regex-scheduling extender v0.0.0-test for kube-scheduler, filter: regex, prioritize: load\n",
 		"/healthz": "ok\n",
 		"/readyz":  "ok\n[-] load: no data yet",
+		"/version": `"version":"v0.0.0-test"`,
 		"/metrics": `extender_build_info{version="v0.0.0-test"} 1`,
 	} {
 		w := get(handler, path)

@@ -70,7 +70,7 @@ func TestExtenderTakesClientsOfItsAuthority(t *testing.T) {
 	if err != nil || response.StatusCode != http.StatusOK {
 		t.Errorf("good: %v %s", err, answer)
 	}
-	for _, path := range []string{"/filter", "/metrics", "/"} {
+	for _, path := range []string{"/filter", "/metrics", "/", "/version"} {
 		response, answer, err := s.do(path, s.authority)
 		if err != nil {
 			t.Errorf("%s without a certificate: %v", path, err)

@@ -47,7 +47,7 @@ type reader struct {
 	native bool // it is the native plugin
 }
 
-// readers are those of a scheduler.
+// readers lists what reads a regex in a scheduler.
 func readers(config *kubescheduler.Configuration, scheduler string) (all []reader) {
 	known := len(config.Profiles) == 0 && scheduler == v1.DefaultSchedulerName
 	for _, p := range config.Profiles {

@@ -40,7 +40,7 @@ type Config struct {
 	Importing bool
 	// Resume starts with the configuration that DataDir keeps, if it can be used.
 	Resume bool
-	// APIPort and WebPort are those of the API server and of the web server of the guests. Zero: any free one.
+	// APIPort is for the API server, WebPort for the web server of the guests. Zero: any free one.
 	APIPort, WebPort int
 	Kubelets         string // OurKubelets, which empty stands for, or NoKubelets
 	// Prepare, which may be nil, gets each scheduler before it runs, with the recorder attached.

@@ -118,6 +118,9 @@ func (c *Cluster) create(ctx context.Context, k *kind, o Object) (Object, error)
 	if k.get(o.GetNamespace(), o.GetName()) != nil {
 		return nil, apierrors.NewAlreadyExists(k.resource.GroupResource(), o.GetName())
 	}
+	if pod, ok := o.(*v1.Pod); ok {
+		c.inject(pod)
+	}
 	prepared, err := c.prepare(ctx, k, o)
 	if err != nil {
 		c.refuse(o, err)

@@ -68,8 +68,9 @@ type Cluster struct {
 	held       bool           // events are delivered later
 	names      map[string]int // how many objects were created by a generateName, and how many UIDs were given by a name
 	undo       []event
-	refused    map[types.UID]string // by the owner of a pod
-	recording  int                  // transactions that are open
+	refused    map[types.UID]string               // by the owner of a pod
+	injected   map[types.NamespacedName]injection // by the workload
+	recording  int                                // transactions that are open
 	unmodelled map[string]bool
 	loading    bool // nothing follows from a write
 	failed     error
@@ -93,7 +94,7 @@ type event struct {
 func New(now func() time.Time) (*Cluster, error) {
 	c := &Cluster{
 		now: now, byName: map[schema.GroupVersionResource]*kind{}, kinds: map[reflect.Type]*kind{},
-		counted: map[string]bool{}, unmodelled: map[string]bool{}, names: map[string]int{}, refused: map[types.UID]string{},
+		counted: map[string]bool{}, unmodelled: map[string]bool{}, names: map[string]int{}, refused: map[types.UID]string{}, injected: map[types.NamespacedName]injection{},
 	}
 	for _, k := range snapshot.Kinds {
 		c.serve(k.Example(), k.Namespaced())

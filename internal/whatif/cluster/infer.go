@@ -24,6 +24,7 @@ import (
 func (c *Cluster) infer() error {
 	c.inferOwners()
 	c.inferDeployments()
+	c.inferInjections()
 	return c.inferRevisions()
 }
 

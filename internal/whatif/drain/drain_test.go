@@ -319,3 +319,21 @@ func TestRunsShowTheWorstDrainAndTheBestShrink(t *testing.T) {
 		t.Errorf("with seed %d: %v %v, %v", o.Seed, err, described(again.Moves), described(found.Moves))
 	}
 }
+
+func TestDrainRecreatesContainersThatAWebhookInjected(t *testing.T) {
+	cluster := "nodes:\n" + nodeWith("gone", "a", "4") + nodeWith("small", "a", "2") + `
+replicaSets:
+- metadata: {name: mesh, namespace: default, uid: mesh}
+  spec:
+    replicas: 1
+    selector: {matchLabels: {app: mesh}}
+    template:
+      metadata: {labels: {app: mesh}}
+      spec: {containers: [{name: c, image: c, resources: {requests: {cpu: "1"}}}]}
+pods:
+` + strings.Replace(ownedBy("ReplicaSet", "mesh", "mesh-1", "gone", "1"),
+		"containers: [", `containers: [{name: proxy, image: proxy, resources: {requests: {cpu: 1500m}}}, `, 1)
+	removed, err := Drain(t.Context(), removing(t, unmodified, cluster, "gone"))
+	testkit.Must(t, err)
+	alike(t, "moves", described(removed.Moves), "mesh-1 gone→: 0/2 nodes are available: 1 Insufficient cpu")
+}
