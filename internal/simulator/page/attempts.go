@@ -36,11 +36,9 @@ type row struct {
 // fill makes the tables, with the pages of them that a query asks for.
 func (v *attemptView) fill(query url.Values) {
 	v.Filled = true
-	v.Rows.pager = v.pager(v.Total, query, "rows", rowsPerPage)
-	v.Rows.Items = v.rows(v.Rows.From, v.Rows.To)
+	v.Rows = cutOf(v, v.rows(), query, "rows", rowsPerPage)
 	scores := v.Scores()
-	v.Ranking.pager = v.pager(len(scores), query, "scores", scoresPerPage)
-	v.Ranking.Items = scores[v.Ranking.From:v.Ranking.To]
+	v.Ranking = cutOf(v, scores, query, "scores", scoresPerPage)
 	for _, one := range scores {
 		if one.Total == scores[0].Total {
 			v.Ties++
@@ -48,29 +46,23 @@ func (v *attemptView) fill(query url.Values) {
 	}
 }
 
-func (v *attemptView) pager(all int, query url.Values, parameter string, size int) pager {
+// cutOf is a page of a table of an attempt.
+func cutOf[T any](v *attemptView, all []T, query url.Values, parameter string, size int) pageOf[T] {
 	id := strconv.FormatUint(v.ID, 10)
-	p := newPager(all, podURL(v.Namespace, v.Name)+"/attempts/"+id, query, parameter, size)
+	p := newPager(len(all), podURL(v.Namespace, v.Name)+"/attempts/"+id, query, parameter, size)
 	p.ID, p.In = parameter+"-"+id, "attempt-body"
-	return p
+	return pageOf[T]{p, all[p.From:p.To]}
 }
 
-// rows are the rows of the nodes from one index to another, over all groups.
-func (v *attemptView) rows(from, to int) (rows []row) {
+// rows are the nodes of all groups.
+func (v *attemptView) rows() (rows []row) {
 	for _, g := range v.Groups {
-		first, end := max(from, 0), min(to, g.Len())
-		if first < end {
-			for _, node := range g.Nodes()[first:end] {
-				rows = append(rows, row{g, node})
-			}
+		for _, node := range g.Nodes() {
+			rows = append(rows, row{g, node})
 		}
-		from, to = from-g.Len(), to-g.Len()
 	}
 	return rows
 }
-
-// SeveralCauses reports whether the rows have to say which of the causes theirs is.
-func (v attemptView) SeveralCauses() bool { return len(v.Causes()) > 1 }
 
 // Before are the verdicts of PreFilter, without reasons that are among the causes.
 func (v attemptView) Before() []recorder.Verdicts {
@@ -119,8 +111,10 @@ func WriteWhy(w io.Writer, r *why.Result) error {
 	if r.Attempt != nil {
 		view := attemptView{Attempt: r.Attempt}
 		view.fill(url.Values{})
-		view.Rows.Items, view.Rows.Last = view.rows(0, mostRows), 1
-		data["Attempt"], data["More"] = view, max(0, r.Attempt.Total-mostRows)
+		all := view.rows()
+		view.Rows.Items, view.Rows.Last = all[:min(len(all), mostRows)], 1
+		data["Attempt"] = view
+		data["More"] = len(all) - len(view.Rows.Items)
 	}
 	if err := inFile.ExecuteTemplate(w, "why", data); err != nil {
 		return fmt.Errorf("view why: %w", err)

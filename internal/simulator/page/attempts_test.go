@@ -22,7 +22,7 @@ func invalidRegex() *recorder.Attempt {
 func TestErrorIsSaidOnceInAnAttempt(t *testing.T) {
 	view := attemptView{Attempt: invalidRegex()}
 	view.fill(url.Values{})
-	view.Rows.Items = []row{{view.Groups[0], "kubecon-1"}}
+	view.Rows = pageOf[row]{pager{All: 1}, []row{{view.Groups[0], "kubecon-1"}}}
 	text := textOf(t, "attempt-body", view)
 	if strings.Count(text, "trailing backslash") != 1 || !strings.Contains(text, "kubecon-1 excluded") {
 		t.Errorf("it says %s", text)

@@ -40,8 +40,8 @@ func newCluster(sim *simulator.Simulator, changes <-chan struct{}) *cluster {
 type contents struct {
 	nodes   []*nodeView // by name
 	byName  map[string]*nodeView
-	pods    []*podView // the newest first
-	pending []*podView // of pods
+	placed  []*podView // and pods that have ended, the newest first
+	pending []*podView // the newest first
 	running int
 }
 
@@ -118,12 +118,11 @@ func (c *cluster) read() *contents {
 		all.nodes = append(all.nodes, view)
 		all.byName[node.Name] = view
 	}
-	known := map[string][2][]string{}
 	for _, pod := range pods {
-		all.add(&podView{pod, c.stateOf(pod, known)})
+		all.add(&podView{pod, c.stateOf(pod)})
 	}
 	slices.SortFunc(all.nodes, func(a, b *nodeView) int { return natural(a.Name, b.Name) })
-	slices.SortFunc(all.pods, newestFirst)
+	slices.SortFunc(all.placed, newestFirst)
 	slices.SortFunc(all.pending, newestFirst)
 	for _, n := range all.nodes {
 		slices.SortFunc(n.Pods, func(a, b *podView) int { return natural(a.Name, b.Name) })
@@ -147,7 +146,6 @@ func viewOf(node *v1.Node) *nodeView {
 // add puts a pod on its node, or among the pending ones. A pod that has ended requests
 // nothing any more.
 func (c *contents) add(pod *podView) {
-	c.pods = append(c.pods, pod)
 	if pod.Status.Phase == v1.PodRunning {
 		c.running++
 	}
@@ -155,6 +153,7 @@ func (c *contents) add(pod *podView) {
 		c.pending = append(c.pending, pod)
 		return
 	}
+	c.placed = append(c.placed, pod)
 	n := c.byName[pod.Spec.NodeName]
 	if n == nil {
 		return
@@ -221,25 +220,20 @@ func natural(a, b string) int {
 // number is the number that a text begins with, or empty.
 func number(s string) string { return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))] }
 
-const (
-	// betweenEvents is the least time between two events to one browser: often enough
-	// to look live, rarely enough to look at.
-	betweenEvents = 400 * time.Millisecond
-	// heartbeat keeps the connection of a quiet cluster from looking dead.
-	heartbeat = 20 * time.Second
-)
+// betweenEvents is the least time between two events to one browser: often enough
+// to look live, rarely enough to look at.
+const betweenEvents = 400 * time.Millisecond
 
 // events reports each change to the browser, by server-sent events. The browser then asks
 // for what it shows.
 func (p *page) events(w http.ResponseWriter, r *http.Request) error {
-	const changed, stillHere = "event: cluster\ndata:\n\n", ": still here\n\n"
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache")
 	rc := http.NewResponseController(w)
 	_ = rc.SetWriteDeadline(time.Time{})
 	changes := p.sim.Changes(r.Context())
-	for event := changed; ; {
-		_, err := fmt.Fprint(w, event)
+	for {
+		_, err := fmt.Fprint(w, "event: cluster\ndata:\n\n")
 		if err != nil || rc.Flush() != nil {
 			return nil // the browser is gone
 		}
@@ -247,10 +241,7 @@ func (p *page) events(w http.ResponseWriter, r *http.Request) error {
 		select {
 		case <-r.Context().Done():
 			return nil
-		case <-time.After(heartbeat):
-			event = stillHere
 		case <-changes:
-			event = changed
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -76,20 +75,14 @@ func (d document) decode() problems {
 		return d.problem("", "not an object: it has no fields")
 	}
 	for _, field := range []string{"apiVersion", "kind"} {
-		switch value := d.Object[field].(type) {
-		case nil:
-			return d.problem(field, "required")
-		case string:
-		default:
-			return d.problem(field, "must be a string, not %v", value)
+		value, ok := d.Object[field].(string)
+		if !ok || value == "" {
+			return d.problem(field, "required, as a string")
 		}
 	}
 	object, err := scheme.Scheme.New(d.GroupVersionKind())
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil // the API server knows whether it has this kind
-	case d.GetKind() == "List":
-		return d.problem("kind", "a List is not supported: separate the objects by a line ---")
 	}
 	return problems(d.Check(object))
 }
@@ -143,14 +136,9 @@ func (d document) problems(err error) problems {
 	details := cmp.Or(status.Details, &metav1.StatusDetails{})
 	switch {
 	case status.Reason == metav1.StatusReasonAlreadyExists:
-		where := ""
-		if d.GetNamespace() != "" {
-			where = " in namespace " + d.GetNamespace()
-		}
-		return d.problem("metadata.name", "%s %s already exists%s: choose another name, or delete it first",
-			d.GetKind(), cmp.Or(details.Name, d.GetName()), where)
+		return d.problem("metadata.name", "%s", status.Message)
 	case status.Reason == metav1.StatusReasonNotFound && details.Kind == "namespaces":
-		return d.problem("metadata.namespace", "namespace %s does not exist: create it first, or use another one, such as default", details.Name)
+		return d.problem("metadata.namespace", "%s", status.Message)
 	case len(details.Causes) > 0:
 		return d.causes(details.Causes)
 	}
@@ -165,49 +153,11 @@ func (d document) causes(all []metav1.StatusCause) (wrong problems) {
 			field = strings.Replace(field, "metadata.taints", "spec.taints", 1)
 		}
 		p := d.problem(field, "%s", plain(cause.Message))[0]
-		_, at := d.Find(field)
-		if at != nil {
-			for _, n := range at.Content {
-				if strings.HasPrefix(cause.Message, "Invalid value: "+strconv.Quote(n.Value)) { // one of many labels
-					p.Line = n.Line
-				}
-			}
-		}
 		if !slices.Contains(wrong, p) {
 			wrong = append(wrong, p)
 		}
 	}
 	return wrong
-}
-
-// editProblems are problems, given the difference of an edit. A field that is immutable is reported at
-// the edited lines of its part of the object.
-func (d document) editProblems(err error, difference []byte) (wrong problems) {
-	var patch map[string]any
-	_ = json.Unmarshal(difference, &patch) // it was made from two objects
-	for _, p := range d.problems(err) {
-		part, _, _ := strings.Cut(p.Field, ".")
-		if !immutable.MatchString(p.Message) || patch[part] == nil {
-			wrong = append(wrong, p)
-			continue
-		}
-		for _, field := range leaves(part, patch[part]) {
-			wrong = append(wrong, d.problem(field, "%s; to change it, delete and recreate the %s", p.Message, d.GetKind())...)
-		}
-	}
-	return wrong
-}
-
-// leaves are the paths of the values in a merge patch.
-func leaves(path string, value any) (all []string) {
-	fields, _ := value.(map[string]any)
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		all = append(all, leaves(path+"."+name, fields[name])...)
-	}
-	if len(fields) == 0 {
-		all = []string{path}
-	}
-	return all
 }
 
 // The API server sends problems as text, of these forms.
@@ -216,8 +166,6 @@ var (
 	forbidden = regexp.MustCompile(`^[\w.]+ "[^"]*" is forbidden: `)
 	// notPlain precedes the message about a value that is null, JSON, printed by Go, or long.
 	notPlain = regexp.MustCompile(`(?s)^Invalid value: (null|[\[{].*[\]}]|[\w.\[\]*&]+[({].*[)}]|"([^"\\]|\\.){200,}"): `)
-	// immutable is in the message about a field that an update must not change.
-	immutable = regexp.MustCompile(`may not (be changed|change)|immutable|updates to .* are forbidden`)
 )
 
 // plain removes from a message what is for programs: the difference of two Go structs, and

@@ -52,13 +52,13 @@ func (p *page) editObject(w http.ResponseWriter, r *http.Request, k kind) error 
 	if err != nil {
 		return notFound(err.Error())
 	}
-	text, err := yaml.Marshal(editable(k, found))
+	original, err := yaml.Marshal(editable(k, found))
 	if err != nil {
 		return err
 	}
 	return p.show(w, r, "editor", "Edit "+name, "", editor{
 		Title: "Edit " + k.Title + " " + name, Hint: "Only your changes are sent.",
-		Action: "/update", Submit: "Apply", After: k.home(found), Kind: k, Text: string(text), Original: string(text),
+		Action: "/update", Submit: "Apply", After: k.list(), Kind: k, Text: p.tried(r, string(original)), Original: string(original),
 		Events: p.happened(k.Title, found.GetNamespace(), name),
 	})
 }
@@ -68,16 +68,6 @@ func (k kind) list() string {
 		return "/"
 	}
 	return "/objects"
-}
-
-func (k kind) home(o *unstructured.Unstructured) string {
-	switch k.Title {
-	case "Node":
-		return nodeURL(o.GetName())
-	case "Pod":
-		return podURL(o.GetNamespace(), o.GetName())
-	}
-	return k.list()
 }
 
 // editable is an object without the fields that only the cluster writes.
@@ -135,12 +125,7 @@ func complete(o *unstructured.Unstructured) {
 	if o.GetName() == "" && o.GetGenerateName() != "" {
 		o.SetName(o.GetGenerateName() + rand.String(5))
 	}
-	labels := o.GetLabels()
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	labels[v1.LabelHostname] = o.GetName()
-	o.SetLabels(labels)
+	_ = unstructured.SetNestedField(o.Object, o.GetName(), "metadata", "labels", v1.LabelHostname) // else the API server rejects them
 }
 
 const (
@@ -200,39 +185,47 @@ func (p *page) repeat(ctx context.Context, o *unstructured.Unstructured, pattern
 // update sends the difference between the text before the edit and the edited one: so it
 // keeps what others have changed meanwhile.
 func (p *page) update(w http.ResponseWriter, r *http.Request) error {
-	before, wrong := readDocuments(r.FormValue("original"))
-	after, more := readDocuments(p.text(r))
-	wrong = append(wrong, more...)
-	if len(wrong) == 0 {
-		wrong = otherObject(before, after)
-	}
+	before, after, wrong := p.edited(r)
 	if len(wrong) > 0 {
 		return wrong
 	}
-	diff, err := difference(before[0], after[0])
-	if err != nil {
-		return fmt.Errorf("compare with the original: %w", err)
+	if err := p.patch(r.Context(), before, after); err != nil {
+		return after.problems(err)
 	}
-	changedStatus := !reflect.DeepEqual(before[0].Object["status"], after[0].Object["status"])
-	if err := p.patch(r.Context(), after[0].Unstructured, diff, changedStatus); err != nil {
-		return after[0].editProblems(err, diff)
+	return done(w, r, "Changed "+strings.ToLower(after.GetKind())+" "+after.GetName())
+}
+
+// edited is the object of a form before the edit and after it.
+func (p *page) edited(r *http.Request) (before, after document, wrong problems) {
+	original, wrong := readDocuments(r.FormValue("original"))
+	text, more := readDocuments(p.text(r))
+	wrong = append(wrong, more...)
+	if len(wrong) == 0 {
+		wrong = otherObject(original, text)
 	}
-	return done(w, r, "Changed "+strings.ToLower(after[0].GetKind())+" "+after[0].GetName())
+	if len(wrong) > 0 {
+		return before, after, wrong
+	}
+	return original[0], text[0], nil
 }
 
 // patch applies the difference of two objects. From the second request the API server takes
 // the status, from the first one the rest.
-func (p *page) patch(ctx context.Context, o *unstructured.Unstructured, diff []byte, status bool) error {
-	resource, err := p.client.of(o)
+func (p *page) patch(ctx context.Context, before, after document) error {
+	diff, err := difference(before, after)
+	if err != nil {
+		return err
+	}
+	resource, err := p.client.of(after.Unstructured)
 	if err != nil {
 		return err
 	}
 	options := metav1.PatchOptions{FieldManager: author, FieldValidation: metav1.FieldValidationStrict}
-	_, err = resource.Patch(ctx, o.GetName(), types.MergePatchType, diff, options)
-	if err != nil || !status {
+	_, err = resource.Patch(ctx, after.GetName(), types.MergePatchType, diff, options)
+	if err != nil || reflect.DeepEqual(before.Object["status"], after.Object["status"]) {
 		return err
 	}
-	_, err = resource.Patch(ctx, o.GetName(), types.MergePatchType, diff, options, "status")
+	_, err = resource.Patch(ctx, after.GetName(), types.MergePatchType, diff, options, "status")
 	return err
 }
 

@@ -27,7 +27,7 @@ func pendingPod(namespace, name string, last *recorder.Attempt, patterns ...stri
 	for i, pattern := range patterns {
 		pod.Annotations[[]string{regex.Annotation, regex.ExcludeAnnotation}[i]] = pattern
 	}
-	return &podView{pod, pendingState(pod, last, false)}
+	return &podView{pod, pendingState(pod, last)}
 }
 
 // rejected is an attempt with a number of rejected nodes for each reason.
@@ -143,17 +143,15 @@ func TestPendingStateOfAPodNamesItsCause(t *testing.T) {
 	gated.Status.Conditions = []v1.PodCondition{{Type: v1.PodScheduled, Reason: v1.PodReasonSchedulingGated, Message: "gated"}}
 	fails := &recorder.Attempt{Result: recorder.Failed, Message: "timeout"}
 	for _, tt := range []struct {
-		pod     *v1.Pod
-		last    *recorder.Attempt
-		invalid bool
-		want    podState
+		pod  *v1.Pod
+		last *recorder.Attempt
+		want podState
 	}{
-		{gated, nil, true, podState{"quiet", "Scheduling gated", "gated", "gated"}},
-		{&v1.Pod{}, fails, false, podState{"failing", "Scheduler error", "timeout", "timeout"}},
-		{&v1.Pod{}, fails, true, podState{"failing", "Invalid regex", "timeout", "timeout"}},
-		{&v1.Pod{}, rejected(map[string]int{"a": 1}), false, podState{"pending", "Unschedulable", "0/1 nodes are available: 1 a.", "a"}},
+		{gated, nil, podState{"quiet", "Scheduling gated", "gated", "gated"}},
+		{&v1.Pod{}, fails, podState{"failing", "Scheduler error", "timeout", "timeout"}},
+		{&v1.Pod{}, rejected(map[string]int{"a": 1}), podState{"pending", "Unschedulable", "0/1 nodes are available: 1 a.", "a"}},
 	} {
-		got := pendingState(tt.pod, tt.last, tt.invalid)
+		got := pendingState(tt.pod, tt.last)
 		if got != tt.want {
 			t.Errorf("got  %q\nwant %q", got, tt.want)
 		}

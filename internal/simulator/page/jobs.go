@@ -1,19 +1,23 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"html/template"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
 )
 
-// jobs are long work that people start: the running jobs, and the last ones that have ended. A
-// job goes on without its browser.
+// jobs are long work that people start. A job goes on without its browser, and is kept as long as the process runs, with
+// its result: that of 3,000 pods is some 600 KB.
 type jobs struct {
 	ctx context.Context
 
@@ -22,18 +26,15 @@ type jobs struct {
 	all  []*job // the newest first
 }
 
-// keptJobs is how many of the ended jobs without a result are kept. Results are kept as long as the process runs:
-// compressed, one is some 100 KB.
-const keptJobs = 16
-
 type job struct {
-	ID          int
-	Title       string
-	Drains      string // the node that it drains, if it does
-	Again       string // for a what-if, the address of its form; empty for any other work
-	*comparison        // nil for any other work
-	Began       time.Time
-	result      []byte // of a what-if: HTML, compressed. It is set before the job has ended
+	ID       int
+	Title    string
+	Drains   string // the node that it drains, if it does
+	Again    string // for a what-if, the address of its form; empty for any other work
+	Tried    string // for a what-if, the text of its form
+	Compares bool   // whether the result is a document of its own
+	Began    time.Time
+	result   []byte // of a what-if: HTML. It is set before the job has ended
 
 	cancel  context.CancelFunc
 	ended   chan struct{}
@@ -86,18 +87,10 @@ func (j *jobs) add(one *job, work work) *job {
 	return one
 }
 
-// list returns the jobs, the newest first, and forgets old ones that have ended.
+// list returns the jobs, the newest first.
 func (j *jobs) list() (all []*job) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	left := keptJobs
-	j.all = slices.DeleteFunc(j.all, func(one *job) bool {
-		if !one.Ended() || one.result != nil {
-			return false
-		}
-		left--
-		return left < 0
-	})
 	return slices.Clone(j.all)
 }
 
@@ -112,7 +105,7 @@ func (j *jobs) stopOthers(own *job) {
 	}
 }
 
-// get returns nil if the job is not kept.
+// get returns nil if there is no such job.
 func (j *jobs) get(id string) *job {
 	for _, one := range j.list() {
 		if strconv.Itoa(one.ID) == id {
@@ -126,13 +119,21 @@ func (j *jobs) whatIfs() []*job {
 	return slices.DeleteFunc(j.list(), func(one *job) bool { return one.Again == "" })
 }
 
-// comparison returns nil if the job is no comparison, too.
-func (j *jobs) comparison(id string) *job {
-	one := j.get(id)
-	if one != nil && one.comparison != nil {
-		return one
+// Form is the address of a what-if's form, with the text that was tried.
+func (j *job) Form() string {
+	if strings.Contains(j.Again, "?") {
+		return j.Again + "&from=" + strconv.Itoa(j.ID)
 	}
-	return nil
+	return j.Again + "?from=" + strconv.Itoa(j.ID)
+}
+
+// tried is the text that the what-if of a form's query has tried, or else the usual one.
+func (p *page) tried(r *http.Request, usual string) string {
+	from := p.jobs.get(r.URL.Query().Get("from"))
+	if from == nil {
+		return usual
+	}
+	return cmp.Or(from.Tried, usual)
 }
 
 // Ended reports whether the job has ended.
@@ -169,7 +170,7 @@ const soon = 400 * time.Millisecond
 func (p *page) job(w http.ResponseWriter, r *http.Request) error {
 	one := p.jobs.get(r.PathValue("id"))
 	if one == nil {
-		return problems{{Message: "this job is no longer kept"}}
+		return problems{{Message: "the simulator does not know this job: it has restarted"}}
 	}
 	return p.await(w, r, one)
 }
@@ -219,4 +220,38 @@ func (p *page) await(w http.ResponseWriter, r *http.Request, one *job) error {
 func done(w http.ResponseWriter, r *http.Request, notice string) error {
 	notify(w, notice, true)
 	return fragment(w, r, "problems", problems(nil))
+}
+
+// URL is the address of a what-if's result.
+func (j *job) URL() string { return "/results/" + strconv.Itoa(j.ID) }
+
+const resultsTab = "results"
+
+func (p *page) resultList(w http.ResponseWriter, r *http.Request) error {
+	return p.show(w, r, "results", "Results", resultsTab, p.jobs.whatIfs())
+}
+
+// running are the jobs that have not ended and that a tab does not show itself.
+func (p *page) running(tab string) []*job {
+	return slices.DeleteFunc(p.jobs.list(), func(one *job) bool {
+		return one.Ended() || tab == resultsTab && one.Again != ""
+	})
+}
+
+// result shows the result of a what-if. That of a comparison is a document of its own.
+func (p *page) result(w http.ResponseWriter, r *http.Request) error {
+	one := p.jobs.get(r.PathValue("id"))
+	if one == nil {
+		return notFound("There is no such result: results are kept as long as the simulator runs.")
+	}
+	if !one.Ended() || one.result == nil {
+		http.Redirect(w, r, "/results", http.StatusSeeOther)
+		return nil
+	}
+	if !one.Compares {
+		return p.show(w, r, "kept", one.Title, resultsTab, template.HTML(one.result))
+	}
+	w.Header().Set("Content-Security-Policy", compare.Policy)
+	send(w, http.StatusOK, one.result)
+	return nil
 }

@@ -51,23 +51,6 @@ func TestJobHasProgressAndAnOutcome(t *testing.T) {
 	}
 }
 
-func TestRunningJobIsKeptHoweverManyFollow(t *testing.T) {
-	all := &jobs{ctx: t.Context()}
-	first := all.start("first", func(ctx context.Context, _ *job) (outcome, error) {
-		<-ctx.Done()
-		return outcome{}, nil
-	})
-	for range 2 * keptJobs {
-		ended(t, all.start("another", func(context.Context, *job) (outcome, error) { return outcome{}, nil }))
-	}
-	if all.get(id(first, 0)) != first || len(all.running()) != 1 {
-		t.Errorf("the first is kept as %v; running %v", all.get(id(first, 0)), all.running())
-	}
-	if all.get(id(first, 1)) != nil || all.get(id(first, 2*keptJobs)) == nil {
-		t.Error("the oldest finished one is kept, or the last is not")
-	}
-}
-
 func TestCancelAndResetStopJobs(t *testing.T) {
 	all := &jobs{ctx: t.Context()}
 	wait := func(ctx context.Context, _ *job) (outcome, error) {
@@ -88,22 +71,5 @@ func TestCancelAndResetStopJobs(t *testing.T) {
 	came := ended(t, reset)
 	if came.Notice != "reset" || !creating.Ended() || comparing.Ended() {
 		t.Errorf("got %+v; creating has ended: %v, comparing: %v", came, creating.Ended(), comparing.Ended())
-	}
-}
-
-// TestResultsAreKeptAsLongAsTheProcess: their links do not break, however many jobs follow.
-func TestResultsAreKeptAsLongAsTheProcess(t *testing.T) {
-	all := &jobs{ctx: t.Context()}
-	keeps := func(_ context.Context, own *job) (outcome, error) {
-		return outcome{}, own.keep([]byte("<p>result</p>"))
-	}
-	first := all.add(&job{Title: "Which nodes can go?", Again: "/removal"}, keeps)
-	ended(t, first)
-	for range 2 * keptJobs {
-		ended(t, all.add(&job{Title: "Comparing", Again: "/compare/new"}, keeps))
-		ended(t, all.start("another", func(context.Context, *job) (outcome, error) { return outcome{}, nil }))
-	}
-	if all.get(id(first, 0)) != first || len(all.whatIfs()) != 1+2*keptJobs || len(all.list()) != 1+3*keptJobs {
-		t.Errorf("the first is kept as %v, of %d results and %d jobs", all.get(id(first, 0)), len(all.whatIfs()), len(all.list()))
 	}
 }

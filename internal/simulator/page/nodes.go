@@ -25,10 +25,14 @@ func (p *page) node(w http.ResponseWriter, r *http.Request) error {
 	if n == nil {
 		return notFound("Node " + name + " does not exist.")
 	}
+	drain := p.jobs.drainOf(name)
+	if drain != nil && drain.Ended() && !n.Spec.Unschedulable {
+		drain = nil // it is history
+	}
 	tools, pods := newToolbar(r, "", nil, nil), slices.Clone(n.Pods)
 	sortPods(pods, tools.Sort)
 	return p.show(w, r, "node", name, "cluster", map[string]any{
-		"Node": n, "Self": r.URL.String(), "Tools": tools, "Pods": cut(pods, r, "page", podsPerPage), "Drain": p.drainOf(n),
+		"Node": n, "Self": r.URL.String(), "Tools": tools, "Pods": cut(pods, r, "page", podsPerPage), "Drain": drain,
 		"Events": p.happened("Node", "", name),
 	})
 }
@@ -43,12 +47,11 @@ func (n *nodeView) Bare() (bare int) {
 	return bare
 }
 
-// drainOf is the last drain of a node, or nil: also if it has ended and the node is not
-// cordoned any more.
-func (p *page) drainOf(n *nodeView) *job {
-	all := p.jobs.list()
-	i := slices.IndexFunc(all, func(one *job) bool { return one.Drains == n.Name })
-	if i < 0 || all[i].Ended() && !n.Spec.Unschedulable {
+// drainOf is the last drain of a node, or nil.
+func (j *jobs) drainOf(node string) *job {
+	all := j.list()
+	i := slices.IndexFunc(all, func(one *job) bool { return one.Drains == node })
+	if i < 0 {
 		return nil
 	}
 	return all[i]
@@ -85,10 +88,9 @@ func (p *page) cordon(w http.ResponseWriter, r *http.Request) error {
 // evictions, or somebody stops it.
 func (p *page) drain(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
-	all := p.jobs.list()
-	i := slices.IndexFunc(all, func(one *job) bool { return one.Drains == name && !one.Ended() })
-	if i >= 0 {
-		return p.await(w, r, all[i])
+	last := p.jobs.drainOf(name)
+	if last != nil && !last.Ended() {
+		return p.await(w, r, last)
 	}
 	return p.await(w, r, p.jobs.add(&job{Title: "Draining " + name, Drains: name}, p.evict))
 }

@@ -2,7 +2,6 @@ package page
 
 import (
 	"cmp"
-	"context"
 	"embed"
 	"fmt"
 	"net/http"
@@ -17,11 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/rand"
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 
@@ -127,13 +122,9 @@ func (p *page) scale(w http.ResponseWriter, r *http.Request, k kind) error {
 		return notFound("A " + k.Title + " has no such replicas.")
 	}
 	in, name := p.named(r, k)
-	replicas, err := scaleBy(r.Context(), in, name, by)
-	return answer(w, fmt.Sprintf("%s %s: %s", k.Key(), name, report.Plural(int(replicas), "replica")), true, err)
-}
-
-func scaleBy(ctx context.Context, in dynamic.ResourceInterface, name string, by int64) (replicas int64, err error) {
+	var replicas int64
 	err = retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		raw, err := in.Get(ctx, name, metav1.GetOptions{}, "scale")
+		raw, err := in.Get(r.Context(), name, metav1.GetOptions{}, "scale")
 		if err != nil {
 			return err
 		}
@@ -142,10 +133,10 @@ func scaleBy(ctx context.Context, in dynamic.ResourceInterface, name string, by 
 		if err := unstructured.SetNestedField(raw.Object, replicas, "spec", "replicas"); err != nil {
 			return err
 		}
-		_, err = in.Update(ctx, raw, metav1.UpdateOptions{FieldManager: author}, "scale")
+		_, err = in.Update(r.Context(), raw, metav1.UpdateOptions{FieldManager: author}, "scale")
 		return err
 	})
-	return replicas, err
+	return answer(w, fmt.Sprintf("%s %s: %s", k.Key(), name, report.Plural(int(replicas), "replica")), true, err)
 }
 
 // kind is a kind of object that the page has a form for. All are at v1. Use says in a line
@@ -194,6 +185,11 @@ func (k kind) Scales() bool {
 	return slices.Contains([]string{"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"}, k.Title)
 }
 
+// RollsOut reports whether a changed pod template of the kind replaces running pods.
+func (k kind) RollsOut() bool {
+	return slices.Contains([]string{"Deployment", "StatefulSet", "DaemonSet"}, k.Title)
+}
+
 // onOverview reports whether the overview shows the kind, and the list of objects does not.
 func (k kind) onOverview() bool { return k.Title == "Node" || k.Title == "Pod" }
 
@@ -232,19 +228,6 @@ func (k kind) manifest() (string, error) {
 type objectClient struct {
 	dynamic.Interface
 	mapper meta.RESTMapper
-}
-
-// newObjectClient asks the API server for its kinds when it first needs them.
-func newObjectClient(config *rest.Config) (*objectClient, error) {
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("client of objects: %w", err)
-	}
-	kinds, err := discovery.NewDiscoveryClientForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("client of objects: %w", err)
-	}
-	return &objectClient{client, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(kinds))}, nil
 }
 
 // of is where an object is sent to. It gives an object that needs a namespace and

@@ -23,23 +23,36 @@ const (
 // toolbar filters and sorts a list.
 type toolbar struct {
 	Path, Hint, Filter, Sort string
-	Sorts                    [][2]string // of a list without heads of columns
-	Namespace                string      // empty: all
-	Namespaces               []string    // empty where the list is not by namespace
+	Sorts                    []order  // of a list without heads of columns
+	Namespace                string   // empty: all
+	Namespaces               []string // empty where the list is not by namespace
 
 	query url.Values
 }
 
-var nodeSorts = [][2]string{
-	{"", "name"},
-	{"pods", "most pods"},
-	{"cpu", "CPU requested"},
-	{"memory", "memory requested"},
-	{"zone", "zone, instance type"},
-	{"newest", "newest"},
+// order is a way to sort nodes.
+type order struct {
+	Key, Title string
+	compare    func(a, b *nodeView) int
 }
 
-func newToolbar(r *http.Request, hint string, sorts [][2]string, namespaces []string) toolbar {
+var orders = []order{
+	{"", "name", func(_, _ *nodeView) int { return 0 }}, // as they are
+	{"pods", "most pods", func(a, b *nodeView) int { return len(b.Pods) - len(a.Pods) }},
+	{"cpu", "CPU requested", func(a, b *nodeView) int { return int(b.CPU.Percent() - a.CPU.Percent()) }},
+	{"memory", "memory requested", func(a, b *nodeView) int { return int(b.Memory.Percent() - a.Memory.Percent()) }},
+	{"zone", "zone, instance type", func(a, b *nodeView) int { return slices.Compare(a.Place(), b.Place()) }},
+	{"newest", "newest", func(a, b *nodeView) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) }},
+}
+
+func sortNodes(nodes []*nodeView, by string) {
+	i := slices.IndexFunc(orders, func(one order) bool { return one.Key == by })
+	if i >= 0 {
+		slices.SortStableFunc(nodes, orders[i].compare)
+	}
+}
+
+func newToolbar(r *http.Request, hint string, sorts []order, namespaces []string) toolbar {
 	q := r.URL.Query()
 	return toolbar{r.URL.Path, hint, q.Get("filter"), q.Get("sort"), sorts, q.Get("namespace"), namespaces, q}
 }
@@ -119,46 +132,24 @@ func (p *podView) fields() []string {
 }
 
 func (p *page) overview(w http.ResponseWriter, r *http.Request) error {
-	c, tools := p.cluster.now(), newToolbar(r, "text or regex: nodes, zones, pods, reasons", nodeSorts, nil)
+	c, tools := p.cluster.now(), newToolbar(r, "text or regex: nodes, zones, pods, reasons", orders, nil)
 	nodes, pending := keep(tools, c.nodes), keep(tools, c.pending)
 	sortNodes(nodes, tools.Sort)
 	return p.show(w, r, "overview", "Cluster", "cluster", map[string]any{
-		"Tools": tools, "Self": r.URL.String(), "AllNodes": len(c.nodes), "AllPods": len(c.pods), "AllPending": len(pending), "Totals": c.totals(),
+		"Tools": tools, "Self": r.URL.String(), "AllNodes": len(c.nodes), "AllPods": len(c.pending) + len(c.placed), "AllPending": len(pending), "Totals": c.totals(),
 		"Nodes":   cut(nodes, r, "page", nodesPerPage),
 		"Pending": cut(groupsOf(pending), r, "pending", pendingPerPage),
 	})
 }
 
-func sortNodes(nodes []*nodeView, by string) {
-	orders := map[string]func(a, b *nodeView) int{
-		"pods":   func(a, b *nodeView) int { return len(b.Pods) - len(a.Pods) },
-		"cpu":    func(a, b *nodeView) int { return int(b.CPU.Percent() - a.CPU.Percent()) },
-		"memory": func(a, b *nodeView) int { return int(b.Memory.Percent() - a.Memory.Percent()) },
-		"zone":   func(a, b *nodeView) int { return slices.Compare(a.Place(), b.Place()) },
-		"newest": func(a, b *nodeView) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) },
-	}
-	order := orders[by]
-	if order != nil {
-		slices.SortStableFunc(nodes, order)
-	}
-}
-
 func (p *page) podList(w http.ResponseWriter, r *http.Request) error {
 	c, tools := p.cluster.now(), newToolbar(r, "text or regex: name, node, regex, reason", nil, p.namespaces())
-	pods := keep(tools, c.pods)
-	slices.SortStableFunc(pods, func(a, b *podView) int { return cmp.Compare(rank(a), rank(b)) })
+	all := slices.Concat(c.pending, c.placed)
+	pods := keep(tools, all)
 	sortPods(pods, tools.Sort)
 	return p.show(w, r, "podlist", "Pods", "pods", map[string]any{
-		"Tools": tools, "Self": r.URL.String(), "AllPods": len(c.pods), "Pods": cut(pods, r, "page", podsPerPage),
+		"Tools": tools, "Self": r.URL.String(), "AllPods": len(all), "Pods": cut(pods, r, "page", podsPerPage),
 	})
-}
-
-// rank puts pending pods first, and then the newest.
-func rank(p *podView) int {
-	if isPending(p.Pod) {
-		return 0
-	}
-	return 1
 }
 
 // sortPods sorts by a column, backwards with a - before it.

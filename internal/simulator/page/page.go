@@ -13,10 +13,13 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/restmapper"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 )
@@ -31,7 +34,7 @@ type page struct {
 
 // New makes the handler of the page. Jobs that people start in it end with ctx.
 func New(ctx context.Context, sim *simulator.Simulator) (http.Handler, error) {
-	client, err := newObjectClient(sim.AdminConfig())
+	client, err := dynamic.NewForConfig(sim.AdminConfig())
 	if err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}
@@ -40,7 +43,7 @@ func New(ctx context.Context, sim *simulator.Simulator) (http.Handler, error) {
 		cluster: newCluster(sim, sim.Changes(ctx)),
 		jobs:    &jobs{ctx: ctx},
 		turn:    make(chan struct{}, 1),
-		client:  client,
+		client:  &objectClient{client, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(sim.Client().Discovery()))},
 	}
 	return p.routes(), nil
 }
@@ -73,14 +76,15 @@ func (p *page) routes() http.Handler {
 		"POST /update":                               p.update,
 		"POST /delete/{kind}":                        ofKind(p.deleteObject),
 		"POST /scale/{kind}":                         ofKind(p.scale),
-		"GET /scheduler":                             p.schedulerForm,
+		"GET /scheduler":                             p.schedulerForm("Scheduler configuration", false),
 		"POST /scheduler":                            p.applyScheduler,
 		"GET /results":                               p.resultList,
 		"GET /results/{id}":                          p.result,
 		"POST /compare":                              p.compare,
-		"GET /compare/new":                           p.compareForm,
+		"GET /compare/new":                           p.schedulerForm("Compare configurations", true),
 		"GET /fit":                                   p.fitForm,
 		"POST /fit":                                  p.fit,
+		"POST /rollout":                              p.rollout,
 		"GET /removal":                               p.removalForm,
 		"POST /removal":                              p.remove,
 		"GET /export":                                p.export,
@@ -182,27 +186,16 @@ func (s *Starting) Say(step string) {
 	s.steps = append(s.steps, step)
 }
 
-func (s *Starting) view() map[string]any {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return map[string]any{"Elapsed": time.Since(s.began), "Steps": slices.Clone(s.steps), "Last": len(s.steps) - 1}
-}
-
-// ServeHTTP sends the steps for every address but that of an asset; the API gets an error.
+// ServeHTTP sends the steps for every address but that of an asset.
 func (s *Starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, "/assets/") {
 		http.FileServerFS(assets).ServeHTTP(w, r)
 		return
 	}
 	w.Header().Set("Retry-After", "1")
-	if strings.HasPrefix(r.URL.Path, "/api/") {
-		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = w.Write([]byte(`{"message":"the simulator is starting"}` + "\n"))
-		return
-	}
-	body, err := execute("starting", s.view())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	body, err := execute("starting", map[string]any{"Elapsed": time.Since(s.began), "Steps": s.steps, "Last": len(s.steps) - 1})
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

@@ -1,9 +1,11 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,61 +15,15 @@ import (
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/resource"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	"k8s.io/utils/ptr"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
-
-// matching is which of the current nodes a pod's regexes match.
-type matching struct {
-	Pattern, Exclude *string // nil where there is none
-	Nodes, Of        int
-	Problem          string // why a pattern is invalid
-	Ignored          string // why the scheduler does not read them
-}
-
-// match is nil for a pod without a regex.
-func (c *cluster) match(pod *v1.Pod) *matching {
-	keys, excluding := c.sim.Annotations(schedulerOf(pod))
-	m := &matching{Pattern: annotation(pod, keys...), Exclude: annotation(pod, excluding...)}
-	if m.Pattern == nil && m.Exclude == nil {
-		m.Pattern, m.Exclude = annotation(pod, regex.Annotation), annotation(pod, regex.ExcludeAnnotation)
-		switch {
-		case m.Pattern != nil:
-			m.Ignored = whyIgnored(schedulerOf(pod), regex.Annotation, keys)
-		case m.Exclude != nil:
-			m.Ignored = whyIgnored(schedulerOf(pod), regex.ExcludeAnnotation, excluding)
-		default:
-			return nil
-		}
-		return m
-	}
-	selector, err := c.compiled.Select(m.Pattern, m.Exclude)
-	var wrong *regex.PatternError
-	if errors.As(err, &wrong) {
-		m.Problem = wrong.Problem // the page shows the pattern beside it
-		if wrong.Annotation == regex.ExcludeAnnotation && m.Pattern != nil {
-			m.Problem = "the nodes to exclude: " + wrong.Problem
-		}
-		return m
-	}
-	nodes := c.now().nodes
-	m.Of = len(nodes)
-	for _, n := range nodes {
-		if selector == nil || selector.Match(n.Name) {
-			m.Nodes++
-		}
-	}
-	return m
-}
-
-func whyIgnored(scheduler, key string, reads []string) string {
-	if len(reads) == 0 {
-		return fmt.Sprintf("no plugin of the scheduler “%s” reads a regex", scheduler)
-	}
-	return fmt.Sprintf("the scheduler reads %s, not %s", strings.Join(reads, " and "), key)
-}
 
 // pod shows the state of a pod and its attempts. Of a deleted pod it shows what the recorder
 // still has.
@@ -78,8 +34,11 @@ func (p *page) pod(w http.ResponseWriter, r *http.Request) error {
 	pod, err := p.sim.Informers().Core().V1().Pods().Lister().Pods(namespace).Get(name)
 	switch {
 	case err == nil:
-		data["Pod"] = &podView{pod, p.cluster.stateOf(pod, map[string][2][]string{})}
-		data["Matching"] = p.cluster.match(pod)
+		data["Pod"] = &podView{pod, p.cluster.stateOf(pod)}
+		data["Matching"], err = p.cluster.match(schedulerOf(pod), (&podView{Pod: pod}).annotation)
+		if err != nil {
+			return err
+		}
 		last := p.cluster.lastAttempt(pod)
 		if last != nil && isPending(pod) {
 			data["Short"] = last.Shortages
@@ -151,3 +110,161 @@ func postFilter(a *recorder.Attempt) string {
 	}
 	return "no node nominated, no pod preempted"
 }
+
+// podView is a pod and its state.
+type podView struct {
+	*v1.Pod
+	State podState
+}
+
+// podState says in words where a pod is, or why it is pending.
+type podState struct {
+	Tone   string // pending, failing, fine or quiet: the stylesheet knows them
+	Title  string // in text, its node stands after it
+	Reason string // why the pod is pending
+	Cause  string // Reason without what differs from one pod to the next
+}
+
+// text is Title and Cause: what the pods of a group have in common.
+func (s podState) text() string { return s.Title + ": " + s.Cause + "." }
+
+// isPending reports whether a pod needs a node and has none.
+func isPending(pod *v1.Pod) bool { return pod.Spec.NodeName == "" && !podutil.IsPodTerminal(pod) }
+
+// stateOf takes the reason from the last attempt that the recorder has for a pod, and from
+// the pod itself if there is none.
+func (c *cluster) stateOf(pod *v1.Pod) podState {
+	switch {
+	case pod.DeletionTimestamp != nil:
+		return podState{Tone: "quiet", Title: "Terminating"}
+	case pod.Spec.NodeName != "" && pod.Status.Phase == v1.PodPending:
+		return podState{Tone: "quiet", Title: "Starting"}
+	case pod.Spec.NodeName != "":
+		return podState{Tone: "fine", Title: string(pod.Status.Phase)}
+	case !isPending(pod):
+		return podState{Tone: "quiet", Title: string(pod.Status.Phase)}
+	}
+	state := pendingState(pod, c.lastAttempt(pod))
+	_, err := c.compiled.Selector(pod.Annotations)
+	var wrong *regex.PatternError
+	if errors.As(err, &wrong) && strings.Contains(state.Reason, wrong.Problem) {
+		state.Tone, state.Title = "failing", "Invalid regex"
+	}
+	group := minor.PodGroupOf(pod)
+	if group != "" {
+		state.Title, state.Cause = "PodGroup "+pod.Namespace+"/"+group+" is pending", ""
+	}
+	return state
+}
+
+// lastAttempt is the last one that has ended, or nil.
+func (c *cluster) lastAttempt(pod *v1.Pod) *recorder.Attempt {
+	last, ok := c.sim.Recorder().Latest(pod.Namespace, pod.Name)
+	if !ok || last.UID != string(pod.UID) {
+		return nil
+	}
+	return &last
+}
+
+// pendingState is the state of a pending pod, by its last attempt, or nil.
+func pendingState(pod *v1.Pod, last *recorder.Attempt) podState {
+	condition := scheduledCondition(pod)
+	state := podState{Tone: "pending", Title: "Unschedulable", Reason: condition.Message, Cause: condition.Message}
+	if last != nil {
+		state.Reason, state.Cause = reasonOf(last, metav1.GetControllerOf(pod))
+	}
+	switch {
+	case condition.Reason == v1.PodReasonSchedulingGated:
+		state.Tone, state.Title = "quiet", "Scheduling gated"
+	case last == nil && condition.Reason == "":
+		state.Title, state.Reason = "No scheduling attempt yet", whyNoAttempt(pod)
+		state.Cause = state.Reason
+	case last != nil && last.Result == recorder.Failed, last == nil && condition.Reason == v1.PodReasonSchedulerError:
+		state.Tone, state.Title = "failing", "Scheduler error"
+	}
+	return state
+}
+
+// reasonOf is why an attempt has found no node. The cause is the reason without the numbers of
+// nodes. If a plugin has rejected the pod itself, for example for a missing claim, the reason may
+// name what only this pod has: the cause is then the plugin and the workload.
+func reasonOf(a *recorder.Attempt, workload *metav1.OwnerReference) (reason, cause string) {
+	nodes := map[string]int{} // by reason
+	for _, g := range a.Causes() {
+		nodes[g.Reason] += g.Len()
+	}
+	if a.Result != recorder.Unschedulable || a.Node != "" || a.Fits != "" || len(nodes) == 0 {
+		return a.Message, a.Message
+	}
+	causes := slices.Sorted(maps.Keys(nodes))
+	cause = strings.Join(causes, "; ")
+	by := a.RejectedItself()
+	if by != nil && workload != nil {
+		cause = by.Plugin + " rejects pods of " + workload.Kind + " " + workload.Name
+	}
+	if by != nil {
+		return by.Reason, cause
+	}
+	slices.SortStableFunc(causes, func(a, b string) int { return nodes[b] - nodes[a] })
+	for i, one := range causes {
+		causes[i] = fmt.Sprintf("%d %s", nodes[one], one)
+	}
+	return fmt.Sprintf("0/%d nodes are available: %s.", a.Total, strings.Join(causes, "; ")), cause
+}
+
+func whyNoAttempt(pod *v1.Pod) string {
+	if minor.PodGroupOf(pod) != "" {
+		return "The scheduler waits until the PodGroup exists and has as many pods as its minCount."
+	}
+	name := pod.Spec.SchedulerName
+	if name != v1.DefaultSchedulerName {
+		return fmt.Sprintf("The pod names the scheduler %q, which has not tried it.", name)
+	}
+	return "The scheduler has not tried it yet."
+}
+
+// scheduledCondition is the pod's condition PodScheduled, empty until there is one.
+func scheduledCondition(pod *v1.Pod) v1.PodCondition {
+	_, condition := podutil.GetPodCondition(&pod.Status, v1.PodScheduled)
+	return ptr.Deref(condition, v1.PodCondition{})
+}
+
+// Regex is the pod's annotation with that name, or nil.
+func (p *podView) Regex() *string { return p.annotation(regex.Annotation) }
+
+// Exclude is the pod's annotation for the nodes to exclude, or nil.
+func (p *podView) Exclude() *string { return p.annotation(regex.ExcludeAnnotation) }
+
+func (p *podView) annotation(key string) *string {
+	value, ok := p.Annotations[key]
+	if !ok {
+		return nil
+	}
+	return &value
+}
+
+// Requests are what the pod requests of a node, by resource.
+func (p *podView) Requests() map[string]string {
+	requests := map[string]string{}
+	for name, quantity := range resource.PodRequests(p.Pod, resource.PodResourcesOptions{}) {
+		requests[string(name)] = quantity.String()
+	}
+	return requests
+}
+
+// URL is the address of the pod's page.
+func (p *podView) URL() string { return podURL(p.Namespace, p.Name) }
+
+type owner struct{ Kind, Key, Namespace, Name string }
+
+// Owner is the controller of a pod, or nil. Key is empty if the page has no form for it.
+func (p *podView) Owner() *owner {
+	ref := metav1.GetControllerOf(p.Pod)
+	if ref == nil {
+		return nil
+	}
+	k, _ := kindOf(strings.ToLower(ref.Kind))
+	return &owner{Kind: ref.Kind, Key: k.Key(), Namespace: p.Namespace, Name: ref.Name}
+}
+
+func schedulerOf(pod *v1.Pod) string { return cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName) }

@@ -6,146 +6,150 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/kustomize/kyaml/kio"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/lint"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// maxPreview bounds the text of a preview, which the browser asks for as somebody types.
-const maxPreview = 1 << 20
-
-// maxNames bounds the names of nodes in a preview.
-const maxNames = 12
-
-// previewed is what the regex field of a pod's form shows.
-type previewed struct {
-	Text  string // the YAML, with the regex that was typed
-	Key   string // the annotation of the field
-	Regex string
-	HTML  string // the preview itself
+// matching is which of the current nodes the regexes of a pod match.
+type matching struct {
+	Pattern, Exclude *string // nil where there is none
+	Names            []string
+	Of               int    // all nodes
+	Problem          string // why a pattern is invalid
+	Ignored          string // why the scheduler does not read them
 }
 
-// typed is the text of a form. A regex that was typed into its field goes into the text: the field has
-// a name only until the browser has that text.
-func typed(r *http.Request, a *annotated, key string) (text string) {
-	text = r.FormValue("text")
-	if a == nil || !r.Form.Has("regex") {
-		return text
+// match is nil for a pod without a regex. Get returns the value of an annotation of the pod, or nil.
+func (c *cluster) match(scheduler string, get func(key string) *string) (*matching, error) {
+	keys, excluding := c.sim.Annotations(scheduler)
+	m := &matching{Pattern: first(get, keys), Exclude: first(get, excluding)}
+	if m.Pattern == nil && m.Exclude == nil {
+		m.Pattern, m.Exclude = get(regex.Annotation), get(regex.ExcludeAnnotation)
+		switch {
+		case m.Pattern == nil && m.Exclude == nil:
+			return nil, nil
+		case len(keys) == 0:
+			m.Ignored = fmt.Sprintf("no plugin of the scheduler “%s” reads a regex", scheduler)
+		default:
+			m.Ignored = fmt.Sprintf("the scheduler reads %s, not %s", strings.Join(keys, " and "), regex.Annotation)
+		}
+		return m, nil
 	}
-	a.Set(key, r.Form.Get("regex"))
-	return a.String()
+	var wrong *regex.PatternError
+	var err error
+	m.Names, m.Of, err = c.sim.Preview(m.Pattern, m.Exclude)
+	if errors.As(err, &wrong) {
+		m.Problem = wrong.Error()
+		return m, nil
+	}
+	return m, err
+}
+
+// first is the first of the annotations that there is, or nil.
+func first(get func(key string) *string, keys []string) *string {
+	for _, key := range keys {
+		value := get(key)
+		if value != nil {
+			return value
+		}
+	}
+	return nil
+}
+
+// typed is the pod in the text of a form, the annotation that the form's regex field is about, and the text with the
+// regex that was typed into that field. The field has a name only until the browser has the text.
+func (p *page) typed(r *http.Request) (a *annotated, key, text string, err error) {
+	text = r.FormValue("text")
+	a, err = readAnnotated(text)
+	if err != nil {
+		return nil, "", text, err
+	}
+	keys, _ := p.sim.Annotations(a.Scheduler())
+	key = keyOf(a, keys, regex.Annotation)
+	if r.Form.Has("regex") {
+		err = a.Set(key, r.Form.Get("regex"))
+		text = a.String()
+	}
+	return a, key, text, err
 }
 
 // text is the text of a form, with the regex that was typed, if it has one.
 func (p *page) text(r *http.Request) string {
-	a, err := readAnnotated(r.FormValue("text"))
-	if err != nil {
-		return r.FormValue("text") // which has a problem that is reported
-	}
-	keys, _ := p.sim.Annotations(cmp.Or(a.Scheduler(), v1.DefaultSchedulerName))
-	return typed(r, a, keyOf(a, keys, regex.Annotation))
+	_, _, text, _ := p.typed(r) // which has a problem that is reported
+	return text
 }
 
 // keyOf is the one of the annotations that the scheduler reads which the pod has, or the first.
 func keyOf(a *annotated, keys []string, usual string) string {
-	for _, key := range keys {
-		if a.Get(key) != nil {
-			return key
-		}
-	}
-	if len(keys) > 0 {
+	i := slices.IndexFunc(keys, func(key string) bool { return a.Get(key) != nil })
+	switch {
+	case i >= 0:
+		return keys[i]
+	case len(keys) > 0:
 		return keys[0]
 	}
 	return usual
 }
 
+// preview is what the regex field of a pod's form shows.
+type preview struct {
+	Text          string // the YAML, with the regex that was typed
+	Key, Regex    string // the annotation of the field
+	Tone, Problem string
+	Match         *matching
+	Notes         []string
+}
+
 // preview lists the current nodes that match the regex of a pod in a form.
 func (p *page) preview(w http.ResponseWriter, r *http.Request) error {
-	r.Body = http.MaxBytesReader(w, r.Body, maxPreview)
-	if err := r.ParseForm(); err != nil {
-		http.Error(w, "No preview of more than 1 MB: "+err.Error()+". A regex may have 2,048 bytes.", http.StatusBadRequest)
-		return nil
-	}
-	out := previewed{Text: r.FormValue("text")}
-	view := previewView{Tone: "quiet"}
-	a, err := readAnnotated(out.Text)
+	out := preview{Tone: "quiet"}
+	a, key, text, err := p.typed(r)
+	out.Text, out.Key = text, key
 	if err != nil {
-		view.Says = "No preview: " + err.Error()
-	} else {
-		scheduler := cmp.Or(a.Scheduler(), v1.DefaultSchedulerName)
-		keys, excluding := p.sim.Annotations(scheduler)
-		out.Key = keyOf(a, keys, regex.Annotation)
-		out.Text = typed(r, a, out.Key)
-		value := a.Get(out.Key)
-		if value != nil {
-			out.Regex = *value
-		}
-		policy := regex.Default
-		policy.Annotation = out.Key
-		policy.ExcludeAnnotation = keyOf(a, excluding, regex.ExcludeAnnotation)
-		view, err = p.viewOf(a, scheduler, policy, len(keys) > 0)
-		if err != nil {
-			return err
-		}
-		view.warn(a, policy, out.Text)
+		out.Problem = "No preview: " + err.Error()
+	} else if err := out.fill(p, a); err != nil {
+		return err
 	}
-	html, err := execute("preview", view)
+	html, err := execute("preview", out)
 	if err != nil {
 		return err
 	}
-	out.HTML = string(html)
 	w.Header().Set("Content-Type", "application/json")
-	return json.NewEncoder(w).Encode(out)
+	return json.NewEncoder(w).Encode(map[string]string{"Text": text, "Key": key, "Regex": out.Regex, "HTML": string(html)})
 }
 
-// previewView is a preview: a sentence, or the nodes.
-type previewView struct {
-	Tone, Says string
-	Notes      []string
-	Names      []string // some of the nodes that match
-	Matches    int
-	More       int // matches without a name here
-	Total      int
-	Excluding  bool
-}
-
-// viewOf previews a pod whose scheduler reads a regex in an annotation, and one of the nodes to exclude in another.
-func (p *page) viewOf(a *annotated, scheduler string, policy regex.Policy, reads bool) (previewView, error) {
-	key := policy.Annotation
-	value, exclude := a.Get(key), a.Get(policy.ExcludeAnnotation)
-	switch {
-	case !reads:
-		return previewView{Tone: "pending", Says: "No plugin of the scheduler “" + scheduler + "” reads a regex: any node may run the pod."}, nil
-	case value == nil && a.Get(regex.Annotation) != nil:
-		return previewView{Tone: "pending", Says: "The scheduler reads " + key + ", not " + regex.Annotation + ": any node may run the pod."}, nil
-	case value == nil && exclude == nil:
-		return previewView{Tone: "quiet", Says: "No regex: names do not limit this pod."}, nil
+// fill adds the nodes that match, and what kubectl regex lint finds in the text.
+func (v *preview) fill(p *page, a *annotated) (err error) {
+	v.Regex = ptr.Deref(a.Get(v.Key), "")
+	v.Match, err = p.cluster.match(a.Scheduler(), a.Get)
+	switch m := v.Match; {
+	case err != nil:
+		return err
+	case m == nil:
+	case m.Problem != "":
+		v.Tone = "failing"
+	case m.Ignored != "" || len(m.Names) == 0:
+		v.Tone = "pending"
+	default:
+		v.Tone = "fine"
 	}
-	names, total, err := p.sim.Preview(value, exclude)
-	var wrong *regex.PatternError
-	if errors.As(err, &wrong) {
-		return previewView{Tone: "failing", Says: wrong.Error()}, nil
-	}
-	shown := min(maxNames, len(names))
-	view := previewView{
-		Tone: "pending", Names: names[:shown], Matches: len(names), More: len(names) - shown, Total: total, Excluding: exclude != nil,
-	}
-	if len(names) > 0 {
-		view.Tone = "fine"
-	}
-	return view, err
-}
-
-// warn adds what kubectl regex lint finds in the text.
-func (v *previewView) warn(a *annotated, policy regex.Policy, text string) {
-	l := lint.Linter{Policy: policy}
-	l.Read("", []byte(text))
+	_, excluding := p.sim.Annotations(a.Scheduler())
+	l := lint.Linter{Policy: regex.Default}
+	l.Policy.Annotation = v.Key
+	l.Policy.ExcludeAnnotation = keyOf(a, excluding, regex.ExcludeAnnotation)
+	l.Read("", []byte(v.Text))
 	l.Sort()
 	for _, f := range l.Findings {
 		switch {
-		case f.Message == v.Says:
+		case v.Match != nil && f.Message == v.Match.Problem:
 			continue
 		case !f.Warning:
 			v.Tone = "failing"
@@ -154,7 +158,79 @@ func (v *previewView) warn(a *annotated, policy regex.Policy, text string) {
 		}
 		v.Notes = append(v.Notes, fmt.Sprintf("Line %d: %s", f.Line, f.Message))
 	}
-	if a.Misplaced(policy.Annotation) {
-		v.Notes = append(v.Notes, "Type the regex here to move it")
+	return nil
+}
+
+// annotated is a text whose first pod, or pod template, has annotations to read and to set.
+type annotated struct {
+	objects []*yaml.RNode
+	pod     *yaml.RNode
+}
+
+var errNoPod = errors.New("the text has no pod")
+
+// readAnnotated parses a text. Values are wherever YAML may have them: in any quotes or none, over several lines,
+// between braces, before a comment.
+func readAnnotated(text string) (*annotated, error) {
+	reader := kio.ByteReader{Reader: strings.NewReader(text), OmitReaderAnnotations: true, DisableUnwrapping: true}
+	objects, err := reader.Read()
+	if err != nil {
+		return nil, err
 	}
+	for _, object := range objects {
+		kind, _ := object.GetString("kind")
+		template, ok := lint.Templates[kind]
+		pod, err := object.Pipe(yaml.Lookup(strings.FieldsFunc(template, func(r rune) bool { return r == '.' })...))
+		if ok && err == nil && pod != nil {
+			return &annotated{objects, pod}, nil
+		}
+	}
+	return nil, errNoPod
+}
+
+// Scheduler is the pod's schedulerName.
+func (a *annotated) Scheduler() string {
+	name, _ := a.pod.GetString("spec.schedulerName")
+	return cmp.Or(name, v1.DefaultSchedulerName)
+}
+
+// Get is the value of an annotation of the pod, or nil.
+func (a *annotated) Get(key string) *string {
+	value, err := a.pod.Pipe(yaml.Lookup(yaml.MetadataField, yaml.AnnotationsField, key))
+	if err != nil || value == nil {
+		return nil
+	}
+	return &value.YNode().Value
+}
+
+// Set sets an annotation of the pod, or removes it with an empty value.
+func (a *annotated) Set(key, value string) error {
+	if value == "" {
+		return a.pod.PipeE(yaml.ClearAnnotation(key))
+	}
+	err := errors.Join( // what is null would not get fields
+		a.pod.PipeE(yaml.Get(yaml.MetadataField), yaml.FieldClearer{Name: yaml.AnnotationsField, IfEmpty: true}),
+		a.pod.PipeE(yaml.FieldClearer{Name: yaml.MetadataField, IfEmpty: true}),
+	)
+	if err != nil {
+		return err
+	}
+	at, err := a.pod.Pipe(yaml.LookupCreate(yaml.ScalarNode, yaml.MetadataField, yaml.AnnotationsField, key))
+	if err != nil {
+		return err
+	}
+	node := at.YNode() // which may have comments
+	node.Tag = yaml.NodeTagString
+	node.Style = yaml.SingleQuotedStyle
+	node.Value = value
+	return nil
+}
+
+// String is the text. It keeps comments, and indents by two.
+func (a *annotated) String() string {
+	text, err := kio.StringAll(a.objects)
+	if err != nil {
+		panic(err) // it was decoded from text
+	}
+	return text
 }

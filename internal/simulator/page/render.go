@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
@@ -29,8 +28,9 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"podURL":     podURL,
 	"urlOfPod":   urlOfPod,
 	"nodeURL":    nodeURL,
+	"editURL":    editURL,
 	"first":      func(most int, pods []*podView) []*podView { return pods[:min(most, len(pods))] },
-	"more":       func(most int, pods []*podView) int { return max(0, len(pods)-most) },
+	"more":       func(most, all int) int { return max(0, all-most) },
 	"plural":     report.Plural,
 	"brief":      report.Brief,
 	"kinds":      func() []kind { return kinds },
@@ -49,6 +49,11 @@ func words(name string) template.HTML {
 }
 
 func nodeURL(name string) string { return "/nodes/" + url.PathEscape(name) }
+
+// editURL is the address of the form of an object, by the key of its kind.
+func editURL(key, namespace, name string) string {
+	return "/edit/" + key + "?" + url.Values{"namespace": {namespace}, "name": {name}}.Encode()
+}
 
 func podURL(namespace, name string) string {
 	return "/pods/" + url.PathEscape(namespace) + "/" + url.PathEscape(name)
@@ -106,20 +111,12 @@ func send(w http.ResponseWriter, status int, body []byte) {
 // notify makes the browser show a line for a moment and, with closes, close the dialog that
 // sent the request.
 func notify(w http.ResponseWriter, line string, closes bool) {
-	event := map[string]any{"notice": line}
+	event := map[string]string{"notice": url.PathEscape(line)} // a header is ASCII
 	if closes {
 		event["done"] = ""
 	}
 	raw, _ := json.Marshal(event)
-	var header strings.Builder // which may be ASCII only
-	for _, r := range string(raw) {
-		if r < utf8.RuneSelf {
-			header.WriteRune(r)
-		} else {
-			fmt.Fprintf(&header, "\\u%04x", r) // all of ours are in the basic plane
-		}
-	}
-	w.Header().Set("HX-Trigger", header.String())
+	w.Header().Set("HX-Trigger", string(raw))
 }
 
 // answer answers a button with a notice of what was done, or of the error.

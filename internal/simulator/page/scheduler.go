@@ -33,22 +33,13 @@ func (p *page) about(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-func (p *page) schedulerForm(w http.ResponseWriter, r *http.Request) error {
-	return p.show(w, r, "scheduler", "Scheduler configuration", "", map[string]any{
-		"Text": string(p.sim.SchedulerConfig()), "ReadyMade": readyMade, "Compare": false,
-	})
-}
-
-// compareForm edits configuration B: that of the comparison in the query "from", or else the current one.
-func (p *page) compareForm(w http.ResponseWriter, r *http.Request) error {
-	text := string(p.sim.SchedulerConfig())
-	from := p.jobs.comparison(r.URL.Query().Get("from"))
-	if from != nil {
-		text = from.Edited
+// schedulerForm edits a configuration to apply, or to compare the current one with.
+func (p *page) schedulerForm(title string, compare bool) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		return p.show(w, r, "scheduler", title, "", map[string]any{
+			"Text": p.tried(r, string(p.sim.SchedulerConfig())), "ReadyMade": readyMade, "Compare": compare,
+		})
 	}
-	return p.show(w, r, "scheduler", "Compare configurations", "", map[string]any{
-		"Text": text, "ReadyMade": readyMade, "Compare": true,
-	})
 }
 
 func (p *page) applyScheduler(w http.ResponseWriter, r *http.Request) error {

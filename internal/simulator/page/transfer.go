@@ -49,9 +49,6 @@ func (p *page) loadExample(w http.ResponseWriter, r *http.Request) error {
 
 func snapshotOf(r *http.Request) (*snapshot.Snapshot, []snapshot.Notice, error) {
 	file, header, err := r.FormFile("file")
-	if errors.Is(err, http.ErrMissingFile) {
-		return nil, nil, errors.New("choose a file first")
-	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("upload of the file: %w", err)
 	}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -11,14 +12,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/labels"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/fit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
 // copied is a copy of the cluster, with a name for reports.
@@ -37,11 +42,14 @@ type found struct {
 	Command, Again string
 }
 
-// try starts a job that tries something in a copy of the cluster, under the current configuration. Again is the
-// address of its form.
-func (p *page) try(title, again string, cluster *snapshot.Snapshot, do func(context.Context, engine.Options, engine.Progress) (found, error)) *job {
+// try starts a job that tries something in a copy of the cluster, under the current configuration, and awaits it.
+func (p *page) try(w http.ResponseWriter, r *http.Request, one *job, do func(context.Context, engine.Options, engine.Progress) (found, error)) error {
+	cluster, err := p.copied(r.Context())
+	if err != nil {
+		return err
+	}
 	config := p.sim.SchedulerConfig()
-	return p.whatIf(&job{Title: title, Again: again}, func(ctx context.Context, job *job) (outcome, error) {
+	return p.await(w, r, p.whatIf(one, func(ctx context.Context, job *job) (outcome, error) {
 		o, done, err := p.sim.WhatIf(config)
 		if err != nil {
 			return outcome{}, err
@@ -55,11 +63,11 @@ func (p *page) try(title, again string, cluster *snapshot.Snapshot, do func(cont
 		if err != nil {
 			return outcome{}, err
 		}
-		result.Again = again
+		result.Again = job.Form()
 		result.Answer = strings.TrimSuffix(result.Answer, ".")
-		html, err := execute("result", result)
-		return outcome{Notice: result.Answer, Link: job.URL()}, errors.Join(err, job.keep(html))
-	})
+		job.result, err = execute("result", result)
+		return outcome{Notice: result.Answer, Link: job.URL()}, err
+	}))
 }
 
 // removalForm asks about the node of the query, or about all nodes.
@@ -73,43 +81,41 @@ func (p *page) removalForm(w http.ResponseWriter, r *http.Request) error {
 
 // remove drains the node of the form, or finds nodes that can go, in a copy of the cluster.
 func (p *page) remove(w http.ResponseWriter, r *http.Request) error {
-	cluster, err := p.copied(r.Context())
-	if err != nil {
-		return err
-	}
 	form := func(name string) string { return strings.TrimSpace(r.FormValue(name)) }
-	o, node := drain.Options{Force: form("force") != ""}, form("node")
-	o.Cluster = cluster
-	title, again, remove := "Which nodes can go?", "/removal", drain.Shrink
+	node, selector, prices, force := form("node"), form("selector"), form("text"), form("force") != ""
+	one := &job{Title: "Which nodes can go?", Again: "/removal"}
 	if node != "" {
-		title, again, remove = "Where would the pods of "+node+" go?", "/removal?node="+url.QueryEscape(node), drain.Drain
+		one = &job{Title: "Where would the pods of " + node + " go?", Again: "/removal?node=" + url.QueryEscape(node)}
 	}
-	o.Nodes, err = chosen(cluster, node, form("selector"))
-	if err != nil {
-		return problemsOf(err)
-	}
-	bare := o.Bare()
-	if node != "" && !o.Force && len(bare) > 0 {
-		return problemsOf(fmt.Errorf("no controller recreates these pods: %s; choose “Also recreate pods without a controller” to see where they would go if one did", report.Few(bare)))
-	}
-	text := form("text")
-	if text != "" {
-		o.Prices, err = drain.ParsePrices([]byte(text))
-		if err == nil {
-			err = o.Prices.Check(o.Cluster.Nodes)
-		}
+	return p.try(w, r, one, func(ctx context.Context, tried engine.Options, progress engine.Progress) (found, error) {
+		nodes, err := chosen(tried.Cluster, node, selector)
 		if err != nil {
-			return problemsOf(err)
+			return found{}, err
 		}
-	}
-	return p.await(w, r, p.try(title, again, cluster, func(ctx context.Context, tried engine.Options, progress engine.Progress) (found, error) {
-		o.Options, o.Progress = tried, progress
+		o := drain.Options{Options: tried, Nodes: nodes, Force: force, Progress: progress}
+		if prices != "" {
+			o.Prices, err = drain.ParsePrices([]byte(prices))
+			if err == nil {
+				err = o.Prices.Check(o.Cluster.Nodes)
+			}
+			if err != nil {
+				return found{}, err
+			}
+		}
+		remove := drain.Shrink
+		if node != "" {
+			remove = drain.Drain
+			bare := o.Bare()
+			if !force && len(bare) > 0 {
+				return found{}, fmt.Errorf("no controller recreates these pods: %s; choose “Also recreate pods without a controller” to see where they would go if one did", report.Few(bare))
+			}
+		}
 		result, err := remove(ctx, o)
 		if err != nil {
 			return found{}, err
 		}
-		return p.removed(result, o.Force), nil
-	}))
+		return p.removed(result, force), nil
+	})
 }
 
 // removed is the report of the command line, with a table of the nodes that go and the command that drains them.
@@ -137,27 +143,21 @@ func (p *page) removed(result *drain.Result, force bool) (f found) {
 	return f
 }
 
-// chosen is a node of a cluster, or those whose labels a selector matches.
+// chosen is a node of a cluster, or the ones whose labels a selector matches.
 func chosen(cluster *snapshot.Snapshot, node, selector string) (names []string, err error) {
 	which, err := labels.Parse(selector)
 	if err != nil {
 		return nil, err
 	}
-	for i := range cluster.Nodes {
-		one := &cluster.Nodes[i]
+	for _, one := range cluster.Nodes {
 		if one.Name == node || node == "" && which.Matches(labels.Set(one.Labels)) {
 			names = append(names, one.Name)
 		}
 	}
-	switch {
-	case len(names) > 0:
-		return slices.Clip(names), nil
-	case node != "":
-		return nil, fmt.Errorf("node %s does not exist", node)
-	case selector != "":
-		return nil, fmt.Errorf("no node matches %s", selector)
+	if len(names) == 0 {
+		return nil, fmt.Errorf("there is no such node: %s", cmp.Or(node, selector, "the cluster is empty"))
 	}
-	return nil, fmt.Errorf("there are no nodes")
+	return names, nil
 }
 
 func (p *page) fitForm(w http.ResponseWriter, r *http.Request) error {
@@ -166,25 +166,34 @@ func (p *page) fitForm(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.show(w, r, "fit", "Will it fit?", "", text)
+	return p.show(w, r, "fit", "Will it fit?", "", p.tried(r, text))
 }
 
 // fit schedules the pods of manifests in a copy of the cluster.
 func (p *page) fit(w http.ResponseWriter, r *http.Request) error {
-	manifests, err := fit.Read([]string{"-"}, strings.NewReader(r.FormValue("text")))
+	return p.tryManifests(w, r, &job{Title: "Will it fit?", Again: "/fit", Tried: r.FormValue("text")}, r.FormValue("what"))
+}
+
+// rollout tries the edit of a workload in a copy of the cluster.
+func (p *page) rollout(w http.ResponseWriter, r *http.Request) error {
+	_, after, wrong := p.edited(r)
+	if len(wrong) > 0 {
+		return wrong
+	}
+	again := editURL(strings.ToLower(after.GetKind()), after.GetNamespace(), after.GetName())
+	return p.tryManifests(w, r, &job{Title: "Will the rollout end?", Again: again, Tried: p.text(r)}, "rollout")
+}
+
+func (p *page) tryManifests(w http.ResponseWriter, r *http.Request, one *job, what string) error {
+	manifests, err := fit.Read([]string{"-"}, strings.NewReader(one.Tried))
 	if err != nil {
 		return problemsOf(err)
 	}
-	cluster, err := p.copied(r.Context())
-	if err != nil {
-		return err
-	}
-	what := r.FormValue("what")
 	ask := fit.Fit
 	if what == "rollout" {
 		ask = fit.Rollout
 	}
-	return p.await(w, r, p.try("Will it fit?", "/fit", cluster, func(ctx context.Context, tried engine.Options, progress engine.Progress) (found, error) {
+	return p.try(w, r, one, func(ctx context.Context, tried engine.Options, progress engine.Progress) (found, error) {
 		fitting, err := ask(ctx, fit.Options{Options: tried, Manifests: manifests, UntilFull: what == "until-full", IgnoreUnknown: true, Progress: progress})
 		if err != nil {
 			return found{}, err
@@ -198,5 +207,90 @@ func (p *page) fit(w http.ResponseWriter, r *http.Request) error {
 		f := found{Report: fitting.Report(false)}
 		f.Sections = append(f.Sections, report.Table("Pods that were tried", []string{"REPLICA", "NODE"}, rows))
 		return f, nil
+	})
+}
+
+// compare schedules the pods of the cluster with the current and with the edited
+// configuration, each in a copy of the cluster.
+func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
+	text, pods := r.FormValue("text"), r.FormValue("pods")
+	if _, err := scheduler.Read([]byte(text)); err != nil {
+		return configProblems(text, err)
+	}
+	cluster, err := p.copied(r.Context())
+	if err != nil {
+		return err
+	}
+	current := p.sim.SchedulerConfig()
+	a, b := configTitle(current), configTitle([]byte(text))
+	one := &job{Title: "Comparing " + a + " with " + b, Again: "/compare/new", Tried: text, Compares: true}
+	some := len(cluster.Pods) > 0 // Run takes the pods out of it
+	return p.await(w, r, p.whatIf(one, func(ctx context.Context, job *job) (outcome, error) {
+		results, err := compare.Run(ctx, compare.Options{
+			A:      compare.Scheduler{Name: a, Label: "the current configuration", Config: current},
+			B:      []compare.Scheduler{{Name: b, Label: "the edited configuration", Config: []byte(text)}},
+			WhatIf: p.sim.WhatIf, Cluster: cluster, Pods: pods, Seed: 1, Progress: phases(job),
+		})
+		switch {
+		case ctx.Err() != nil:
+			return outcome{}, ctx.Err()
+		case errors.Is(err, compare.ErrNothing) && pods == side.Pending && some:
+			return outcome{}, fmt.Errorf("%w; choose “all pods, rescheduled from scratch”", err)
+		case err != nil:
+			return outcome{}, comparisonProblems(text, err)
+		}
+		var out bytes.Buffer
+		err = compare.Page(&out, results[0], "/results", job.Began)
+		job.result = out.Bytes()
+		return outcome{Notice: results[0].Verdict, Link: job.URL()}, err
 	}))
+}
+
+// whatIf starts a job that runs copies of the cluster. One runs at a time: two need twice
+// the memory, and do not end sooner.
+func (p *page) whatIf(one *job, work work) *job {
+	return p.jobs.add(one, func(ctx context.Context, _ *job) (outcome, error) {
+		before := p.jobs.whatIfs()
+		i := slices.IndexFunc(before, func(other *job) bool { return other.ID < one.ID && !other.Ended() })
+		if i >= 0 {
+			one.report(progress{Phases: []string{"queued: “" + before[i].Title + "” has not ended"}})
+		}
+		select {
+		case p.turn <- struct{}{}:
+		case <-ctx.Done():
+			return outcome{}, ctx.Err()
+		}
+		defer func() { <-p.turn }()
+		one.report(progress{})
+		return work(ctx, one)
+	})
+}
+
+// comparisonProblems are at the lines of the edited configuration if they are about it.
+func comparisonProblems(text string, err error) problems {
+	var sides compare.SideErrors
+	if errors.As(err, &sides) && sides[0].Side == "B" {
+		return configProblems(text, sides[0].Err)
+	}
+	return problemsOf(err)
+}
+
+// phases reports the step of each side to a job, and the sum of what they have scheduled.
+func phases(job *job) func(compare.Progress) {
+	var mu sync.Mutex
+	sides := map[string]compare.Progress{}
+	return func(now compare.Progress) {
+		mu.Lock()
+		defer mu.Unlock()
+		sides[now.Side] = now
+		var all progress
+		for _, letter := range slices.Sorted(maps.Keys(sides)) {
+			one := sides[letter]
+			all.Phases = append(all.Phases, one.String())
+			if one.Step == side.Schedules {
+				all.Done, all.Of = all.Done+one.Done, all.Of+one.Of
+			}
+		}
+		job.report(all)
+	}
 }

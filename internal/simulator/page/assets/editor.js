@@ -18,6 +18,7 @@ htmx.onLoad((root) => {
 function wire(code) {
   const text = code.querySelector("textarea");
   const gutter = code.querySelector(".gutter");
+  const rollout = code.closest("form").querySelector("#try-rollout");
   const number = () => {
     const lines = text.value.split("\n").length;
     while (gutter.childElementCount > lines) gutter.lastElementChild.remove();
@@ -27,6 +28,7 @@ function wire(code) {
       gutter.append(line);
     }
     gutter.scrollTop = text.scrollTop;
+    if (rollout) rollout.disabled = text.value === text.form.original.value;
   };
   text.addEventListener("input", number);
   text.addEventListener("scroll", () => { gutter.scrollTop = text.scrollTop; });

@@ -18,15 +18,16 @@ function notice(text) {
   }, 6000);
 }
 document.body.addEventListener("notice", (event) => {
-  notice(event.detail.value);
-  if (!event.target.closest("dialog") && event.target.closest("form.form")) sessionStorage.setItem("notice", event.detail.value);
+  const line = decodeURIComponent(event.detail.value);
+  notice(line);
+  if (!event.target.closest("dialog") && event.target.closest("form.form")) sessionStorage.setItem("notice", line);
 });
 // The event of a button that was redrawn during its request does not arrive here.
 document.body.addEventListener("htmx:beforeSend", ({ detail: { elt, xhr } }) => {
   xhr.addEventListener("readystatechange", () => {
     if (xhr.readyState !== XMLHttpRequest.DONE || elt.isConnected) return;
     const { notice: line } = JSON.parse(xhr.getResponseHeader("HX-Trigger") ?? "{}");
-    if (line) notice(line);
+    if (line) notice(decodeURIComponent(line));
   });
 });
 const left = sessionStorage.getItem("notice"); // of the page before this one

@@ -12,6 +12,7 @@ htmx.onLoad((root) => {
   let timer = 0;
   let asked = 0;
   const ask = async (mine) => {
+    if (text.value.length + input.value.length > 1e6) return void (box.textContent = "No preview of more than 1 MB. A regex may have 2,048 bytes.");
     try {
       const response = await fetch("/preview", { method: "POST", body: new URLSearchParams(new FormData(form)) });
       if (mine !== asked) return; // somebody has typed more

@@ -56,7 +56,7 @@ func TestManifestsAreTriedInACopyOfTheCluster(t *testing.T) {
 		t.Errorf("it is in the cluster: %v %v", made, err)
 	}
 
-	p.click("main a[href='/fit']")
+	p.click("#result a[href^='/fit']")
 	p.paste("#text", strings.Replace(manifestsThatDoNotFit, `cpu: "3"`, "cpu: 1500m", 1))
 	p.do(chromedp.SetValue("#what", "until-full", chromedp.ByQuery))
 	p.click("#editor .submit")
@@ -65,7 +65,7 @@ func TestManifestsAreTriedInACopyOfTheCluster(t *testing.T) {
 	p.says("#result", "4 more fit")
 	p.onEveryScreen("how many fit", "h1, #result .name, #result li p")
 
-	p.click("main a[href='/fit']")
+	p.click("#result a[href^='/fit']")
 	p.paste("#text", manifestsThatDoNotFit)
 	p.do(chromedp.SetValue("#what", "rollout", chromedp.ByQuery))
 	p.click("#editor .submit")
@@ -74,4 +74,37 @@ func TestManifestsAreTriedInACopyOfTheCluster(t *testing.T) {
 	p.says("#result", "The rollout does not end: ")
 	p.says("#result", "+0s\tDeployment default/checkout-frontend-of-the-european-shop\t5 pods created")
 	p.says("#summary", "5 running")
+	p.click("#result a[href^='/fit']")
+	p.waitFor("what was tried is in the form", "document.querySelector('#editor #text')?.value.includes('cpu: \"3\"')")
+}
+
+func TestEditOfADeploymentIsTriedBeforeItIsApplied(t *testing.T) {
+	p := open(t, "/")
+	p.scheme("light")
+	p.createNode("kubecon-1")
+	name := p.make("deployment")
+	p.do(chromedp.Navigate(server.URL() + "/objects"))
+	p.says("main", "2 of 2 ready")
+	p.click("#deployment-default-" + name)
+	p.waitFor("there is no change to try", "document.querySelector('#try-rollout').disabled")
+	p.paste("#text", strings.Replace(p.value("#text"), "cpu: 100m", "cpu: 99", 1))
+	p.onEveryScreen("the form", "#editor h1, #editor .submit, #try-rollout")
+	p.click("#try-rollout")
+	p.waitWithin(clusters, "whether the rollout ends is shown", "location.pathname.startsWith('/results/')")
+	p.says("h1", "The rollout of Deployment default/"+name+" would not end")
+	p.says("#result", "2 pods of the old revision left")
+
+	p.click("#result a[href^='/edit/']")
+	p.waitFor("the edit is in the form", "document.querySelector('#editor #text')?.value.includes('cpu: 99')")
+	p.paste("#text", strings.Replace(p.value("#text"), "cpu: 99", "cpu: 200m", 1))
+	p.click("#try-rollout")
+	p.waitWithin(clusters, "the rollout ends", "document.querySelector('h1').innerText.endsWith('would end')")
+	p.click("#result a[href^='/edit/']")
+	p.submit()
+	p.do(chromedp.Navigate(server.URL() + "/objects"))
+	p.says("main", "2 of 2 ready")
+	changed, err := sim.Client().AppsV1().Deployments("default").Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil || changed.Generation != 2 || changed.Spec.Template.Spec.Containers[0].Resources.Requests.Cpu().String() != "200m" {
+		t.Errorf("it was not changed once, to what was tried last: %v %v", changed, err)
+	}
 }

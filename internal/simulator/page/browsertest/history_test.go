@@ -48,7 +48,7 @@ func TestPanelsAndFormsAreStepsOfTheHistory(t *testing.T) {
 	p.says("#panel", "Scheduling attempts")
 	p.click("#edit")
 	p.waitFor("the form is there", "document.querySelector('#editor').open && document.querySelector('#editor #text')")
-	p.at("/edit/pod?namespace=default&name=web")
+	p.at("/edit/pod?name=web&namespace=default")
 	p.goBack()
 	p.closed("#editor")
 	p.says("#panel", "Scheduling attempts")

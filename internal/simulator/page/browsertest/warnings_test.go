@@ -33,11 +33,9 @@ func TestFormWarnsOfWhatLintFindsAndCreatesItAllTheSame(t *testing.T) {
 	with("        " + annotation + ": '" + strings.Repeat("a", 2100) + "'\n")
 	p.says("#preview", "the pattern is too long: at most 2048 bytes, not 2100")
 	with("        " + annotation + ": '" + strings.Repeat("a", 1<<20) + "'\n")
-	p.quiet = true // the browser complains about the status
 	p.says("#preview", "A regex may have 2,048 bytes.")
 	p.paste("#text", strings.Replace(strings.Replace(good, "        "+annotation+": 'kubecon-.*'\n", "        a: b\n", 1), "metadata:\n", "metadata:\n  annotations:\n    "+annotation+": kubecon-.*\n", 1))
 	p.says("#preview", "annotation "+annotation+": it is read on pods only; move it to spec.template.metadata.annotations")
-	p.says("#preview", "Type the regex here to move it")
 	p.submit()
 	p.says("#notices", "Created deployment")
 }
