@@ -186,13 +186,20 @@ func (s *Starting) Say(step string) {
 	s.steps = append(s.steps, step)
 }
 
-// ServeHTTP sends the steps for every address but that of an asset.
+// ServeHTTP sends the steps for every address but that of an asset; the API gets an error.
 func (s *Starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, "/assets/") {
 		http.FileServerFS(assets).ServeHTTP(w, r)
 		return
 	}
 	w.Header().Set("Retry-After", "1")
+	if strings.HasPrefix(r.URL.Path, "/api/") {
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte(`{"message":"the simulator is starting"}` + "\n"))
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	body, err := execute("starting", map[string]any{"Elapsed": time.Since(s.began), "Steps": s.steps, "Last": len(s.steps) - 1})
