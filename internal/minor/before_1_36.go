@@ -19,28 +19,15 @@ func (p PreFlight) PreBindPreFlight(context.Context, fwk.CycleState, *v1.Pod, st
 	return p.Status()
 }
 
-// Asked is a plugin that tells what it answers before PreBind.
-type Asked struct {
+// Called is a plugin with a function that is deferred in PreBindPreFlight.
+type Called struct {
 	fwk.PreBindPlugin
-	Answered func(*v1.Pod, *fwk.Status)
+	Done Done
 }
 
 // PreBindPreFlight implements fwk.PreBindPlugin.
-func (p Asked) PreBindPreFlight(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
-	status := p.PreBindPlugin.PreBindPreFlight(ctx, state, pod, node)
-	p.Answered(pod, status)
-	return status
-}
-
-// CaughtPreFlight is a plugin whose panics in PreBindPreFlight are caught.
-type CaughtPreFlight struct {
-	fwk.PreBindPlugin
-	Caught func(ctx context.Context, plugin, point string, status **fwk.Status) // recovers
-}
-
-// PreBindPreFlight implements fwk.PreBindPlugin.
-func (p CaughtPreFlight) PreBindPreFlight(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (status *fwk.Status) {
-	defer p.Caught(ctx, p.Name(), "PreBindPreFlight", &status)
+func (p Called) PreBindPreFlight(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (status *fwk.Status) {
+	defer p.Done(ctx, Call{Plugin: p.Name(), Point: "PreBindPreFlight", Pod: pod, Status: &status})
 	return p.PreBindPlugin.PreBindPreFlight(ctx, state, pod, node)
 }
 
