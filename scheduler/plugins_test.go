@@ -120,7 +120,7 @@ func TestPluginOfOthersSaysWhichOfItsArgsIsWrong(t *testing.T) {
       size: 9
 `)
 			var mistakes Mistakes
-			err := Check(t.Context(), Options{Config: config, Plugins: choosy(test.wrong)})
+			err := Run(t.Context(), Options{Config: config, Plugins: choosy(test.wrong), Kubeconfig: kubeconfigWithoutServer(t)})
 			if !errors.As(err, &mistakes) || len(mistakes) != len(test.want) {
 				t.Fatalf("got %v", err)
 			}

@@ -1,7 +1,7 @@
 // Package scheduler is kube-scheduler with this project's plugins in it: the
 // native one, and every Wasm plugin that the configuration names. It comes as a
 // command, [NewCommand], and as functions for a process that does more: [Read],
-// [Check] and [Run]. For plugins of others there is Main of package command.
+// [New] and [Run]. For plugins of others there is Main of package command.
 package scheduler
 
 import (
@@ -18,6 +18,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
@@ -29,6 +30,8 @@ import (
 type setup struct {
 	host     *wasmhost.Host
 	extra    frameworkruntime.Registry
+	own      *Configuration                     // of [Run] and [New]: with what a scheduler in this process needs
+	config   *config.KubeSchedulerConfiguration // the same, as kube-scheduler reads it
 	started  map[profilePlugin]*wasmhost.Started
 	rejected map[profilePlugin]error // of further plugins: kube-scheduler keeps only the text
 }

@@ -4,6 +4,8 @@ package hooks
 
 import (
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
@@ -28,6 +30,11 @@ func OwnChange(after, before *v1.Pod) []fwk.ClusterEvent {
 
 // NameInformers is of use where metrics show their names.
 func NameInformers(*options.Options) error { return nil }
+
+// NewInformers are informers as kube-scheduler has them.
+func NewInformers(client kubernetes.Interface) informers.SharedInformerFactory {
+	return scheduler.NewInformerFactory(client, 0)
+}
 
 // AroundTryOuts is of use where there are PodGroups.
 func AroundTryOuts(profile framework.Framework, _ func(bool)) framework.Framework { return profile }
