@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
@@ -46,15 +45,10 @@ func NewCommand(host *wasmhost.Host, plugins frameworkruntime.Registry) *cobra.C
 			return err
 		}
 		verflag.PrintAndExitIfRequested() // --version=raw
-		c, err := s.readFile(cmd.Context(), opts.ConfigFile)
-		if err != nil {
+		if err := s.readFile(cmd.Context(), opts.ConfigFile); err != nil {
 			return err
 		}
-		err = c.locate(s.run(cmd, opts, ours), s.rejected)
-		if errors.As(err, new(Mistakes)) {
-			return inFile(opts.ConfigFile, err)
-		}
-		return err
+		return s.run(cmd, opts, ours)
 	}
 	cli.Complete(cmd)
 	return cmd
@@ -134,23 +128,21 @@ type oneLine struct{ error }
 func (e oneLine) Error() string { return wasmhost.OneLine(e.error.Error()) }
 func (e oneLine) Unwrap() error { return e.error }
 
-// readFile reads a configuration, which is empty without a file.
-func (s *setup) readFile(ctx context.Context, path string) (*Configuration, error) {
+// readFile reads a configuration, if there is one.
+func (s *setup) readFile(ctx context.Context, path string) error {
 	if path == "" {
-		return &Configuration{}, nil
+		return nil
 	}
 	configuration, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading the configuration: %w", err)
+		return fmt.Errorf("reading the configuration: %w", err)
 	}
 	c, err := Read(configuration)
 	if err == nil {
 		err = s.read(ctx, c)
 	}
 	if err != nil {
-		return nil, inFile(path, err)
+		return fmt.Errorf("config %s: %w", path, err)
 	}
-	return c, nil
+	return nil
 }
-
-func inFile(path string, err error) error { return fmt.Errorf("config %s: %w", path, err) }

@@ -89,10 +89,11 @@ func Run(ctx context.Context, o Options) (err error) {
 
 // newSetup reads the configuration, and starts its guests.
 func (o Options) newSetup(ctx context.Context) (*setup, error) {
-	s := &setup{host: wasmhost.New(wasmhost.Options{Transport: o.Transport, NoCache: true}), extra: o.Plugins, own: o.Config.forUs()}
-	err := s.read(ctx, s.own)
+	s := &setup{host: wasmhost.New(wasmhost.Options{Transport: o.Transport, NoCache: true}), extra: o.Plugins}
+	c := o.Config.forUs()
+	err := s.read(ctx, c)
 	if err == nil {
-		s.config, err = s.own.Effective()
+		s.config, err = c.Effective()
 	}
 	if err != nil {
 		s.host.Close()
@@ -202,7 +203,7 @@ func (s *setup) newScheduler(ctx context.Context, o Options, api API) (sched *sc
 		return err
 	})
 	if err != nil {
-		return nil, s.own.locate(err, s.rejected)
+		return nil, err
 	}
 	catchPanics(sched)
 	o.bindHere(ctx, sched, api.Client)

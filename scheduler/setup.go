@@ -28,12 +28,10 @@ import (
 
 // setup is what there is to know about plugins before the scheduler starts.
 type setup struct {
-	host     *wasmhost.Host
-	extra    frameworkruntime.Registry
-	own      *Configuration                     // of [Run] and [New]: with what a scheduler in this process needs
-	config   *config.KubeSchedulerConfiguration // the same, as kube-scheduler reads it
-	started  map[profilePlugin]*wasmhost.Started
-	rejected map[profilePlugin]error // of further plugins: kube-scheduler keeps only the text
+	host    *wasmhost.Host
+	extra   frameworkruntime.Registry
+	config  *config.KubeSchedulerConfiguration // of [Run] and [New]
+	started map[profilePlugin]*wasmhost.Started
 }
 
 // profilePlugin is a plugin of a profile. No two profiles have the same name.
@@ -82,9 +80,8 @@ func (s *setup) register(registry frameworkruntime.Registry) error {
 	if err := app.WithPlugin(plugin.Name, plugin.New)(registry); err != nil {
 		return err
 	}
-	s.rejected = map[profilePlugin]error{}
 	for name, factory := range s.extra {
-		if err := registry.Register(name, s.noting(name, factory)); err != nil {
+		if err := registry.Register(name, caughtFactory(name, factory)); err != nil {
 			return err
 		}
 	}
@@ -94,16 +91,13 @@ func (s *setup) register(registry frameworkruntime.Registry) error {
 	return nil
 }
 
-// noting makes a plugin, and keeps its error.
-func (s *setup) noting(name string, factory frameworkruntime.PluginFactory) frameworkruntime.PluginFactory {
+// caughtFactory makes an error of a panic.
+func caughtFactory(name string, factory frameworkruntime.PluginFactory) frameworkruntime.PluginFactory {
 	return func(ctx context.Context, args runtime.Object, handle fwk.Handle) (made fwk.Plugin, err error) {
 		defer func() {
 			reason := recover()
 			if reason != nil {
 				err = panicked(klog.FromContext(ctx), "plugin "+name, "its factory", reason)
-			}
-			if err != nil {
-				s.rejected[profilePlugin{handle.ProfileName(), name}] = err
 			}
 		}()
 		return factory(ctx, args, handle)
