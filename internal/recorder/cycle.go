@@ -63,7 +63,7 @@ func (s *session) begin(fwk schedframework.Framework, pod *v1.Pod) *cycle {
 	profile := s.profiles[fwk.ProfileName()]
 	rec := &record{
 		Attempt: Attempt{Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID), Time: time.Now(), Result: Pending, PodGroup: s.group.Load()},
-		profile: profile, verdicts: profile.verdicts,
+		profile: profile, verdicts: profile.verdicts.clone(),
 	}
 	if s.recorder.sparse {
 		s.nodes.trim()

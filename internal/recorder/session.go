@@ -114,8 +114,7 @@ type profile struct {
 	columns  []Column
 	weights  map[string]int64
 
-	lastVerdicts verdicts // of the attempt before, for a sparse recorder. The recorder's lock guards them
-	lastGroups   []Group  // likewise
+	lastGroups []Group // of the attempt before, for a sparse recorder. The recorder's lock guards them
 }
 
 // extenderKey tells extenders apart: two may have one URL.
