@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync"
 
+	feature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
@@ -14,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/events"
 	baseconfig "k8s.io/component-base/config"
+	"k8s.io/component-base/featuregate"
 	"k8s.io/kubernetes/pkg/scheduler"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/profile"
@@ -208,4 +211,23 @@ func (s *setup) newScheduler(ctx context.Context, o Options, api API) (sched *sc
 	catchPanics(sched)
 	o.bindHere(ctx, sched, api.Client)
 	return sched, nil
+}
+
+// making is held while a scheduler is made, which reads the feature gates of the process.
+var making sync.Mutex
+
+// withGates does something while feature gates are otherwise, and no other scheduler is made.
+func withGates(gates map[string]bool, do func() error) error {
+	making.Lock()
+	defer making.Unlock()
+	of := feature.DefaultMutableFeatureGate
+	were := map[string]bool{}
+	for name := range gates {
+		were[name] = of.Enabled(featuregate.Feature(name))
+	}
+	if err := of.SetFromMap(gates); err != nil {
+		return err
+	}
+	defer func() { _ = of.SetFromMap(were) }() // which they were
+	return do()
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 	_ "unsafe" // for go:linkname
 
+	"golang.org/x/sync/semaphore"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apiserver/pkg/endpoints/filters"
 	"k8s.io/apiserver/pkg/endpoints/request"
@@ -40,12 +41,12 @@ func newEndpointsHandler(config *config.KubeSchedulerConfiguration, informers in
 func serveDecisions(ctx context.Context, cc *schedulerconfig.CompletedConfig, sched *scheduler.Scheduler, bytes int) error {
 	serving := cc.SecureServing
 	if serving == nil {
-		return errNoPort
+		return errors.New("it needs a port, which --secure-port=0 switches off")
 	}
 	cc.SecureServing = nil
 	s := &decisionServer{
 		recorder: record(cc.InformerFactory, sched, bytes), may: cc.Authorization.Authorizer.Authorize, since: time.Now(),
-		answers: make(chan struct{}, mostAtOnce), making: make(chan struct{}, 1),
+		answers: semaphore.NewWeighted(mostAtOnce),
 	}
 	hooks.AroundNext(sched, func() { s.leads.Store(true) }, func(string, int) {})
 	ready := []healthz.HealthChecker{healthz.NewShutdownHealthz(ctx.Done()), synced(ctx, sched)}
