@@ -109,7 +109,7 @@ func (s *setup) run(cmd *cobra.Command, opts *options.Options, ours *ownFlags) e
 			return err
 		}
 		defer func() { _ = provider.Shutdown(context.WithoutCancel(ctx)) }()
-		traceAttempts(sched, provider) // after what looks into the framework itself
+		traceAttempts(sched, provider)
 	}
 	return app.Run(ctx, cc, sched)
 }

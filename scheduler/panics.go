@@ -33,10 +33,12 @@ func catchPanics(sched *scheduler.Scheduler) {
 		private.Wrap(profile, "preEnqueuePlugins", catchPreEnqueue)
 		private.Wrap(profile, "filterPlugins", func(p fwk.FilterPlugin) fwk.FilterPlugin { return caughtFilter{p} })
 		private.Wrap(profile, "scorePlugins", func(p fwk.ScorePlugin) fwk.ScorePlugin { return caughtScore{p} })
-		private.WrapPlugins(profile, func(ctx context.Context, c minor.Call) {
-			reason := recover()
-			if reason != nil {
-				*c.Status = caught(ctx, c.Plugin, c.Point, reason)
+		private.WrapPlugins(profile, func(ctx context.Context, c minor.Call) func() {
+			return func() {
+				reason := recover()
+				if reason != nil {
+					*c.Status = caught(ctx, c.Plugin, c.Point, reason)
+				}
 			}
 		})
 		parallel := private.Field[fwk.Parallelizer](profile, "parallelizer")

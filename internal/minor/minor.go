@@ -15,11 +15,12 @@ import (
 // Call is a call of a plugin at an extension point, about a pod.
 type Call struct {
 	Plugin, Point string
+	State         fwk.CycleState // nil for SignPod
 	Pod           *v1.Pod
 	Status        **fwk.Status          // the answer
 	Result        **fwk.PreFilterResult // of PreFilter
 	Timeout       *time.Duration        // of Permit
 }
 
-// Done is deferred in a call: it may recover, and change the answer.
-type Done func(context.Context, Call)
+// Around is called before a call. What it returns is deferred: it may recover, and change the answer.
+type Around func(context.Context, Call) func()

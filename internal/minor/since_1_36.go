@@ -21,15 +21,15 @@ func (p PreFlight) PreBindPreFlight(context.Context, fwk.CycleState, *v1.Pod, st
 	return nil, p.Status()
 }
 
-// Called is a plugin with a function that is deferred in PreBindPreFlight.
+// Called is a plugin with something around PreBindPreFlight.
 type Called struct {
 	fwk.PreBindPlugin
-	Done Done
+	Around Around
 }
 
 // PreBindPreFlight implements fwk.PreBindPlugin.
 func (p Called) PreBindPreFlight(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (result *fwk.PreBindPreFlightResult, status *fwk.Status) {
-	defer p.Done(ctx, Call{Plugin: p.Name(), Point: "PreBindPreFlight", Pod: pod, Status: &status})
+	defer p.Around(ctx, Call{Plugin: p.Name(), Point: "PreBindPreFlight", State: state, Pod: pod, Status: &status})()
 	return p.PreBindPlugin.PreBindPreFlight(ctx, state, pod, node)
 }
 

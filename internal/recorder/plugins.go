@@ -17,7 +17,7 @@ import (
 // their common result. Without the private fields plugins seem not to have run, and scores
 // not to be normalized.
 func (s *session) wrapPlugins(fwk schedframework.Framework) {
-	private.WrapPlugins(fwk, s.record)
+	private.WrapPlugins(fwk, func(_ context.Context, c minor.Call) func() { return func() { s.record(c) } })
 	if !s.recorder.WithoutRaw {
 		private.Wrap(fwk, "scorePlugins", func(p framework.ScorePlugin) framework.ScorePlugin { return recordedScore{p, s} })
 	}
@@ -29,7 +29,7 @@ var pointsByName = map[string]point{
 }
 
 // record keeps the verdict of a plugin on a pod.
-func (s *session) record(_ context.Context, c minor.Call) {
+func (s *session) record(c minor.Call) {
 	at, ok := pointsByName[c.Point]
 	status := *c.Status
 	rec := s.of(c.Pod)

@@ -45,7 +45,7 @@ var Plugins = frameworkruntime.Registry{
 	"Panics": func(_ context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
 		p := &plugin{handle: handle}
 		p.PreBindPlugin = base{minor.PreFlight{Status: func() *fwk.Status { return nil }}}
-		p.Done = func(_ context.Context, c minor.Call) { at("PreBindPreFlight", c.Pod) }
+		p.Around = func(_ context.Context, c minor.Call) func() { return func() { at("PreBindPreFlight", c.Pod) } }
 		return p, nil
 	},
 	"FactoryPanics": func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) { panic("on purpose") },
