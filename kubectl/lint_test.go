@@ -190,7 +190,7 @@ func TestBadInputIsReportedOnOneLine(t *testing.T) {
 		"no YAML":                  {args: []string{"lint", "-"}, stdin: "{{- if .Values.x }}\na: b\n", want: "stdin:1:1: error: yaml: ", status: exitFailed},
 		"an anchor with itself":    {args: []string{"lint", "-"}, stdin: "x: &x {y: *x}\n", want: "stdin:1:1: error: yaml: anchor 'x' value contains itself", status: exitFailed},
 		"half a file":              {args: []string{"lint", "-"}, stdin: "kind: [", want: "stdin:1:1: error: yaml: line 1: did not find expected node content", status: exitFailed},
-		"no such format":           {args: []string{"lint", "-o", "xml", "-"}, want: "error: --output xml: use one of text, json, yaml, sarif", status: exitFailed},
+		"no such format":           {args: []string{"lint", "-o", "xml", "-"}, want: `error: invalid argument "xml" for "-o, --output" flag: use text, json, yaml or sarif`, status: exitFailed},
 		"no such key":              {args: []string{"lint", "--annotation", "a b", "-"}, want: `error: annotation key "a b" must have`, status: exitFailed},
 		"a bad pattern":            {args: []string{"match", "(", "--nodes", "-"}, want: "error: annotation " + key + ": missing closing ): \"(\"", status: exitMistakes},
 		"no names":                 {args: []string{"match", "x", "--nodes", "-"}, stdin: "NAME   STATUS\n", want: `error: -:1: not the name of a node`, status: exitFailed},

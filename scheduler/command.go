@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apiserver/pkg/server"
-	basecli "k8s.io/component-base/cli"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/cli/globalflag"
 	basecompatibility "k8s.io/component-base/compatibility"
@@ -113,20 +112,6 @@ func (s *setup) run(cmd *cobra.Command, opts *options.Options, ours *ownFlags) e
 	}
 	return app.Run(ctx, cc, sched)
 }
-
-// Execute runs a command of [NewCommand]. The error is on one line.
-func Execute(cmd *cobra.Command) error {
-	err := basecli.RunNoErrOutput(cmd)
-	if err == nil {
-		return nil
-	}
-	return oneLine{err}
-}
-
-type oneLine struct{ error }
-
-func (e oneLine) Error() string { return wasmhost.OneLine(e.error.Error()) }
-func (e oneLine) Unwrap() error { return e.error }
 
 // readFile reads a configuration, if there is one.
 func (s *setup) readFile(ctx context.Context, path string) error {
