@@ -11,15 +11,10 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
-// Each of these is found at another step, the last two by making a scheduler.
-func TestMistakeEndsARun(t *testing.T) {
+// Others are in package command: a command's mistakes are found in the same way, but for these.
+func TestMistakeThatMakingASchedulerFindsEndsARun(t *testing.T) {
 	for config, want := range map[string]string{
-		"profiles: [{schedulerName: a}, {schedulerName: a}]": "profiles[1].schedulerName",
-		"profile: []": `profile: unknown field: do you mean "profiles"?`,
-		"profiles: [{plugins: {multiPoint: {enabled: [{name: Gone}]}}}]": "plugin Gone",
-		"parallelism: 0": "parallelism: ",
 		"profiles: [{plugins: {multiPoint: {enabled: [{name: RegexScheduling}, {name: RegexScheduling}]}}}]": "plugin \"RegexScheduling\" already registered",
-		"extenders: [{urlPrefix: there, filterVerb: f}]":                                                     "extenders[0].urlPrefix: ",
 		withPlugin("Wasm", "{guestURL: 'http://unknown/guest.wasm'}"):                                        "no such host",
 		"profiles: [{plugins: {bind: {disabled: [{name: '*'}]}}}]":                                           "initializing profiles: creating profile for scheduler name default-scheduler: at least one bind plugin is needed",
 		"profiles: [{plugins: {score: {enabled: [{name: NodeName, weight: 1}]}}}]":                           "plugin \"NodeName\" does not extend ScorePlugin",

@@ -70,7 +70,6 @@ func (s *session) begin(fwk schedframework.Framework, pod *v1.Pod) *cycle {
 	}
 	s.recorder.add(rec)
 	s.inFlight.Store(pod.UID, rec)
-	s.newest.Store(rec)
 	c := &cycle{rec: rec, raw: map[string][]int64{}}
 	s.current.Store(c)
 	return c

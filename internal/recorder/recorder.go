@@ -132,8 +132,7 @@ func (r *Recorder) copy(rec *record) Attempt {
 	a := rec.copy()
 	out, ok := r.preempted[rec.pod()]
 	if ok && string(out.uid) == rec.UID && rec.Result == Scheduled {
-		preempted := out.public()
-		a.Preempted = &preempted
+		a.Preempted = &out.Preempted
 	}
 	return a
 }
