@@ -173,12 +173,10 @@ func (k *kind) notFound(name string) error {
 	return apierrors.NewNotFound(k.resource.GroupResource(), name)
 }
 
-// All are the objects of the kind of an example, in the order in which they were last written.
-func All[T Object](c *Cluster) []T {
-	return typed[T](c.kinds[reflect.TypeFor[T]()].informer.sorted())
-}
+// All are the objects of a kind, by name.
+func All[T Object](c *Cluster) []T { return typed[T](c.kinds[reflect.TypeFor[T]()].informer.table.List()) }
 
-// In are the objects of a kind in a namespace, in no order.
+// In are the objects of a kind in a namespace, by name.
 func In[T Object](c *Cluster, namespace string) []T {
 	all, _ := c.kinds[reflect.TypeFor[T]()].informer.table.ByIndex(cache.NamespaceIndex, namespace) // which there is
 	return typed[T](all)

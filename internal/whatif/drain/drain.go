@@ -150,10 +150,8 @@ type trial struct {
 func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
 	before := d.Pods()
 	t := &trial{kept: map[string]string{}}
-	for _, name := range nodes {
-		if err := d.Cordon(name, true); err != nil {
-			return nil, err
-		}
+	if err := d.cordon(nodes, true); err != nil {
+		return nil, err
 	}
 	if err := d.Run(ctx); err != nil {
 		return nil, err
@@ -168,7 +166,11 @@ func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
 	if err := d.empty(ctx, t, all); err != nil {
 		return nil, err
 	}
-	t.describe(d, before, nodes)
+	were := before.Placed
+	if d.Spare { // no other pod is preempted
+		were = all
+	}
+	t.describe(d, before, were, nodes)
 	return t, nil
 }
 
@@ -223,14 +225,17 @@ func refusal(err error) (string, error) {
 
 // evicts reports whether a pod is to leave its node.
 func (d *draining) evicts(pod *v1.Pod, nodes []string) bool {
+	if !d.options.chosen(pod, nodes) {
+		return false
+	}
 	kind := d.WorkloadOf(pod).Kind
-	return kind != "DaemonSet" && kind != cluster.OfStatic && d.options.chosen(pod, nodes)
+	return kind != "DaemonSet" && kind != cluster.OfStatic
 }
 
-// describe lists the pods that were to leave nodes, and the pods that they preempted.
-func (t *trial) describe(d *draining, before *engine.Pods, nodes []string) {
-	moves := d.Moves(before, before.Placed)
-	for i, was := range before.Placed {
+// describe lists the pods that were to leave nodes, and the pods that they preempted, of all that may have moved.
+func (t *trial) describe(d *draining, before *engine.Pods, were []*v1.Pod, nodes []string) {
+	moves := d.Moves(before, were)
+	for i, was := range were {
 		move := moves[i]
 		stays := move.To == move.From
 		if stays && !d.evicts(was, nodes) {

@@ -20,13 +20,11 @@ type Stay struct {
 	Reason string `json:"reason"` // without numbers, and so alike for many nodes
 }
 
-// batches is how many there are at least of the nodes that stay, of which each is tried
-// once more in a smaller batch. More take longer, and hardly find more.
+// batches of all nodes are the smallest ones. More take longer, and hardly find more.
 const batches = 64
 
 // Shrink finds nodes that can go together. It tries first the nodes of which least is
-// requested, twice as many at a time as long as all can go, and undoes trials that
-// fail. That is greedy: another order may do better. In the end all go at once, as in [Drain].
+// requested, and undoes what fails. That is greedy: another order may do better. In the end all go at once, as in [Drain].
 // Of several runs, it returns the one that finds most.
 func Shrink(ctx context.Context, o Options) (*Result, error) {
 	found := func(r *Result) int { return len(r.Go) }
@@ -58,38 +56,58 @@ func (d *draining) shrink(ctx context.Context, nodes []string) error {
 	return err
 }
 
-// find drains nodes, batch by batch. Of a batch that fails, the nodes that could go are tried
-// once more, without the others.
+// find drains nodes, batch by batch: each is twice as large as the one before as long as all can go, and half as large if one
+// cannot.
 func (d *draining) find(ctx context.Context, left []string) error {
 	of := len(left)
-	least := max(1, len(left)/batches)
+	least := max(1, of/batches)
 	for size := 1; len(left) > 0; d.progress("tries which nodes can go", len(d.found.Go)+len(d.found.Stay), of) {
 		left = d.emptiestFirst(left)
 		batch := left[:min(size, len(left))]
-		stuck, err := d.drain(ctx, batch)
+		tried, stuck, err := d.drainInTurn(ctx, batch, len(batch) <= least)
 		if err != nil {
 			return err
 		}
-		if len(stuck) == 0 {
-			left = without(left, batch)
-			size *= 2
-			continue
-		}
-		rest := without(batch, nodesOf(stuck))
-		if len(rest) > 0 {
-			also, err := d.drain(ctx, rest)
-			if err != nil {
-				return err
-			}
-			if len(also) == 0 {
-				left = without(left, rest)
-			}
-		}
-		if len(batch) <= least {
-			d.found.Stay = append(d.found.Stay, stuck...)
-			left = without(left, nodesOf(stuck))
-		}
+		d.found.Stay = append(d.found.Stay, stuck...)
+		left = without(left, tried)
 		size = max(least, len(batch)/2)
+		if len(tried) == len(batch) && len(stuck) == 0 {
+			size = 2 * len(batch)
+		}
+	}
+	return nil
+}
+
+// drainInTurn cordons nodes, and drains one after the other. One that cannot go is left as it was. It ends the batch, since it
+// may go when fewer are cordoned, unless this is the smallest: then it is stuck.
+func (d *draining) drainInTurn(ctx context.Context, nodes []string, smallest bool) (tried []string, stuck []Stay, err error) {
+	var cordoned []string
+	for _, name := range nodes {
+		if !cluster.Get[*v1.Node](d.Cluster, "", name).Spec.Unschedulable {
+			cordoned = append(cordoned, name)
+		}
+	}
+	if err := d.cordon(cordoned, true); err != nil {
+		return nil, nil, err
+	}
+	for _, name := range nodes {
+		stays, err := d.drain(ctx, []string{name})
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(stays) > 0 && !smallest {
+			break
+		}
+		tried, stuck = append(tried, name), append(stuck, stays...)
+	}
+	return tried, stuck, d.cordon(slices.DeleteFunc(cordoned, func(name string) bool { return slices.Contains(d.found.Go, name) }), false)
+}
+
+func (d *draining) cordon(nodes []string, unschedulable bool) error {
+	for _, name := range nodes {
+		if err := d.Cordon(name, unschedulable); err != nil {
+			return err
+		}
 	}
 	return nil
 }

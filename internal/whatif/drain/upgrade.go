@@ -67,7 +67,7 @@ func (d *draining) upgrade(ctx context.Context, nodes []string) error {
 		d.found.Go = append(d.found.Go, name)
 	}
 	timeline.End()
-	kept.describe(d, before, nodes[:min(len(nodes), len(d.found.Go)+1)])
+	kept.describe(d, before, before.Placed, nodes[:min(len(nodes), len(d.found.Go)+1)])
 	d.found.Moves = slices.DeleteFunc(kept.moves, func(m engine.Move) bool {
 		return m.PreemptedBy == "" && (strings.HasPrefix(m.Workload, "DaemonSet ") || strings.HasPrefix(m.Workload, cluster.OfStatic+" "))
 	})

@@ -198,7 +198,6 @@ func (e *Engine) Pods() *Pods {
 			now.Placed = append(now.Placed, pod)
 		}
 	}
-	slices.SortFunc(now.Placed, cluster.ByName)
 	return now
 }
 

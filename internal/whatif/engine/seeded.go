@@ -142,12 +142,14 @@ func (p *profile) RunFilterPluginsWithNominatedPods(ctx context.Context, state f
 
 // RunPostFilterPlugins preempts by budgets that are counted.
 func (p *profile) RunPostFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
-	if p.engine.Spare {
-		return nil, fwk.NewStatus(fwk.Unschedulable)
-	}
 	known := p.engine.alike.same
 	if known != nil {
 		return nil, known.postFilter
+	}
+	if p.engine.Spare {
+		status := fwk.NewStatus(fwk.Unschedulable)
+		p.engine.alike.keep(p.engine.unfit, nil, status)
+		return nil, status
 	}
 	if _, err := p.engine.controllers.drain(ctx, p.engine.controllers.budgets); err != nil {
 		return nil, fwk.AsStatus(err)

@@ -122,9 +122,7 @@ func (e *Engine) whyNotRunning(pod *v1.Pod) string {
 
 // End ends a recording.
 func (t *Timeline) End() {
-	pods := cluster.All[*v1.Pod](t.engine.Cluster)
-	slices.SortFunc(pods, cluster.ByName)
-	for _, pod := range pods {
+	for _, pod := range cluster.All[*v1.Pod](t.engine.Cluster) {
 		if !podutil.IsPodTerminal(pod) {
 			t.wait(pod, true)
 		}
