@@ -19,9 +19,8 @@ import (
 // it. A guestURL of a plugin that its profile does not enable is ignored.
 type guest struct {
 	profilePlugin
-	args wasmhost.Args // if they are not valid, the guestURL alone
-	path string        // of args in the configuration
-	bad  bool          // the args are not valid: the guest is fetched and not started
+	args wasmhost.Args
+	path string // of args in the configuration
 }
 
 // multiPoint is where a guest has to be enabled: only the guest itself says which extension
@@ -34,7 +33,7 @@ func (p *Profile) checkConfig(known sets.Set[string], m *Mistakes) (guests []gue
 	compiledIn := known.Clone()
 	for i, c := range p.PluginConfig {
 		path := p.path("pluginConfig[%d].args", i)
-		url, _, isGuest := c.Guest()
+		_, _, isGuest := c.Guest()
 		args := argsOf(c.Name)
 		if !compiledIn.Has(c.Name) {
 			args = &map[string]any{} // any fields
@@ -56,11 +55,8 @@ func (p *Profile) checkConfig(known sets.Set[string], m *Mistakes) (guests []gue
 		for _, err := range errs {
 			m.addArgs(path, "", err)
 		}
-		if errs != nil {
-			read = wasmhost.Args{GuestURL: url}
-		}
-		if isGuest && read.GuestURL != "" {
-			guests = append(guests, guest{profilePlugin{p.SchedulerName, c.Name}, read, path, errs != nil})
+		if isGuest && errs == nil {
+			guests = append(guests, guest{profilePlugin{p.SchedulerName, c.Name}, read, path})
 		}
 	}
 	return guests

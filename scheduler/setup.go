@@ -42,12 +42,6 @@ func (s *setup) read(ctx context.Context, c *Configuration) error {
 	guests, mistakes := c.check(s.compiledIn())
 	s.started = map[profilePlugin]*wasmhost.Started{}
 	for _, g := range guests {
-		if g.bad {
-			if _, err := s.host.Fetch(ctx, g.args); err != nil {
-				mistakes.addArgs(g.path, "guestURL", fmt.Errorf("plugin %s: %w", g.plugin, err))
-			}
-			continue
-		}
 		started, err := s.host.Start(ctx, g.plugin, g.args)
 		if err != nil {
 			mistakes.addArgs(g.path, "guestURL", err)
