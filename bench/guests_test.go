@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
@@ -29,7 +28,7 @@ func ofGuest(name string, r role, wasm []byte) *variant {
 
 // askedAgain is a guest that the host calls for each pod, as for the first of its kind: there
 // is no room for answers.
-func askedAgain(name string, wasm []byte, timeout metav1.Duration) *variant {
+func askedAgain(name string, wasm []byte, timeout wasmhost.Timeout) *variant {
 	return &variant{name: name, open: func(c *cluster) (session, error) {
 		return openGuest(c, wasm, wasmhost.Args{AnswersLimit: resource.MustParse("1"), CallTimeout: timeout})
 	}}

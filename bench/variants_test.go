@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/static"
@@ -62,7 +61,7 @@ func allVariants(tb testing.TB) []*variant {
 		{name: "none", serve: func(testing.TB) string { return configuration }},
 		ofGuest("v1", ours, read(tb, static.Files.ReadFile, "regex_v1.wasm")),
 		ofGuest("v2", ours, v2),
-		askedAgain("v2-asked", v2, metav1.Duration{}),
+		askedAgain("v2-asked", v2, wasmhost.Timeout{}),
 		askedAgain("v2-asked-trusted", v2, wasmhost.NoCallTimeout),
 		ofNative(),
 		ofExtender("extender", false),

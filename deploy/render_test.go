@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -36,6 +37,24 @@ func renderOn(files filesys.FileSystem, folder string) ([]*unstructured.Unstruct
 		all = append(all, &unstructured.Unstructured{Object: content})
 	}
 	return all, nil
+}
+
+// inMemory has the files of this folder and the given ones, by path.
+func inMemory(t *testing.T, more map[string]string) filesys.FileSystem {
+	t.Helper()
+	files := filesys.MakeFsInMemory()
+	testkit.Must(t, filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".yaml" {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		testkit.Must(t, err)
+		return files.WriteFile("/deploy/"+filepath.ToSlash(path), data)
+	}))
+	for path, text := range more {
+		testkit.Must(t, files.WriteFile(path, []byte(text)))
+	}
+	return files
 }
 
 // foldersWithKustomization are the folders that can be applied: components cannot, by

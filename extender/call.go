@@ -54,19 +54,9 @@ func (c *call) handle(w http.ResponseWriter, r *http.Request) *refusal {
 	if c.lacksCertificate(r) {
 		return errNoCertificate
 	}
-	if r.Header.Get("Content-Encoding") != "" {
-		return &refusal{http.StatusUnsupportedMediaType, outcomeBad, "Content-Encoding: send the request as it is"}
-	}
-	limit := c.Config.Limits.Body.Value()
-	if r.ContentLength > limit {
-		return refusalOf(&http.MaxBytesError{Limit: limit}, outcomeTooLarge, "")
-	}
-	if r.ContentLength >= 0 {
-		limit = r.ContentLength
-	}
 	taken := &share{memory: c.memory}
 	defer taken.release()
-	body, err := taken.read(http.MaxBytesReader(w, r.Body, limit), limit)
+	body, err := taken.read(r.Body, r.ContentLength)
 	if err != nil {
 		return refusalOf(err, outcomeLost, "the request ended too early: ")
 	}
@@ -82,34 +72,18 @@ func (c *call) handle(w http.ResponseWriter, r *http.Request) *refusal {
 	return nil
 }
 
-// ask decodes the request and asks the algorithm. limits.requests counts the requests
-// here, not those whose clients are slow to send or to receive.
+// ask decodes the request and asks the algorithm.
 func (c *call) ask(ctx context.Context, body []byte, taken *share) *refusal {
-	n := c.answering.Add(1)
-	defer c.answering.Add(-1)
-	if n > int64(c.Config.Limits.Requests) {
-		return &refusal{http.StatusTooManyRequests, outcomeBusy, fmt.Sprintf("%d requests are being answered, which is limits.requests: try again later", n-1)}
-	}
 	var err error
 	c.request, err = wire.Read(body, taken.take)
 	if err != nil {
 		return refusalOf(err, outcomeBad, "")
 	}
-	hasVictims := c.request.Form == wire.Victims
-	switch {
-	case c.request.Form != wire.Neither && hasVictims == (c.verb == preempt):
-		return c.run(ctx)
-	case c.verb == preempt:
-		return &refusal{http.StatusBadRequest, outcomeBad, "the request has neither NodeNameToVictims nor NodeNameToMetaVictims: there is nothing to preempt"}
-	case hasVictims:
-		return &refusal{http.StatusBadRequest, outcomeBad, "the request has victims: they are for preempt, not for " + c.verb}
-	case c.verb == filter:
-		c.answer = wire.Refusal("the request has neither Nodes nor NodeNames: there is nothing to filter")
-	default:
-		c.answer = c.request.Priorities(nil)
+	isPreempt := c.request.Form == wire.Victims
+	if c.request.Form == wire.Neither || isPreempt != (c.verb == preempt) {
+		return &refusal{http.StatusBadRequest, outcomeBad, "the request has no candidates: filter and prioritize need Nodes or NodeNames, preempt NodeNameToVictims or NodeNameToMetaVictims"}
 	}
-	c.outcome = outcomeError
-	return nil
+	return c.run(ctx)
 }
 
 // run asks the algorithm, and recovers from its panics.
@@ -153,7 +127,6 @@ func (c *call) decide(ctx context.Context) error {
 		} else {
 			c.answer = c.request.Filtered(failures)
 		}
-		c.logNodes(failures, nil)
 		return nil
 	}
 	scores, err := asked.Prioritize(ctx, &c.request.Args)
@@ -166,27 +139,7 @@ func (c *call) decide(ctx context.Context) error {
 		return err
 	}
 	c.answer = c.request.Priorities(scores)
-	c.logNodes(nil, scores)
 	return nil
-}
-
-// logNodes logs a line for each node at verbosity 5.
-func (c *call) logNodes(failures []*algorithm.Failure, scores []int64) {
-	log := c.Logger.V(5)
-	if !log.Enabled() {
-		return
-	}
-	for i, name := range c.request.Names {
-		if c.verb == prioritize {
-			log.Info("Scored", "pod", c.request.Pod.String(), "node", name, "score", scores[i])
-			continue
-		}
-		reason := ""
-		if failures != nil && failures[i] != nil {
-			reason = failures[i].Reason
-		}
-		log.Info("Filtered", "pod", c.request.Pod.String(), "node", name, "passes", reason == "", "reason", reason)
-	}
 }
 
 func (c *call) count() {

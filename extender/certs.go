@@ -5,47 +5,29 @@ import (
 	"crypto/x509"
 	"fmt"
 	"os"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // certificates has the current certificates. It reads the files again for each handshake:
 // unlike notifications that works on every file system and for every way to change a file.
 type certificates struct {
-	files    TLS
-	reloaded func(expiry time.Time, err error) // called after the files have changed
-
-	mu      sync.Mutex
-	tried   contents // of the last load, valid or not
-	current *tls.Config
+	files   TLS
+	failed  func(error)                // called if the files have become invalid
+	current atomic.Pointer[tls.Config] // from the files when they were last valid
 }
 
-// get returns the current certificates, after load. It is a tls.Config's GetConfigForClient.
+// get returns the current certificates. It is a tls.Config's GetConfigForClient.
 func (s *certificates) get(*tls.ClientHelloInfo) (*tls.Config, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	changed, err := s.load()
-	if changed {
-		s.reloaded(s.current.Certificates[0].Leaf.NotAfter, err)
+	if err := s.load(); err != nil {
+		s.failed(err)
 	}
-	return s.current, nil
+	return s.current.Load(), nil
 }
 
-// load reads the files. If they have changed and are valid, they become current.
-func (s *certificates) load() (changed bool, err error) {
-	pem, err := readPEM(s.files)
-	changed = pem != s.tried
-	s.tried = pem
-	if changed && err == nil {
-		err = s.use(pem)
-	}
-	return changed, err
-}
-
-// use makes certificates current, if they are valid. It verifies a client certificate if
-// there is one; the server rejects requests without one.
-func (s *certificates) use(pem contents) error {
-	pair, err := tls.X509KeyPair([]byte(pem[0]), []byte(pem[1]))
+// load makes the certificates in the files current, if they are valid.
+func (s *certificates) load() error {
+	pair, err := tls.LoadX509KeyPair(s.files.CertFile, s.files.KeyFile)
 	if err != nil {
 		return fmt.Errorf("certificate %s with key %s: %w", s.files.CertFile, s.files.KeyFile, err)
 	}
@@ -62,13 +44,17 @@ func (s *certificates) use(pem contents) error {
 		SessionTicketsDisabled: true,
 	}
 	if s.files.ClientCAFile != "" {
+		pem, err := os.ReadFile(s.files.ClientCAFile)
+		if err != nil {
+			return err
+		}
 		config.ClientCAs = x509.NewCertPool()
-		if !config.ClientCAs.AppendCertsFromPEM([]byte(pem[2])) {
+		if !config.ClientCAs.AppendCertsFromPEM(pem) {
 			return fmt.Errorf("client authorities %s: it has no PEM certificate", s.files.ClientCAFile)
 		}
-		config.ClientAuth = tls.VerifyClientCertIfGiven
+		config.ClientAuth = tls.VerifyClientCertIfGiven // the server rejects requests without one
 	}
-	s.current = config
+	s.current.Store(config)
 	return nil
 }
 
@@ -79,29 +65,4 @@ func (s *certificates) notAfter() time.Time {
 	}
 	current, _ := s.get(nil) // no error
 	return current.Certificates[0].Leaf.NotAfter
-}
-
-// contents has the text of the certificate, its key, and the authorities of clients. All are
-// empty if one file cannot be read.
-type contents [3]string
-
-func readPEM(files TLS) (all contents, err error) {
-	for i, path := range []string{files.CertFile, files.KeyFile, files.ClientCAFile} {
-		if path == "" {
-			continue
-		}
-		info, err := os.Stat(path)
-		if err == nil && !info.Mode().IsRegular() { // a pipe or a device may never end
-			err = fmt.Errorf("%s: is not a regular file", path)
-		}
-		var text []byte
-		if err == nil {
-			text, err = os.ReadFile(path)
-		}
-		if err != nil {
-			return contents{}, err
-		}
-		all[i] = string(text)
-	}
-	return all, nil
 }

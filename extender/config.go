@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net"
 	"slices"
 	"strings"
@@ -55,10 +54,7 @@ func (t TLS) Enabled() bool { return t.CertFile != "" }
 
 // Limits bound what requests can take.
 type Limits struct {
-	Body     resource.Quantity `json:"body"`     // of one request
-	Buffers  resource.Quantity `json:"buffers"`  // memory for all requests: bodies, and what is built from them
-	Requests int               `json:"requests"` // that have arrived completely and have no answer yet
-	Header   resource.Quantity `json:"header"`   // of one request
+	Buffers resource.Quantity `json:"buffers"` // memory for all requests: bodies, and what is built from them
 }
 
 // Timeouts bound how long things can take.
@@ -75,13 +71,8 @@ type Timeouts struct {
 // each.
 func DefaultConfig() *Config {
 	return &Config{
-		Listen: "127.0.0.1:8000",
-		Limits: Limits{
-			Body:     resource.MustParse("128Mi"),
-			Buffers:  resource.MustParse("512Mi"),
-			Requests: 1024,
-			Header:   resource.MustParse("16Ki"),
-		},
+		Listen:     "127.0.0.1:8000",
+		Limits:     Limits{Buffers: resource.MustParse("512Mi")},
 		Algorithms: defaultAlgorithms(),
 		Timeouts:   Timeouts{Read: seconds(30), Unready: seconds(5), Drain: seconds(30)},
 		LogFormat:  LogText,
@@ -133,16 +124,11 @@ func (c *Config) validate() (problems []error) {
 	reject((c.TLS.CertFile == "") != (c.TLS.KeyFile == ""), "tls.certFile: must be set together with tls.keyFile")
 	reject(c.TLS.ClientCAFile != "" && !c.TLS.Enabled(), "tls.clientCAFile: needs tls.certFile and tls.keyFile too")
 
-	l, t := &c.Limits, &c.Timeouts
-	for name, size := range map[string]resource.Quantity{"body": l.Body, "buffers": l.Buffers, "header": l.Header} {
-		reject(size.Value() < 4096 || size.Value() > math.MaxInt32 && name != "buffers", "limits.%s: %s: must be from 4Ki to 2Gi", name, &size)
-	}
-	reject(l.Buffers.Cmp(l.Body) <= 0, "limits.buffers: %s: must be more than limits.body", &l.Buffers)
-	reject(l.Requests < 1, "limits.requests: must be at least 1")
-	for name, d := range map[string]time.Duration{"read": t.Read.Duration, "drain": t.Drain.Duration} {
+	reject(c.Limits.Buffers.Value() < 64<<10, "limits.buffers: %s: must be at least 64Ki", &c.Limits.Buffers)
+	for name, d := range map[string]time.Duration{"read": c.Timeouts.Read.Duration, "drain": c.Timeouts.Drain.Duration} {
 		reject(d <= 0, "timeouts.%s: must be more than 0", name)
 	}
-	reject(t.Unready.Duration < 0, "timeouts.unready: must not be less than 0")
+	reject(c.Timeouts.Unready.Duration < 0, "timeouts.unready: must not be less than 0")
 
 	reject(c.Verbosity < 0 || c.Verbosity > 10, "verbosity: %d: must be from 0 to 10", c.Verbosity)
 	return problems

@@ -24,7 +24,7 @@ import (
 // Options configures New.
 type Options struct {
 	Config  *Config     // loaded, or completed by its Complete
-	Logger  logr.Logger // logs requests at verbosity 4, their nodes at 5
+	Logger  logr.Logger // logs requests at verbosity 4
 	Version string      // for the pages
 }
 
@@ -39,12 +39,11 @@ type Extender struct {
 	cancel     context.CancelFunc             // ends the work in the background
 	working    sync.WaitGroup
 
-	memory *memory
-	// inFlight counts all requests, answering the requests that have arrived completely.
-	inFlight, answering atomic.Int64
-	draining            atomic.Bool
-	unknownLog          rate.Sometimes // for requests to unknown paths
-	failedLog           rate.Sometimes // for requests that get no answer
+	memory     *memory
+	inFlight   atomic.Int64 // requests
+	draining   atomic.Bool
+	unknownLog rate.Sometimes // for requests to unknown paths
+	failedLog  rate.Sometimes // for requests that get no answer, and certificates
 }
 
 // New makes an extender, and starts the work of its algorithms in the background. Call
@@ -66,8 +65,11 @@ func New(o Options) (*Extender, error) {
 		e.algorithms[name] = made
 	}
 	if c.TLS.Enabled() {
-		e.certs.files, e.certs.reloaded = c.TLS, e.reloaded
-		if _, err := e.certs.load(); err != nil {
+		e.certs.files = c.TLS
+		e.certs.failed = func(err error) {
+			e.failedLog.Do(func() { o.Logger.Error(err, "The new certificates are invalid, the old ones stay in use") })
+		}
+		if err := e.certs.load(); err != nil {
 			return nil, fmt.Errorf("tls: %w", err)
 		}
 	}
@@ -113,17 +115,6 @@ func (e *Extender) health() map[string]algorithm.Health {
 		}
 	}
 	return all
-}
-
-// reloaded reports the result of reloading certificates.
-func (e *Extender) reloaded(expiry time.Time, err error) {
-	if err != nil {
-		e.metrics.reloads.WithLabelValues("refused").Inc()
-		e.Logger.Error(err, "The new certificates are invalid, the old ones stay in use")
-		return
-	}
-	e.metrics.reloads.WithLabelValues("success").Inc()
-	e.Logger.Info("New certificates are in use", "expiry", expiry.UTC().Format(time.RFC3339))
 }
 
 // Close ends the work of the algorithms in the background, and waits for its end.

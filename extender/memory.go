@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -17,20 +15,16 @@ var errBusy = errors.New("the requests in flight take all the memory of limits.b
 type memoryError struct{ limit int64 }
 
 func (e memoryError) Error() string {
-	return fmt.Sprintf("the request and what is made of it would take more than %d bytes: raise limits.buffers, or send fewer nodes", e.limit)
+	return fmt.Sprintf("the request and what is made of it would take more than %d bytes: raise limits.buffers, or set nodeCacheCapable: true in the scheduler's configuration, which sends names only", e.limit)
 }
 
 const (
 	// overhead is about what a request takes besides its body: goroutine, buffers, header.
-	overhead = 16 << 10
+	overhead = 32 << 10
 	// The first buffer of a body has the smallest size. Each next one is larger by this
 	// factor; the last one fits.
 	smallestBuffer = 4 << 10
 	bufferGrowth   = 8
-	// tidyAfter is how long after the last large request its memory goes back to the
-	// system. The Go runtime alone would keep it for minutes.
-	tidyAfter = 10 * time.Second
-	large     = 1 << 20 // 150 full nodes, or 5,000 names
 )
 
 // memory bounds what all requests take together: their bodies, and what is built from them.
@@ -38,13 +32,10 @@ type memory struct {
 	limit int64 // bytes
 	free  *semaphore.Weighted
 	used  atomic.Int64
-	tidy  *time.Timer
 }
 
 func newMemory(limit int64) *memory {
-	tidy := time.AfterFunc(tidyAfter, debug.FreeOSMemory)
-	tidy.Stop()
-	return &memory{limit: limit, free: semaphore.NewWeighted(limit), tidy: tidy}
+	return &memory{limit: limit, free: semaphore.NewWeighted(limit)}
 }
 
 // share is the memory of one request. Its methods are for one goroutine.
@@ -73,16 +64,17 @@ func (s *share) give(bytes int64) {
 	s.free.Release(bytes)
 }
 
-func (s *share) release() {
-	if s.taken > large {
-		s.tidy.Reset(tidyAfter)
-	}
-	s.give(s.taken)
-}
+func (s *share) release() { s.give(s.taken) }
 
-// read reads all of source, which has at most limit bytes. The buffer grows with what
-// arrives, so a client that announces much and sends little holds little.
-func (s *share) read(source io.Reader, limit int64) ([]byte, error) {
+// read reads all of source, which has length bytes, or -1 if that is not known. The buffer
+// grows with what arrives, so a client that announces much and sends little holds little.
+func (s *share) read(source io.Reader, length int64) ([]byte, error) {
+	if length > s.limit {
+		return nil, memoryError{s.limit}
+	}
+	if length < 0 {
+		length = s.limit
+	}
 	if err := s.take(overhead); err != nil {
 		return nil, err
 	}
@@ -90,7 +82,7 @@ func (s *share) read(source io.Reader, limit int64) ([]byte, error) {
 	for {
 		if len(body) == cap(body) {
 			size := max(bufferGrowth*int64(len(body)), smallestBuffer)
-			size = min(size, limit+1) // one byte more finds the end
+			size = min(size, length+1) // one byte more finds the end
 			if err := s.take(size); err != nil {
 				return nil, err
 			}

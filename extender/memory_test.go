@@ -12,15 +12,15 @@ func TestExtenderReadsABodyWholeHoweverItArrives(t *testing.T) {
 	all := newMemory(64 << 20)
 	for _, size := range []int64{0, 1, 4095, 4096, 65535, 65536, 65537, 1 << 20, 1<<20 + 1, 5 << 20, 8 << 20} {
 		want := []byte(strings.Repeat("0123456789abcdef", int(size/16)+1)[:size])
-		for _, limit := range []int64{size, 8 << 20} {
+		for _, length := range []int64{size, -1} {
 			for name, source := range map[string]io.Reader{
 				"whole": bytes.NewReader(want), "halved": iotest.HalfReader(bytes.NewReader(want)),
 				"with the end": iotest.DataErrReader(bytes.NewReader(want)),
 			} {
 				s := &share{memory: all}
-				body, err := s.read(source, limit)
+				body, err := s.read(source, length)
 				if err != nil || !bytes.Equal(body, want) {
-					t.Errorf("%d bytes %s, limit %d: read %d others, %v", size, name, limit, len(body), err)
+					t.Errorf("%d bytes %s, length %d: read %d others, %v", size, name, length, len(body), err)
 				}
 				s.release()
 				used := s.used.Load()

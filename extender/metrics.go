@@ -11,7 +11,6 @@ type metrics struct {
 	registry *prometheus.Registry
 
 	requests, nodesIn, nodesOut, panics *prometheus.CounterVec
-	reloads                             *prometheus.CounterVec // of certificates
 	durations                           *prometheus.HistogramVec
 	unknown                             prometheus.Counter
 }
@@ -28,7 +27,6 @@ func newMetrics(e *Extender) *metrics {
 	m.nodesIn = counters("extender_nodes_in_total", "Candidate nodes in requests.", byRequest...)
 	m.nodesOut = counters("extender_nodes_out_total", "Nodes that passed a filter, or got a score.", byRequest...)
 	m.panics = counters("extender_panics_total", "Panics of algorithms. Each failed one request, or ended the work in the background.", "algorithm")
-	m.reloads = counters("extender_certificate_reloads_total", "Reloads of changed certificates, by result.", "result")
 	m.durations = register.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "extender_request_duration_seconds", Help: "From the end of a request's header to the end of its answer.",
 		Buckets: prometheus.ExponentialBuckets(0.0001, 2.5, 13), // 0.1 ms to 6 s

@@ -15,7 +15,6 @@ func (e *Extender) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for verb, name := range map[string]string{filter: e.Config.Filter, preempt: e.Config.Filter, prioritize: e.Config.Prioritize} {
 		mux.Handle("POST /"+verb, e.verbHandler(verb, name))
-		mux.HandleFunc("/"+verb, e.refuse)
 	}
 	mux.Handle("GET /{$}", e.private(e.index))
 	mux.Handle("GET /version", e.private(e.versionPage))

@@ -1,7 +1,6 @@
 package extender
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,11 +58,6 @@ func (e *Extender) refuse(w http.ResponseWriter, r *http.Request) {
 		e.Logger.Info("Warning: a request for what is neither a verb nor a page; if it comes from a scheduler, fix filterVerb, preemptVerb or prioritizeVerb in its configuration, and omit bindVerb",
 			"method", fmt.Sprintf("%.20s", r.Method), "path", fmt.Sprintf("%.100s", r.URL.EscapedPath()), "client", r.RemoteAddr)
 	})
-	if r.Pattern != "/" {
-		w.Header().Set("Allow", http.MethodPost)
-		writeRefusal(w, &refusal{status: http.StatusMethodNotAllowed, message: r.URL.EscapedPath() + " takes POST"})
-		return
-	}
 	writeRefusal(w, &refusal{status: http.StatusNotFound, message: fmt.Sprintf(
 		"there is nothing at %s %.100q: the verbs are POST /filter, POST /preempt and POST /prioritize", r.Method, r.URL.Path)})
 }
@@ -76,19 +70,14 @@ var errNoCertificate = &refusal{
 // refusalOf returns why a request could not be read. For other errors the outcome is
 // otherwise, and the message begins with prefix.
 func refusalOf(err error, otherwise, prefix string) *refusal {
-	var tooLong *http.MaxBytesError
 	var tooMuch memoryError
 	switch {
-	case errors.As(err, &tooLong):
-		return &refusal{http.StatusRequestEntityTooLarge, outcomeTooLarge, fmt.Sprintf("the request is larger than %d bytes: raise limits.body, or set nodeCacheCapable: true in the scheduler's configuration, which sends names only", tooLong.Limit)}
 	case errors.As(err, &tooMuch):
-		return &refusal{http.StatusRequestEntityTooLarge, outcomeTooLarge, err.Error()}
+		return &refusal{http.StatusRequestEntityTooLarge, outcomeTooLarge, tooMuch.Error()}
 	case errors.Is(err, errBusy):
-		return &refusal{http.StatusTooManyRequests, outcomeBusy, err.Error()}
+		return &refusal{http.StatusTooManyRequests, outcomeBusy, errBusy.Error()}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &refusal{http.StatusRequestTimeout, outcomeTimeout, "the request took longer to arrive than timeouts.read allows"}
-	case errors.Is(err, context.Canceled):
-		return &refusal{http.StatusBadRequest, outcomeLost, "the client closed the connection"}
 	}
 	return &refusal{http.StatusBadRequest, otherwise, prefix + err.Error()}
 }

@@ -18,6 +18,7 @@ const (
 	headerTimeout = 5 * time.Second  // for the header of a request
 	writeTimeout  = 30 * time.Second // for algorithm and answer together
 	idleTimeout   = 2 * time.Minute  // for a connection between two requests
+	maxHeader     = 16 << 10         // bytes of a request's header
 )
 
 // Serve serves on l, whatever address the configuration has, until ctx is done, and then
@@ -33,7 +34,7 @@ func (e *Extender) Serve(ctx context.Context, l net.Listener) error {
 		ReadTimeout:       times.Read.Duration,
 		WriteTimeout:      times.Read.Duration + writeTimeout, // it begins with the body
 		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    int(e.Config.Limits.Header.Value()),
+		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(logr.ToSlogHandler(e.Logger), slog.LevelInfo),
 	}
 	if e.Config.TLS.Enabled() {

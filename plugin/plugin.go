@@ -15,10 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kube-scheduler/framework"
 	"k8s.io/utils/lru"
-	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
 	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
+	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -51,7 +51,11 @@ var (
 // New makes the plugin. Its args are optional: "annotation", "excludeAnnotation" and
 // "preferAnnotation" are the keys of the annotations to read.
 func New(_ context.Context, args runtime.Object, handle framework.Handle) (framework.Plugin, error) {
-	policy, err := decodePolicy(args)
+	raw, err := yamlcheck.Args(args)
+	if err != nil {
+		return nil, fmt.Errorf("plugin %s: args: %w", Name, err)
+	}
+	policy, err := regex.ParseConfig(raw)
 	if err != nil {
 		return nil, fmt.Errorf("plugin %s: args: %w", Name, err)
 	}
@@ -164,25 +168,6 @@ func (p *Plugin) PostFilter(_ context.Context, cycle framework.CycleState, _ *v1
 
 // cacheBytes bounds the memory of compiled patterns.
 const cacheBytes = 16 << 20
-
-// decodePolicy reads the plugin's args.
-func decodePolicy(args runtime.Object) (regex.Policy, error) {
-	if args == nil {
-		return regex.Default, nil
-	}
-	unknown, ok := args.(*runtime.Unknown)
-	if !ok {
-		return regex.Policy{}, fmt.Errorf("they are a %T", args)
-	}
-	raw := unknown.Raw
-	if unknown.ContentType == runtime.ContentTypeYAML {
-		var err error
-		if raw, err = yaml.YAMLToJSONStrict(raw); err != nil {
-			return regex.Policy{}, err
-		}
-	}
-	return regex.ParseConfig(raw)
-}
 
 // matchings remembers which nodes of a list qualify, as long as the list is the same.
 type matchings struct {

@@ -3,19 +3,15 @@ package wasmhost
 import (
 	"cmp"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	kjson "sigs.k8s.io/json"
-	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
 // Args is what the pluginConfig of a Wasm plugin may say.
@@ -35,7 +31,7 @@ type Args struct {
 	// Verify says who must have signed the guest. Nil asks for no signature.
 	Verify *Verify `json:"verify,omitempty"`
 	// GuestSizeLimit bounds the size of the guest, in bytes, up to MaxGuestSize.
-	// Zero is the limit of the Host.
+	// Zero is DefaultGuestSize.
 	GuestSizeLimit resource.Quantity `json:"guestSizeLimit,omitzero"`
 	// MemoryLimit bounds the memory of each instance of the guest, in bytes: from
 	// MinMemory to MaxMemory, in whole pages of 64 KiB. Zero is DefaultMemory.
@@ -43,7 +39,7 @@ type Args struct {
 	// CallTimeout bounds each call of the guest. Zero is DefaultCallTimeout. Below
 	// zero, in JSON "none", there is no bound: then the first garbage collection
 	// during a call that does not end stops the process for good.
-	CallTimeout metav1.Duration `json:"callTimeout,omitzero"`
+	CallTimeout Timeout `json:"callTimeout,omitzero"`
 	// AnswersLimit bounds what the host remembers of the answers of a guest that
 	// declares what it decides by, in bytes. Zero is DefaultAnswers.
 	AnswersLimit resource.Quantity `json:"answersLimit,omitzero"`
@@ -78,8 +74,11 @@ const (
 	FailurePolicyIgnore FailurePolicy = "Ignore"
 )
 
-// MaxGuestSize is the most that [Args.GuestSizeLimit] may be, in bytes.
-const MaxGuestSize = 1 << 30
+// What [Args.GuestSizeLimit] may be, in bytes.
+const (
+	DefaultGuestSize = 64 << 20
+	MaxGuestSize     = 1 << 30
+)
 
 // What [Args.MemoryLimit] may be, in bytes.
 const (
@@ -94,8 +93,24 @@ const (
 	DefaultCallTimeout = time.Second
 )
 
-// NoCallTimeout is what [Args.CallTimeout] is where a configuration says none.
-var NoCallTimeout = metav1.Duration{Duration: -1}
+// Timeout is the time that a call may take.
+type Timeout struct{ time.Duration }
+
+// NoCallTimeout is a Timeout that bounds nothing.
+var NoCallTimeout = Timeout{-1}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (t *Timeout) UnmarshalText(text []byte) (err error) {
+	if string(text) == "none" {
+		*t = NoCallTimeout
+		return nil
+	}
+	t.Duration, err = time.ParseDuration(string(text))
+	if err != nil || t.Duration <= 0 {
+		return errors.New("must be a duration above 0s such as 500ms, or none")
+	}
+	return nil
+}
 
 func (a Args) answersLimit() int64 { return cmp.Or(a.AnswersLimit.Value(), DefaultAnswers) }
 
@@ -119,22 +134,12 @@ func argsErrorf(field, format string, args ...any) error {
 }
 
 // DecodeArgs reads args as the scheduler hands them to a plugin factory. Unlike
-// the decoder of the framework it is strict: an unknown, doubled or wrongly
-// capitalised field is an error that names it.
+// the decoder of the framework it is strict: an unknown or wrongly capitalised
+// field is an error that names it.
 func DecodeArgs(obj runtime.Object) (Args, error) {
-	if obj == nil {
-		return ParseArgs([]byte("{}"))
-	}
-	unknown, ok := obj.(*runtime.Unknown)
-	if !ok {
-		return Args{}, fmt.Errorf("args are a %T, not the args of a Wasm plugin", obj)
-	}
-	raw := unknown.Raw
-	if unknown.ContentType == runtime.ContentTypeYAML {
-		var err error
-		if raw, err = yaml.YAMLToJSONStrict(raw); err != nil {
-			return Args{}, fmt.Errorf("args: %w", err)
-		}
+	raw, err := yamlcheck.Args(obj)
+	if err != nil {
+		return Args{}, fmt.Errorf("args: %w", err)
 	}
 	return ParseArgs(raw)
 }
@@ -142,61 +147,14 @@ func DecodeArgs(obj runtime.Object) (Args, error) {
 // ParseArgs reads args from JSON, as strictly as [DecodeArgs]. An error joins those
 // of all fields, each an [ArgsError].
 func ParseArgs(raw []byte) (args Args, err error) {
-	var fields map[string]json.RawMessage
-	twice, err := kjson.UnmarshalStrict(raw, &fields)
-	if err != nil {
-		return Args{}, fmt.Errorf("args: %w", err)
-	}
 	var errs []error
-	for _, err := range twice {
-		var at kjson.FieldError
-		if errors.As(err, &at) {
-			errs = append(errs, argsErrorf(at.FieldPath(), "%w", err))
-		} else {
-			errs = append(errs, fmt.Errorf("args: %w", err))
-		}
+	for _, p := range yamlcheck.Decode(raw, &args) {
+		errs = append(errs, argsErrorf(p.Field, "%w", yamlcheck.Problems{p}))
 	}
-	for _, field := range slices.Sorted(maps.Keys(fields)) {
-		errs = append(errs, args.set(field, fields[field]))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return Args{}, err
+	if errs != nil {
+		return Args{}, errors.Join(errs...)
 	}
 	return args, args.validate()
-}
-
-// forms are what the fields look like whose types read themselves.
-var forms = map[string]string{
-	"guestSizeLimit": "a number of bytes such as 256Mi",
-	"memoryLimit":    "a number of bytes such as 256Mi",
-	"answersLimit":   "a number of bytes such as 256Mi",
-	"callTimeout":    "a duration above 0s such as 500ms, or none",
-}
-
-// set decodes one field, so that an error is known to be about it.
-func (a *Args) set(field string, value json.RawMessage) error {
-	text := string(value)
-	if text == "null" || text == `""` && forms[field] != "" {
-		return nil
-	} else if text == `"none"` && field == "callTimeout" {
-		a.CallTimeout = NoCallTimeout
-		return nil
-	}
-	object, err := json.Marshal(map[string]json.RawMessage{field: value})
-	if err != nil {
-		return err
-	}
-	unknown, err := kjson.UnmarshalStrict(object, a)
-	var wrong *json.UnmarshalTypeError
-	switch {
-	case forms[field] != "" && (err != nil || field == "callTimeout" && a.CallTimeout.Duration <= 0):
-		return argsErrorf(field, "%s is %s, but must be %s", field, value, forms[field])
-	case errors.As(err, &wrong):
-		return argsErrorf(field, "%s is a JSON %s, but must be a %s", field, wrong.Value, wrong.Type)
-	case err != nil || len(unknown) > 0:
-		return argsErrorf(field, "%w", errors.Join(append(unknown, err)...))
-	}
-	return nil
 }
 
 func (a Args) validate() error {

@@ -6,7 +6,6 @@ import (
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 )
@@ -31,11 +30,11 @@ func TestDecodeArgs(t *testing.T) {
 			withFields(`"guestSHA256":"` + digest + `","guestSizeLimit":"2Mi","memoryLimit":"64Mi","callTimeout":"1m30s","instances":1,"compilationCache":"/var/cache"`),
 			Args{
 				GuestURL: good, GuestSHA256: digest, GuestSizeLimit: resource.MustParse("2Mi"), MemoryLimit: resource.MustParse("64Mi"),
-				CallTimeout: metav1.Duration{Duration: 90 * time.Second}, Instances: 1, CompilationCache: "/var/cache",
+				CallTimeout: Timeout{90 * time.Second}, Instances: 1, CompilationCache: "/var/cache",
 			},
 		},
 		"limits that are left empty are the default": {
-			withFields(`"guestSHA256":"","memoryLimit":null,"callTimeout":"","instances":0,"compilationCache":""`), Args{GuestURL: good},
+			withFields(`"guestSHA256":"","memoryLimit":null,"callTimeout":null,"instances":0,"compilationCache":""`), Args{GuestURL: good},
 		},
 		"bytes without a unit": {withFields(`"memoryLimit":65536`), Args{GuestURL: good, MemoryLimit: quantity(MinMemory)}},
 		"no bound on time":     {withFields(`"callTimeout":"none"`), Args{GuestURL: good, CallTimeout: NoCallTimeout}},
@@ -49,30 +48,27 @@ func TestDecodeArgs(t *testing.T) {
 
 func TestDecodeArgsNamesTheFieldThatIsWrong(t *testing.T) {
 	const (
-		digits  = ", but must be 64 hexadecimal digits, as sha256sum prints them"
-		seconds = ", but must be a duration above 0s such as 500ms, or none"
+		digits   = ", but must be 64 hexadecimal digits, as sha256sum prints them"
+		quantity = `args: memoryLimit: cannot unmarshal JSON string into Go resource.Quantity: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`
+		seconds  = `args: callTimeout: cannot unmarshal JSON string into Go wasmhost.Timeout: must be a duration above 0s such as 500ms, or none`
 	)
-	for want, args := range map[string]runtime.Object{
-		`args are a *config.NodeAffinityArgs, not the args of a Wasm plugin`:        &config.NodeAffinityArgs{},
-		`args: guestURL is required`:                                                &runtime.Unknown{Raw: []byte(`{"guestConfig":"{}"}`)},
-		`args: guestURL is a JSON number, but must be a string`:                     &runtime.Unknown{Raw: []byte(`{"guestURL":7}`)},
-		`args: unknown field "args"`:                                                withFields(`"args":[]`),
-		`args: duplicate field "guestURL"`:                                          withFields(`"guestURL":"http://example.com"`),
-		`args: logSeverity is -1, but goes from 0 (info) to 3 (fatal)`:              withFields(`"logSeverity":-1`),
-		`args: guestSHA256 is "0123"` + digits:                                      withFields(`"guestSHA256":"0123"`),
-		`args: guestSHA256 is "sha256:` + digest[7:] + `"` + digits:                 withFields(`"guestSHA256":"sha256:` + digest[7:] + `"`),
-		`args: guestSizeLimit is 2Gi, but goes up to 1Gi`:                           withFields(`"guestSizeLimit":"2Gi"`),
-		`args: memoryLimit is "much", but must be a number of bytes such as 256Mi`:  withFields(`"memoryLimit":"much"`),
-		`args: memoryLimit is 65535, but goes from 64Ki to 4Gi`:                     withFields(`"memoryLimit":"65535"`),
-		`args: memoryLimit is 5Gi, but goes from 64Ki to 4Gi`:                       withFields(`"memoryLimit":"5Gi"`),
-		`args: memoryLimit is 1e30, but goes from 64Ki to 4Gi`:                      withFields(`"memoryLimit":"1e30"`),
-		`args: callTimeout is "2"` + seconds:                                        withFields(`"callTimeout":"2"`),
-		`args: callTimeout is 2` + seconds:                                          withFields(`"callTimeout":2`),
-		`args: callTimeout is "0s"` + seconds:                                       withFields(`"callTimeout":"0s"`),
-		`args: callTimeout is "-2s"` + seconds:                                      withFields(`"callTimeout":"-2s"`),
-		`args: instances is 2, but must be 1, or 0 for as many as the guest allows`: withFields(`"instances":2`),
-		`args: compilationCache is a JSON bool, but must be a string`:               withFields(`"compilationCache":true`),
-		`args: unknown field "guestConfg"` + "\n" + `args: memoryLimit is "much", but must be a number of bytes such as 256Mi`: withFields(`"memoryLimit":"much","guestConfg":""`),
+	for args, want := range map[runtime.Object]string{
+		&config.NodeAffinityArgs{}:                              `args: they are a *config.NodeAffinityArgs`,
+		&runtime.Unknown{Raw: []byte(`{"guestConfig":"{}"}`)}:   `args: guestURL is required`,
+		&runtime.Unknown{Raw: []byte(`{"guestURL":7}`)}:         `args: guestURL: cannot unmarshal JSON number into Go string: put it in quotes`,
+		withFields(`"logSeverity":-1`):                          `args: logSeverity is -1, but goes from 0 (info) to 3 (fatal)`,
+		withFields(`"guestSHA256":"0123"`):                      `args: guestSHA256 is "0123"` + digits,
+		withFields(`"guestSHA256":"sha256:` + digest[7:] + `"`): `args: guestSHA256 is "sha256:` + digest[7:] + `"` + digits,
+		withFields(`"guestSizeLimit":"2Gi"`):                    `args: guestSizeLimit is 2Gi, but goes up to 1Gi`,
+		withFields(`"memoryLimit":"65535"`):                     `args: memoryLimit is 65535, but goes from 64Ki to 4Gi`,
+		withFields(`"memoryLimit":"5Gi"`):                       `args: memoryLimit is 5Gi, but goes from 64Ki to 4Gi`,
+		withFields(`"memoryLimit":"1e30"`):                      `args: memoryLimit is 1e30, but goes from 64Ki to 4Gi`,
+		withFields(`"callTimeout":"2"`):                         seconds,
+		withFields(`"callTimeout":"0s"`):                        seconds,
+		withFields(`"callTimeout":"-2s"`):                       seconds,
+		withFields(`"callTimeout":2`):                           `args: callTimeout: cannot unmarshal JSON number into Go wasmhost.Timeout: JSON value must be string type`,
+		withFields(`"instances":2`):                             `args: instances is 2, but must be 1, or 0 for as many as the guest allows`,
+		withFields(`"memoryLimit":"much","guestConfg":""`):      quantity + "\n" + `args: guestConfg: unknown field: do you mean "guestConfig"?`,
 	} {
 		_, err := DecodeArgs(args)
 		if message(err) != want {

@@ -65,7 +65,6 @@ func (h bindingHooks) Permit(_ context.Context, state fwk.CycleState, pod *v1.Po
 }
 
 func (h bindingHooks) PreBind(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
-	h.bind(state, pod)
 	_, status := h.ask(state, pod, node, abi.PreBind)
 	return status
 }
@@ -79,7 +78,6 @@ func (h bindingHooks) Bind(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 	if !guest.Active.Has(abi.Bind) && guest.Constants[abi.Bind].Code == int32(fwk.Success) {
 		return fwk.AsStatus(errBindsNothing)
 	}
-	h.bind(state, pod)
 	_, status := h.ask(state, pod, node, abi.Bind)
 	return status
 }

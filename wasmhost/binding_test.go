@@ -2,6 +2,7 @@ package wasmhost
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -97,10 +98,15 @@ func TestInstancesOfPodsThatEndOrComeBackAreEnded(t *testing.T) {
 			p.unreserve()
 		}
 	}
+	pool := inside(guest).pool
+	held := pool.ownedMemory.Load()
+	if held != 0 {
+		t.Errorf("pods that have ended hold %d bytes", held)
+	}
 	for range 3 * maxSpare {
 		begins(t, guest, "again.") // it comes back without an end
 	}
-	n := inside(guest).pool.watchdog.count()
+	n := pool.watchdog.interrupt(errClosed)
 	if n > maxSpare+1 {
 		t.Errorf("%d instances are left", n)
 	}
@@ -160,7 +166,10 @@ func TestHookThatTheGuestDoesNotHaveLetsTheOthersBind(t *testing.T) {
 	if !status.IsSkip() {
 		t.Errorf("bind: %v", status)
 	}
-	status = minor.Ask(t.Context(), open(t, "permit").(fwk.PreBindPlugin), framework.NewCycleState(), pod("web"), "n")
+	asked := minor.Called{PreBindPlugin: open(t, "permit").(fwk.PreBindPlugin), Around: func(_ context.Context, c minor.Call) func() {
+		return func() { status = *c.Status }
+	}}
+	asked.PreBindPreFlight(t.Context(), framework.NewCycleState(), pod("web"), "n")
 	if !status.IsSkip() {
 		t.Errorf("prebind: %v", status)
 	}

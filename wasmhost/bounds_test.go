@@ -19,7 +19,7 @@ import (
 // generous starts a guest that hands over bytes, a text repeated.
 func generous(t *testing.T, h *handle, function string, times, size int, text string) fwk.Plugin {
 	t.Helper()
-	args := Args{GuestConfig: fmt.Sprintf("%s%d,%d:%s", function, times, size, text), CallTimeout: metav1.Duration{Duration: time.Minute}} // 200 MiB take long on a busy machine
+	args := Args{GuestConfig: fmt.Sprintf("%s%d,%d:%s", function, times, size, text), CallTimeout: Timeout{time.Minute}} // 200 MiB take long on a busy machine
 	return openWith(t, "generous", args, h)
 }
 

@@ -205,7 +205,6 @@ func (c *cycle) run(s *slot, hook abi.Hook, in abi.In) (abi.Out, error) {
 	i.shown.node = nil
 	if err != nil {
 		s.drop()
-		s.lost = true
 		traps.WithLabelValues(c.plugin.name).Inc()
 		klog.FromContext(c.plugin.ctx).Error(err, "Wasm guest trapped: another takes its place", "plugin", c.plugin.name, "guest", c.plugin.url,
 			"pod", klog.KObj(c.pod), "export", hook.String())

@@ -11,28 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
-	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
-
-// The out-of-tree registry of kube-scheduler has the plugin under its name.
-func ExampleHost_PluginFactory() {
-	const name = "WasmRegexScheduling"
-	host := wasmhost.New(wasmhost.Options{})
-	defer host.Close()
-	registry := frameworkruntime.Registry{}
-	if err := registry.Register(name, host.PluginFactory(name)); err != nil {
-		log.Fatal(err)
-	}
-	args := &runtime.Unknown{Raw: []byte(`{"guestURL": "file://../static/regex_v2.wasm"}`)}
-	plugin, err := registry[name](context.Background(), args, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(plugin.Name())
-	// Output: WasmRegexScheduling
-}
 
 // A guest is asked as any other plugin of the framework is.
 func ExampleNew() {

@@ -1,14 +1,12 @@
 package wasmhost
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 )
 
 // serve answers with what a test wants.
@@ -51,29 +49,6 @@ func TestStartThatFailsNamesPluginURLAndCause(t *testing.T) {
 		if message(err) != want {
 			t.Errorf("got\n%v\nwant\n%s", err, want)
 		}
-	}
-}
-
-func TestGuestIsFetchedOnceAndTheLimitHoldsForEachPlugin(t *testing.T) {
-	fetches := 0
-	guestURL := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		fetches++
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(readGuest(t, "empty_filter")))
-	})
-	h := New(Options{})
-	defer h.Close()
-	for _, want := range []string{"", "", "over guestSizeLimit, 10 bytes"} {
-		args := Args{GuestURL: guestURL}
-		if want != "" {
-			args.GuestSizeLimit = quantity(10)
-		}
-		_, err := h.Start(t.Context(), "Wasm", args)
-		if !strings.Contains(message(err), want) || (err == nil) != (want == "") {
-			t.Errorf("got %v, want %q", err, want)
-		}
-	}
-	if fetches != 1 {
-		t.Errorf("%d fetches", fetches)
 	}
 }
 

@@ -18,6 +18,9 @@ const (
 	maxLogged = 1 << 20 // bytes in each period
 )
 
+// lineBytes is about what klog writes before a line.
+const lineBytes = 60
+
 // guestLog writes what a guest logs. Lines that are too many are dropped, and counted.
 type guestLog struct {
 	plugin, url string
@@ -25,62 +28,43 @@ type guestLog struct {
 	mu      sync.Mutex
 	began   time.Time // of the period
 	bytes   int       // that were logged in it
-	dropped int       // lines, since it was said how many
-	say     *time.Timer
+	dropped int       // lines in it
 }
 
 func (l *guestLog) write(severity int32, msg string, kvs []string) {
-	if l.hasRoom(msg, kvs) {
-		logGuest(severity, msg, kvs)
-	}
-}
-
-// hasRoom counts a line.
-func (l *guestLog) hasRoom(msg string, kvs []string) bool {
-	size := len(msg)
+	size := lineBytes + len(msg)
 	for _, text := range kvs {
 		size += len(text)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := time.Now()
-	if l.bytes == 0 || now.Sub(l.began) >= logPeriod {
-		l.began = now
-		l.bytes = 0
+	if time.Since(l.began) >= logPeriod {
+		l.begin()
 	}
-	l.bytes += size + lineBytes
-	if l.bytes <= maxLogged {
-		return true
-	}
-	if l.dropped == 0 {
-		l.say = time.AfterFunc(logPeriod, l.sayHowMany)
-	}
-	l.dropped++
-	return false
-}
-
-// lineBytes is about what klog writes before a line.
-const lineBytes = 60
-
-func (l *guestLog) sayHowMany() {
-	l.mu.Lock()
-	dropped := l.dropped
-	l.dropped = 0
-	l.mu.Unlock()
-	if dropped == 0 {
+	l.bytes += size
+	if l.bytes > maxLogged {
+		l.dropped++
 		return
 	}
-	klog.InfoS("Dropped log lines of the Wasm guest: it logs too much", "plugin", l.plugin, "guest", l.url, "lines", dropped, "bytesLogged", maxLogged, "in", logPeriod)
+	logGuest(severity, msg, kvs)
+}
+
+// begin begins a period, and says how many lines were dropped in the one before. The log must
+// be locked.
+func (l *guestLog) begin() {
+	if l.dropped > 0 {
+		klog.InfoS("Dropped log lines of the Wasm guest: it logs too much", "plugin", l.plugin, "guest", l.url, "lines", l.dropped, "bytesLogged", maxLogged, "in", logPeriod)
+	}
+	l.began = time.Now()
+	l.bytes = 0
+	l.dropped = 0
 }
 
 // close says what is left to say.
 func (l *guestLog) close() {
 	l.mu.Lock()
-	if l.say != nil {
-		l.say.Stop()
-	}
-	l.mu.Unlock()
-	l.sayHowMany()
+	defer l.mu.Unlock()
+	l.begin()
 }
 
 // logGuest writes what a guest logs.

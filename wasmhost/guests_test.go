@@ -35,7 +35,7 @@ func open(t *testing.T, guest string) fwk.Plugin { return openWith(t, guest, Arg
 // has run in this process before.
 func openCounted(t *testing.T, guest string, args Args) fwk.Plugin {
 	t.Helper()
-	for _, series := range []interface{ Reset() }{callSeconds, instances, guestMemory, traps, replacements} {
+	for _, series := range []interface{ Reset() }{callSeconds, instances, guestMemory, traps} {
 		series.Reset()
 	}
 	return openWith(t, guest, args, nil)

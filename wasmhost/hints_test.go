@@ -6,7 +6,6 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/component-base/metrics/testutil"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -82,73 +81,27 @@ func slow(t *testing.T, args Args, call func(), nodes ...*v1.Node) *remembering 
 }
 
 // The queue waits for the first pod's answer, and for no further one's.
-func TestPodsThatAHintHasNoTimeForAreWokenLaterIfItHelps(t *testing.T) {
-	r := slow(t, Args{}, func() { time.Sleep(hintTime) })
-	began := time.Now()
-	woken := make(chan string, 100)
-	r.Activated = func(p *v1.Pod) { woken <- p.Name }
+func TestPodsThatAHintHasNoTimeForAreWoken(t *testing.T) {
+	calls := 0
+	r := slow(t, Args{}, func() { calls++; time.Sleep(hintTime) })
 	n1, m1 := nodesNamed("n1")[0], nodesNamed("m1")[0]
-	waiting := func(value string) *v1.Pod {
-		p := about(value, value)
-		p.UID = types.UID(value)
-		return p
-	}
-	hint := r.hint(t, added, waiting("first"), nil, n1)
-	if hint != fwk.Queue {
-		t.Errorf("the first pod: %v", hint)
-	}
-	busy := r.p.hints.busyUntil.Sub(began)
-	if busy < time.Second+hintTime {
-		t.Errorf("a call of %v counts %v", hintTime, busy)
-	}
-	r.p.hints.busyUntil = time.Now().Add(time.Hour)
-	const pods = 5
-	for i := range pods {
-		name := fmt.Sprint("later-", i)
-		for _, node := range []*v1.Node{m1, n1} {
-			hint := r.hint(t, added, waiting(name), nil, node)
-			if hint != fwk.QueueSkip {
-				t.Errorf("%s, %s: %v", name, node.Name, hint)
-			}
+	for _, tt := range []struct {
+		pod  string
+		node *v1.Node
+		want fwk.QueueingHint
+	}{
+		{"first", m1, fwk.QueueSkip},
+		{"second", m1, fwk.Queue},
+		{"third", n1, fwk.Queue},
+		{"first", m1, fwk.QueueSkip}, // what is known needs no time
+	} {
+		hint := r.hint(t, added, about(tt.pod, tt.pod), nil, tt.node)
+		if hint != tt.want {
+			t.Errorf("%s, %s: %v", tt.pod, tt.node.Name, hint)
 		}
 	}
-	hint = r.hint(t, added, waiting("no-node"), nil, m1)
-	if hint != fwk.QueueSkip {
-		t.Errorf("no-node: %v", hint)
-	}
-	hint = r.hint(t, added, waiting("first"), nil, n1)
-	if hint != fwk.Queue {
-		t.Errorf("what is known needs no time: %v", hint)
-	}
-	got := map[string]bool{}
-	for len(got) < pods {
-		select {
-		case name := <-woken:
-			if got[name] || name == "no-node" {
-				t.Errorf("%s is woken, after %v", name, got)
-			}
-			got[name] = true
-		case <-time.After(time.Minute):
-			t.Fatalf("after a minute these are woken: %v", got)
-		}
-	}
-}
-
-func TestPodThatWasNotAnsweredInTimeIsWoken(t *testing.T) {
-	r := openRemembering(t, "decides_by_slow", Args{})
-	woken := make(chan string, 1)
-	r.Activated = func(p *v1.Pod) { woken <- p.Name }
-	if !r.p.hints.askLater(question{about("web", "x"), nodesNamed("m1")[0], time.Now().Add(-patience - time.Second)}) {
-		t.Fatal("there is no room")
-	}
-	select {
-	case <-woken:
-	case <-time.After(time.Minute):
-		t.Fatal("it is not woken")
-	}
-	r.p.handle = nil
-	if r.p.hints.askLater(question{about("web", "x"), nodesNamed("m1")[0], time.Now()}) {
-		t.Error("nothing is to wake it")
+	if calls != 1 {
+		t.Errorf("the guest is asked %d times", calls)
 	}
 }
 

@@ -72,7 +72,7 @@ func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 	if c.known != nil {
 		p.metrics.flush()
 	}
-	result, status := c.askPreFilter()
+	result, status := c.askAboutPod(abi.PreFilter, abi.In{})
 	if status.IsSuccess() {
 		return c.narrow(result)
 	}
@@ -173,7 +173,8 @@ func (h scoreHooks) PreScore(_ context.Context, state fwk.CycleState, pod *v1.Po
 	c := h.p.cycleFor(state, pod)
 	in := abi.In{FilteredNodes: func() any { return namesOf(nodes) }}
 	c.leaves(abi.PreScore, in)
-	return c.askPreScore(in)
+	_, status := c.askAboutPod(abi.PreScore, in)
+	return status
 }
 
 func (h scoreHooks) Score(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (int64, *fwk.Status) {

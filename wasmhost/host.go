@@ -26,6 +26,7 @@ package wasmhost
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -41,11 +42,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/fetch"
 )
 
-// The defaults of [Options].
-const (
-	DefaultTimeout  = 10 * time.Second
-	DefaultMaxBytes = 64 << 20
-)
+// DefaultTimeout is the Timeout of [Options].
+const DefaultTimeout = 10 * time.Second
 
 // Options say how a [Host] gets guests. The zero value is ready to use.
 type Options struct {
@@ -53,30 +51,25 @@ type Options struct {
 	Transport http.RoundTripper
 	// Timeout bounds each fetch from first to last byte. Zero is DefaultTimeout.
 	Timeout time.Duration
-	// MaxBytes bounds a guest's size where its args do not. Zero is
-	// DefaultMaxBytes.
-	MaxBytes int64
 	// NoCache ignores [Args.CompilationCache], which names a directory to write
 	// to: for a process that anyone may configure.
 	NoCache bool
 }
 
-// Host fetches guests and makes plugins of them. It fetches and compiles a guest once for all
-// open plugins with the same URL and the same bounds of memory and time, so that all profiles
-// run the same program. Use a new Host for each start of a scheduler. Where guests are
-// compiled, [CompileInChild] says.
+// Host fetches guests and makes plugins of them. It fetches and compiles a guest for each plugin
+// and profile. Use a new Host for each start of a scheduler. [CompileInChild] says where guests
+// are compiled.
 type Host struct {
 	options Options
 
 	mu      sync.Mutex
-	guests  map[guestKey]*sharedGuest
 	plugins map[*plugin]struct{} // all that are open
 	closed  bool
 }
 
 // New makes a Host.
 func New(options Options) *Host {
-	return &Host{options: options, guests: map[guestKey]*sharedGuest{}, plugins: map[*plugin]struct{}{}}
+	return &Host{options: options, plugins: map[*plugin]struct{}{}}
 }
 
 // PluginFactory returns what the scheduler's registry needs to make the plugin of
@@ -139,7 +132,7 @@ func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
 	p := s.p
 	if handle != nil {
 		view := cycleView{handle, p.name}
-		p.handle, p.cycleView, p.bindingView = handle, view, bindingViewOf(view)
+		p.handle, p.cycleView, p.bindingView = handle, view, bindingView{view}
 	}
 	why := p.notRemembered
 	if why != "" {
@@ -150,6 +143,10 @@ func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
 
 // Description is what the host makes of a guest.
 type Description struct {
+	Size             int               // of the module, in bytes
+	SHA256           [sha256.Size]byte // of the module
+	Exports, Imports []string          // functions; imported ones by module
+
 	DecidesBy     []string // fields; none where the guest does not say
 	NotRemembered string   // why its answers are not; empty where they are
 	Instances     int      // at most, for scheduling cycles
@@ -161,8 +158,10 @@ type Description struct {
 func (s *Started) Describe() (d Description) {
 	p := s.p
 	d = Description{
+		Size: p.guest.Size, SHA256: p.guest.SHA256,
 		NotRemembered: p.notRemembered, Instances: p.sharing.instances(), WhyInstances: p.whySharing,
 	}
+	d.Exports, d.Imports = p.guest.Functions()
 	if p.decidesBy != nil {
 		for _, field := range slices.Concat(p.decidesBy.Pod, p.decidesBy.Node) {
 			d.DecidesBy = append(d.DecidesBy, field.String())

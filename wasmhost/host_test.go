@@ -3,7 +3,6 @@ package wasmhost
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -34,7 +33,6 @@ func TestMetricsOfAGuest(t *testing.T) {
 		"scheduler_wasm_guest_instances" + labels:                                               "1",
 		"scheduler_wasm_guest_memory_bytes" + labels:                                            "65536",
 		"scheduler_wasm_guest_traps_total" + labels:                                             "1",
-		"scheduler_wasm_guest_replacements_total" + labels:                                      "1",
 	}
 	got := gathered(t)
 	for series, value := range want {
@@ -113,83 +111,5 @@ func TestHostThatFetchesHoldsUpNoOtherGuest(t *testing.T) {
 	}
 	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless")}); !errors.Is(err, errHostClosed) {
 		t.Errorf("after the end: %v", err)
-	}
-}
-
-// The first that asks for a guest may be cancelled while another one waits for the same guest.
-func TestHostStartOutlivesTheFirstOne(t *testing.T) {
-	asked := make(chan struct{}, 10)
-	first := true
-	guestURL := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		asked <- struct{}{}
-		if first {
-			first = false
-			<-r.Context().Done()
-			return
-		}
-		_, _ = w.Write(readGuest(t, "empty_filter"))
-	})
-	h := New(Options{Timeout: time.Hour})
-	defer h.Close()
-	start := func(ctx context.Context) <-chan error {
-		ended := make(chan error, 1)
-		go func() {
-			_, err := h.Start(ctx, "Wasm", Args{GuestURL: guestURL})
-			ended <- err
-		}()
-		return ended
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancelled := start(ctx)
-	testkit.EventuallyReceives(t, "the server is asked", asked)
-	waits := start(t.Context())
-	testkit.Eventually(t, "two wait for the guest", func(context.Context) error { return users(h, 2) })
-	cancel()
-	if err := testkit.EventuallyReceives(t, "the first start ends", cancelled); !errors.Is(err, context.Canceled) {
-		t.Errorf("the first: %v", err)
-	}
-	if err := testkit.EventuallyReceives(t, "the second start ends", waits); err != nil {
-		t.Errorf("the second: %v", err)
-	}
-	testkit.Must(t, users(h, 1))
-}
-
-// users returns an error unless the one guest of a host has so many.
-func users(h *Host, want int) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, g := range h.guests {
-		if g.users == want {
-			return nil
-		}
-		return fmt.Errorf("%d users", g.users)
-	}
-	return errors.New("no guest")
-}
-
-// Neither a start that fails nor a plugin that is closed ends it for others.
-func TestHostKeepsAGuestAsLongAsAPluginHasIt(t *testing.T) {
-	h := New(Options{})
-	defer h.Close()
-	args := Args{GuestURL: fileURL("regex_v2")}
-	var plugins []fwk.Plugin
-	for range 2 {
-		pl, err := h.open(t.Context(), "Wasm", args, nil)
-		testkit.Must(t, err)
-		plugins = append(plugins, pl)
-	}
-	args.GuestConfig = "no object"
-	_, err := h.Start(t.Context(), "Other", args)
-	if !strings.Contains(message(err), "guestConfig: want a JSON object") {
-		t.Errorf("the other guest: %v", err)
-	}
-	testkit.Must(t, inside(plugins[0]).Close())
-	_, status := preFilter(t.Context(), plugins[1], framework.NewCycleState(), pod("web"))
-	if !status.IsSkip() {
-		t.Errorf("the other plugin: %v", status)
-	}
-	err = errors.Join(users(h, 1), inside(plugins[1]).Close())
-	if err != nil || len(h.guests) > 0 {
-		t.Errorf("%d guests, %v", len(h.guests), err)
 	}
 }

@@ -7,7 +7,7 @@ package wasmhost
 // guestUpdate).
 //
 // A configuration sets, within bounds, what has a field of [Args] or [Options]: DefaultTimeout,
-// DefaultMaxBytes up to MaxGuestSize, DefaultMemory from MinMemory to MaxMemory, DefaultAnswers,
+// DefaultGuestSize up to MaxGuestSize, DefaultMemory from MinMemory to MaxMemory, DefaultAnswers,
 // DefaultCallTimeout. What follows from callTimeout: cycleWithin, startsWithin, looksEach.
 //
 // To protect the scheduler from a guest, bounds that no guest for a real cluster meets:
@@ -19,6 +19,6 @@ package wasmhost
 //   - what is fetched: maxRedirects, maxManifest, maxRequests, maxBundle, maxReferrers, maxKey
 //   - compiling: maxMemory, maxTime and stopTime of a child; package module has limits of its own
 //
-// One may tune, by a benchmark of bench/ and nothing else: hintTime, patience, maxQuestions and
+// One may tune, by a benchmark of bench/ and nothing else: hintTime and
 // afterFailure (BenchmarkHints); leastAhead and askedAhead; maxSpare; maxWorkers; maxGone; and
-// entryBytes, preFilterBytes, verdictBytes and slotBytes, which are measured sizes.
+// entryBytes, answerBytes, verdictBytes and slotBytes, which are measured sizes.

@@ -23,117 +23,47 @@ import (
 // are compiled in this process, and a warning is logged. Only Linux limits the memory of a child.
 func CompileInChild() { compiler.InChild() }
 
-// sharedGuest is a guest that plugins have together. It is fetched and compiled for the first.
-type sharedGuest struct {
-	key    guestKey
-	users  int           // plugins, and starts that are under way; with the lock of the host
-	turn   chan struct{} // holds a value while somebody fetches, verifies or compiles it
-	guest  *abi.Guest    // nil until it is compiled
-	size   int64         // in bytes, as it was fetched
-	digest fetch.Digest
-}
-
-// guestKey is what plugins have in common that share a guest.
-type guestKey struct {
-	url string
-	abi.Options
-}
-
-// load returns the guest of args. The caller releases it.
-func (h *Host) load(ctx context.Context, from fetch.Source, args Args) (*sharedGuest, error) {
-	g := h.share(args)
-	err := h.fill(ctx, g, from, args)
-	if err != nil {
-		return nil, errors.Join(err, h.release(g))
-	}
-	return g, nil
-}
-
-// share finds the guest of args, or makes room for it.
-func (h *Host) share(args Args) *sharedGuest {
-	key := guestKey{args.GuestURL, abi.Options{
-		MemoryLimit:   cmp.Or(args.MemoryLimit.Value(), DefaultMemory),
-		Interruptible: args.callTimeout() > 0,
-		KeepIn:        args.CompilationCache,
-	}}
-	if h.options.NoCache {
-		key.KeepIn = ""
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	g := h.guests[key]
-	if g == nil {
-		g = &sharedGuest{key: key, turn: make(chan struct{}, 1)}
-		h.guests[key] = g
-	}
-	g.users++
-	return g
-}
-
-// fill fetches and compiles the guest, or checks that one that is there is what args ask for. Starts
-// come here one after another: if the first is cancelled, the next one does it.
-func (h *Host) fill(ctx context.Context, g *sharedGuest, from fetch.Source, args Args) (err error) {
-	select {
-	case g.turn <- struct{}{}:
-		defer func() { <-g.turn }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	if g.guest != nil {
-		return h.admit(ctx, from, g.size, g.digest, args)
-	}
+// load returns the guest of args, which the caller closes.
+func (h *Host) load(ctx context.Context, from fetch.Source, args Args) (*abi.Guest, error) {
 	wasm, err := h.fetch(ctx, from, args)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	g.size, g.digest = int64(len(wasm)), sha256.Sum256(wasm)
-	g.guest, err = abi.Compile(ctx, wasm, g.key.Options)
+	options := abi.Options{
+		MemoryLimit:   cmp.Or(args.MemoryLimit.Value(), DefaultMemory),
+		Interruptible: args.callTimeout() > 0,
+	}
+	if !h.options.NoCache {
+		options.KeepIn = args.CompilationCache
+	}
+	guest, err := abi.Compile(ctx, wasm, options)
 	if errors.Is(err, abi.ErrMemoryLimit) {
-		return &ArgsError{"memoryLimit", err}
+		return nil, &ArgsError{"memoryLimit", err}
 	}
-	return err
+	return guest, err
 }
 
-// release is for a plugin that no longer needs its guest. The last one closes it.
-func (h *Host) release(g *sharedGuest) error {
-	h.mu.Lock()
-	g.users--
-	last := g.users == 0
-	if last {
-		delete(h.guests, g.key)
-	}
-	h.mu.Unlock()
-	if !last || g.guest == nil {
-		return nil
-	}
-	return g.guest.Close(context.Background())
-}
-
-// fetch returns the bytes behind a URL.
+// fetch returns the bytes behind a URL, if they are what args ask for.
 func (h *Host) fetch(ctx context.Context, from fetch.Source, args Args) ([]byte, error) {
-	wasm, err := h.fetcher().Fetch(ctx, from, h.limit(args))
-	if err != nil {
-		return nil, aboutSize(err)
+	wasm, err := h.fetcher().Fetch(ctx, from, cmp.Or(args.GuestSizeLimit.Value(), DefaultGuestSize))
+	if errors.Is(err, fetch.ErrTooLarge) {
+		return nil, &ArgsError{"guestSizeLimit", err}
 	}
-	return wasm, h.admit(ctx, from, int64(len(wasm)), sha256.Sum256(wasm), args)
-}
-
-// admit returns an error if a guest of this size and digest is not what args ask for.
-func (h *Host) admit(ctx context.Context, from fetch.Source, size int64, digest fetch.Digest, args Args) error {
-	if err := fetch.CheckSize(size, h.limit(args)); err != nil {
-		return aboutSize(err)
+	if err != nil {
+		return nil, err
 	}
 	// The error may have the digest because fetch has found a Wasm module. The digest of
 	// anything else that a URL leads to is a secret.
+	digest := sha256.Sum256(wasm)
 	is := fmt.Sprintf("%x", digest)
 	want := args.GuestSHA256
 	if want != "" && !strings.EqualFold(is, want) {
-		return &ArgsError{"guestSHA256", fmt.Errorf("its SHA-256 is %s, but guestSHA256 asks for %s", is, strings.ToLower(want))}
+		return nil, &ArgsError{"guestSHA256", fmt.Errorf("its SHA-256 is %s, but guestSHA256 asks for %s", is, strings.ToLower(want))}
 	}
 	if err := h.verify(ctx, from, digest, args.Verify); err != nil {
-		return &ArgsError{"verify", err}
+		return nil, &ArgsError{"verify", err}
 	}
-	return nil
+	return wasm, nil
 }
 
 // verify returns an error if somebody must have signed the guest and has not.
@@ -154,18 +84,6 @@ func (h *Host) verify(ctx context.Context, from fetch.Source, guest fetch.Digest
 	return nil
 }
 
-func (h *Host) limit(args Args) int64 {
-	return cmp.Or(args.GuestSizeLimit.Value(), h.options.MaxBytes, DefaultMaxBytes)
-}
-
 func (h *Host) fetcher() fetch.Fetcher {
 	return fetch.Fetcher{Transport: h.options.Transport, Timeout: cmp.Or(h.options.Timeout, DefaultTimeout)}
-}
-
-// aboutSize names the field of an error about a guest that is too large.
-func aboutSize(err error) error {
-	if errors.Is(err, fetch.ErrTooLarge) {
-		return &ArgsError{"guestSizeLimit", err}
-	}
-	return err
 }

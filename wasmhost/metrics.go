@@ -20,7 +20,6 @@ var (
 	instances       = newGauge("wasm_guest_instances", "Number of instances of a Wasm guest.")
 	guestMemory     = newGauge("wasm_guest_memory_bytes", "Memory of all instances of a Wasm guest.")
 	traps           = newCounter("wasm_guest_traps_total", "Number of calls of a Wasm guest that trapped, each of which cost it an instance.")
-	replacements    = newCounter("wasm_guest_replacements_total", "Number of instances of a Wasm guest that were made in place of one that trapped.")
 	skipped         = newCounter("wasm_guest_skipped_total", "Number of attempts to schedule a pod that went on without a Wasm guest that had failed, by failurePolicy: Ignore.")
 	answersTotal    = newCounter("wasm_answers_total", "Number of answers about a pod, or about a pod and a node, of a Wasm guest that declares what it decides by: asked of the guest, or remembered.", "from")
 	rememberedPods  = newGauge("wasm_remembered_entries", "Number of combinations of values of pods' fields for which answers of a Wasm guest are remembered.")

@@ -22,8 +22,7 @@ type plugin struct {
 	name   string
 	url    string // as it may be shown
 	host   *Host
-	shared *sharedGuest
-	guest  *abi.Guest // of shared
+	guest  *abi.Guest
 	args   Args
 	ctx    context.Context // of the start, for the values in it
 	key    fwk.StateKey
@@ -55,27 +54,26 @@ var errNoField = errors.New("wasm: decides_by: no field is declared: with the ki
 var errClosed = errors.New("the guest is closed")
 
 func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, args Args) (*plugin, error) {
-	shared, err := h.load(ctx, from, args)
+	guest, err := h.load(ctx, from, args)
 	if err != nil {
 		return nil, err
 	}
-	guest := shared.guest
 	timeout := args.callTimeout()
 	p := &plugin{
-		name: name, url: from.String(), args: args, host: h, shared: shared, guest: guest, notRemembered: whyForgotten(guest),
+		name: name, url: from.String(), args: args, host: h, guest: guest, notRemembered: whyForgotten(guest),
 		ctx: context.WithoutCancel(ctx), key: naming.Key(name), log: &guestLog{plugin: name, url: from.String()},
 	}
 	p.hints.plugin = p
 	p.sharing, p.whySharing = sharingOf(guest, args)
 	p.pool = &pool{
-		name: p.name, url: p.url, guest: guest, ctx: p.ctx,
+		plugin: p,
 		settings: abi.Settings{
 			Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: p.log.write,
 			CallTimeout: timeout, Repeatable: p.notRemembered == "",
 		},
 	}
 	p.pool.fill(p.sharing.instances())
-	for _, counter := range []*metrics.CounterVec{traps, replacements, skipped} {
+	for _, counter := range []*metrics.CounterVec{traps, skipped} {
 		counter.WithLabelValues(name) // which is 0 until something happens
 	}
 	watched, stop := context.WithCancel(p.ctx)
@@ -134,5 +132,5 @@ func (p *plugin) Close() error {
 	if !p.pool.end() {
 		return fmt.Errorf("plugin %s: guest %s is left behind: a call has not returned", p.name, p.url)
 	}
-	return p.host.release(p.shared)
+	return p.guest.Close(context.Background())
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/klog/v2"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
@@ -15,10 +14,8 @@ import (
 // pool has the instances of a guest. It hands them out: to scheduling cycles, any that is
 // free; to a pod in permit or binding, its own.
 type pool struct {
-	name, url string // of the plugin and its guest, for logs and metrics
-	guest     *abi.Guest
-	settings  abi.Settings
-	ctx       context.Context // of the start, for the values in it
+	plugin   *plugin
+	settings abi.Settings
 
 	mu    sync.Mutex
 	freed *sync.Cond
@@ -36,7 +33,6 @@ type pool struct {
 type slot struct {
 	pool     *pool
 	instance *instance
-	lost     bool        // the last instance has trapped
 	owned    *sync.Mutex // of a pod's own slot; nil for one that is in the pool
 	counted  int64       // in the pool's ownedMemory
 }
@@ -105,12 +101,8 @@ func (p *pool) release(s *slot) {
 	p.freed.Signal()
 }
 
-// give makes the instance of an acquired slot a pod's own.
+// give makes the instance of an acquired slot a pod's own. The pod has none yet.
 func (p *pool) give(pod types.UID, s *slot) {
-	_, ok := p.owned.Load(pod)
-	if ok || s.instance == nil {
-		return
-	}
 	size := int64(s.instance.memory)
 	p.owned.Store(pod, &slot{pool: p, instance: s.instance, owned: new(sync.Mutex), counted: size})
 	p.ownedMemory.Add(size)
@@ -152,23 +144,17 @@ func (s *slot) provide() error {
 	if s.instance != nil {
 		return nil
 	}
-	began := time.Now()
-	started, err := p.guest.Start(p.ctx, p.settings)
+	started, err := p.plugin.guest.Start(p.plugin.ctx, p.settings)
 	if err != nil {
 		return err
 	}
 	s.instance = &instance{Instance: started}
-	p.watchdog.running.Store(s.instance, &seenCall{})
-	instances.WithLabelValues(p.name).Inc()
+	p.watchdog.running.Store(s.instance, nil)
+	instances.WithLabelValues(p.plugin.name).Inc()
 	p.countMemory(s.instance)
 	if p.closed.Load() { // end may have looked before the instance was there
 		s.drop()
 		return errClosed
-	}
-	if s.lost {
-		s.lost = false
-		replacements.WithLabelValues(p.name).Inc()
-		klog.FromContext(p.ctx).Info("Replaced the Wasm guest", "plugin", p.name, "guest", p.url, "took", time.Since(began))
 	}
 	return nil
 }
@@ -196,15 +182,15 @@ func (p *pool) closeInstance(i *instance) {
 	}
 	_ = i.Close(context.Background())
 	p.watchdog.running.Delete(i)
-	instances.WithLabelValues(p.name).Dec()
-	guestMemory.WithLabelValues(p.name).Add(-float64(i.memory))
+	instances.WithLabelValues(p.plugin.name).Dec()
+	guestMemory.WithLabelValues(p.plugin.name).Add(-float64(i.memory))
 }
 
 // countMemory tells the metrics how big an instance is.
 func (p *pool) countMemory(i *instance) {
 	size := i.MemorySize()
 	if size != i.memory {
-		guestMemory.WithLabelValues(p.name).Add(float64(size) - float64(i.memory))
+		guestMemory.WithLabelValues(p.plugin.name).Add(float64(size) - float64(i.memory))
 		i.memory = size
 	}
 }
@@ -215,13 +201,13 @@ const closePatience = 5 * time.Second
 // end ends all instances of a pool that is closed, and the calls that are under way. It reports
 // false if a call that cannot be interrupted has not returned in time.
 func (p *pool) end() bool {
-	p.watchdog.interrupt(errClosed)
 	deadline := time.Now().Add(closePatience)
-	for ; p.watchdog.count() > 0; time.Sleep(time.Millisecond) { // again where an instance is busy, or moved meanwhile
+	for p.watchdog.interrupt(errClosed) > 0 { // again where an instance is busy, or moved meanwhile
 		if time.Now().After(deadline) {
 			return false
 		}
 		p.endIdle()
+		time.Sleep(time.Millisecond)
 	}
 	return true
 }

@@ -17,51 +17,33 @@ func (c *cycle) learn(hook abi.Hook, number memory.Node, v abi.Verdict, err erro
 	}
 }
 
-// askPreFilter is what PreFilter answers: it is remembered, or the guest is asked.
-func (c *cycle) askPreFilter() (result *fwk.PreFilterResult, status *fwk.Status) {
+// askAboutPod is what PreFilter answers, or PreScore, whose step is the last: it is remembered, or
+// the guest is asked.
+func (c *cycle) askAboutPod(hook abi.Hook, in abi.In) (result *fwk.PreFilterResult, status *fwk.Status) {
 	if c.measured {
-		defer c.measure(abi.PreFilter, time.Now(), &status)
+		defer c.measure(hook, time.Now(), &status)
 	}
-	a, err := c.preFilter()
-	return a.Result, c.status(abi.PreFilter, a.Verdict, err)
+	a, err := c.aboutPod(hook, in)
+	return a.Result, c.status(hook, a.Verdict, err)
 }
 
-func (c *cycle) preFilter() (memory.PreFilter, error) {
+func (c *cycle) aboutPod(hook abi.Hook, in abi.In) (memory.Answer, error) {
 	if c.known != nil {
-		known := c.known.PreFilter()
+		known := c.known.Answer(hook)
 		if known != nil {
 			c.recalled()
 			return *known, nil
 		}
 	}
-	out, err := c.call(abi.PreFilter, abi.In{})
-	a := memory.PreFilter{Verdict: out.Verdict}
+	out, err := c.call(hook, in)
+	a := memory.Answer{Verdict: out.Verdict}
 	if len(out.NodeNames) > 0 {
 		a.Result = &fwk.PreFilterResult{NodeNames: sets.New(out.NodeNames...)}
 	}
-	if err == nil && c.counted(abi.PreFilter, a.Verdict) {
-		c.known.PutPreFilter(&a)
+	if err == nil && c.counted(hook, a.Verdict) {
+		c.known.PutAnswer(hook, &a)
 	}
 	return a, err
-}
-
-// askPreScore is what PreScore answers, whose step is the last: it is remembered, or the guest is asked.
-func (c *cycle) askPreScore(in abi.In) (status *fwk.Status) {
-	if c.measured {
-		defer c.measure(abi.PreScore, time.Now(), &status)
-	}
-	if c.known != nil {
-		known := c.known.PreScore()
-		if known != nil {
-			c.recalled()
-			return statusOf(abi.PreScore, *known)
-		}
-	}
-	out, err := c.call(abi.PreScore, in)
-	if err == nil && c.counted(abi.PreScore, out.Verdict) {
-		c.known.PutPreScore(&out.Verdict)
-	}
-	return c.status(abi.PreScore, out.Verdict, err)
 }
 
 // counted counts an answer of the guest where answers are remembered, and reports whether it may be.

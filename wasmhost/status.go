@@ -11,10 +11,17 @@ import (
 
 // status is the answer to a hook in the framework's words. An error goes by the failure policy.
 func (c *cycle) status(hook abi.Hook, v abi.Verdict, err error) *fwk.Status {
-	if err != nil {
-		return c.plugin.failed(hook, err)
+	switch {
+	case err == nil:
+		return statusOf(hook, v)
+	case c.plugin.args.FailurePolicy != FailurePolicyIgnore:
+		return fwk.AsStatus(err)
+	case hook == abi.PreFilter || hook == abi.PreScore || hook == abi.Bind:
+		return fwk.NewStatus(fwk.Skip)
+	case hook == abi.PostFilter:
+		return fwk.NewStatus(fwk.Unschedulable)
 	}
-	return statusOf(hook, v)
+	return nil
 }
 
 // measure is deferred in cycles that are measured. A hook that is a constant, or that the guest
@@ -23,20 +30,6 @@ func (c *cycle) measure(hook abi.Hook, began time.Time, status **fwk.Status) {
 	if c.plugin.guest.Active.Has(hook) {
 		callSeconds.WithLabelValues(c.plugin.name, hook.String(), (*status).Code().String()).Observe(time.Since(began).Seconds())
 	}
-}
-
-// failed is the status of a call that has failed, by the failure policy.
-func (p *plugin) failed(hook abi.Hook, err error) *fwk.Status {
-	if p.args.FailurePolicy != FailurePolicyIgnore {
-		return fwk.AsStatus(err)
-	}
-	switch hook {
-	case abi.PreFilter, abi.PreScore, abi.Bind:
-		return fwk.NewStatus(fwk.Skip)
-	case abi.PostFilter:
-		return fwk.NewStatus(fwk.Unschedulable)
-	}
-	return nil
 }
 
 // statusOf is a guest's verdict in the framework's words. Success is nil.

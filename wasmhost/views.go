@@ -135,40 +135,26 @@ func (v cycleView) WaitingPod(uid string) abi.Message {
 // bindingView is the same in a binding cycle. Its nodes are the informers':
 // the next scheduling cycle renews the snapshot meanwhile, and Go ends a process that
 // reads a map while it is written.
-type bindingView struct {
-	cycleView
-	nodes corelisters.NodeLister
-}
+type bindingView struct{ cycleView }
 
-func bindingViewOf(view cycleView) abi.Scheduler {
-	nodes := nodeLister(view.handle)
-	if nodes != nil {
-		return bindingView{view, nodes}
-	}
-	return view
-}
-
-// nodeLister is nil where there are no informers. A handle made for tests panics
-// there.
-func nodeLister(handle fwk.Handle) (nodes corelisters.NodeLister) {
-	defer func() { _ = recover() }()
-	return handle.SharedInformerFactory().Core().V1().Nodes().Lister()
+func (v bindingView) nodes() corelisters.NodeLister {
+	return v.handle.SharedInformerFactory().Core().V1().Nodes().Lister()
 }
 
 func (v bindingView) Node(name string) (abi.Message, error) {
-	if node, err := v.nodes.Get(name); err == nil {
+	if node, err := v.nodes().Get(name); err == nil {
 		return node, nil
 	}
 	return nil, nil
 }
 
 func (v bindingView) Nodes() (abi.Message, error) {
-	nodes, err := v.nodes.List(labels.Everything())
+	nodes, err := v.nodes().List(labels.Everything())
 	return listOf(nodes), err
 }
 
 func (v bindingView) ImageStates(name string) (any, error) {
-	nodes, err := v.nodes.List(labels.Everything())
+	nodes, err := v.nodes().List(labels.Everything())
 	return imageStates(cache.NewSnapshot(nil, nodes), name), err
 }
 

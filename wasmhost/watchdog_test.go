@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
@@ -18,7 +17,7 @@ import (
 
 // soon is a callTimeout for tests that wait for it. Calls that do not loop end within it on
 // a busy machine too.
-var soon = metav1.Duration{Duration: 300 * time.Millisecond}
+var soon = Timeout{300 * time.Millisecond}
 
 func TestGuestThatLoopsBeforeThereIsAPodStopsTheStart(t *testing.T) {
 	for config, export := range map[string]string{"s": "_start", "e": "enqueue", "d": "decides_by"} {
@@ -120,14 +119,16 @@ func TestGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {
 
 // The guest would loop for an hour.
 func TestHostThatIsClosedWaitsForNoGuest(t *testing.T) {
-	pl := openWith(t, "endless", Args{CallTimeout: metav1.Duration{Duration: time.Hour}}, nil)
+	pl := openWith(t, "endless", Args{CallTimeout: Timeout{time.Hour}}, nil)
 	answered := make(chan *fwk.Status)
 	go func() {
 		answered <- pl.(fwk.FilterPlugin).Filter(t.Context(), framework.NewCycleState(), pod("web"), node("endless"))
 	}()
 	p := inside(pl)
 	testkit.Eventually(t, "the guest is called", func(context.Context) error {
-		if p.pool.watchdog.calling() == 0 {
+		p.pool.mu.Lock()
+		defer p.pool.mu.Unlock()
+		if len(p.pool.free) == p.sharing.instances() {
 			return errors.New("no call lasts")
 		}
 		return nil
@@ -137,17 +138,6 @@ func TestHostThatIsClosedWaitsForNoGuest(t *testing.T) {
 	if !strings.Contains(status.Message(), errClosed.Error()) {
 		t.Errorf("got %v", status)
 	}
-}
-
-// calling is how many calls last.
-func (w *watchdog) calling() (n int) {
-	for i := range w.running.Range {
-		_, lasts := i.(*instance).InCall()
-		if lasts {
-			n++
-		}
-	}
-	return n
 }
 
 func fileURLOf(guest string) string { return "file://" + guests + guest + ".wasm" }

@@ -4,17 +4,17 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
-	"os/signal"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/kubectl"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
-	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
-	os.Exit(kubectl.Run(ctx, os.Args[1:], streams))
+	cli.Main(func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+		return kubectl.Run(ctx, args, genericiooptions.IOStreams{In: os.Stdin, Out: stdout, ErrOut: stderr})
+	})
 }

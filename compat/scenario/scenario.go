@@ -108,30 +108,7 @@ func Read(file string) ([]Scenario, error) {
 		if err := yaml.UnmarshalStrict([]byte(document), &s); err != nil {
 			return nil, fmt.Errorf("%s, scenario %d: %w", file, len(scenarios)+1, err)
 		}
-		if err := s.check(); err != nil {
-			return nil, fmt.Errorf("%s, %s: %w", file, s.About, err)
-		}
 		scenarios = append(scenarios, s)
 	}
 	return scenarios, nil
-}
-
-// check fails if a call is of something that is not there.
-func (s Scenario) check() error {
-	var missing []string
-	for _, call := range s.Calls {
-		_, known := hooks[call.Hook]
-		if !known {
-			missing = append(missing, "hook "+call.Hook)
-		}
-		for _, name := range []string{call.Pod, call.Target} {
-			if name != "" && s.Cluster.Pod(name) == nil {
-				missing = append(missing, "pod "+name)
-			}
-		}
-	}
-	if len(missing) > 0 {
-		return fmt.Errorf("there is no %s", strings.Join(missing, ", no "))
-	}
-	return nil
 }

@@ -27,11 +27,26 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
   extender --config extender.yaml --print-config`,
 	}
 	status := 0
+	flags := extender.Flags()
 	cmd.RunE = func(*cobra.Command, []string) error {
-		status = start(ctx, args, stdout, stderr)
-		return nil
+		file, _ := flags.GetString("config")
+		c, err := extender.LoadConfig(file, args...)
+		if err != nil {
+			return err
+		}
+		onlyPrint, _ := flags.GetBool("print-config")
+		if !onlyPrint {
+			status = start(ctx, c, stderr)
+			return nil
+		}
+		text, err := c.YAML()
+		if err != nil {
+			return err
+		}
+		_, err = stdout.Write(text)
+		return err
 	}
-	cmd.Flags().AddFlagSet(extender.Flags())
+	cmd.Flags().AddFlagSet(flags)
 	cli.Complete(cmd)
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
@@ -43,23 +58,7 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return status
 }
 
-func start(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
-	c, onlyPrint, err := extender.ParseConfig(args)
-	if err != nil {
-		fmt.Fprintf(stderr, "extender: %v\n", err)
-		return cli.StatusUsage
-	}
-	if onlyPrint {
-		text, err := c.YAML()
-		if err == nil {
-			_, err = stdout.Write(text)
-		}
-		if err == nil {
-			return 0
-		}
-		fmt.Fprintf(stderr, "extender: %v\n", err)
-		return 1
-	}
+func start(ctx context.Context, c *extender.Config, stderr io.Writer) (status int) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(c.Limits.Buffers.Value() + unaccounted)
 	}

@@ -45,7 +45,7 @@ func TestExtenderEndsOnMistakes(t *testing.T) {
 		}
 	}
 	status, _, err := try(t, "--listen=127.0.0.1:0", "--tls-cert-file=missing", "--tls-private-key-file=missing")
-	if status != 1 || !strings.Contains(err, "tls: stat missing: no such file") {
+	if status != 1 || !strings.Contains(err, "tls: certificate missing with key missing: open missing: no such file") {
 		t.Errorf("missing certificates: status %d, %s", status, err)
 	}
 }

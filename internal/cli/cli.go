@@ -3,12 +3,16 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"text/template"
 	"unicode/utf8"
 
@@ -33,6 +37,14 @@ func Usage(err error) error {
 		return nil
 	}
 	return UsageError{err}
+}
+
+// Main runs a program until it ends. Its context is done with Ctrl-C or SIGTERM; a second one ends
+// the process at once.
+func Main(run func(ctx context.Context, args []string, stdout, stderr io.Writer) int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // Complete gives a program, once it has all of its commands, the command version, and
@@ -166,4 +178,28 @@ func Fold(text string, width int) (lines []string) {
 		}
 	}
 	return lines
+}
+
+// oneOf is a flag with some values.
+type oneOf struct {
+	value *string
+	all   []string
+}
+
+// OneOf makes a flag that takes one of some values. What it has now is the default, which
+// may be none of them.
+func OneOf(value *string, all ...string) pflag.Value { return oneOf{value, all} }
+
+func (o oneOf) String() string { return *o.value }
+
+// Type implements pflag.Value: help shows it behind the flag.
+func (o oneOf) Type() string { return "string" }
+
+func (o oneOf) Set(value string) error {
+	if !slices.Contains(o.all, value) {
+		last := len(o.all) - 1
+		return fmt.Errorf("use %s", strings.Trim(strings.Join(o.all[:last], ", ")+" or "+o.all[last], " or"))
+	}
+	*o.value = value
+	return nil
 }

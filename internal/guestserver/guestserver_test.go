@@ -71,19 +71,24 @@ func TestProgramServesUntilItIsStopped(t *testing.T) {
 	}
 }
 
-func TestMistakesOnTheCommandLine(t *testing.T) {
-	for args, want := range map[string]struct {
-		status int
-		text   string
-	}{
-		"--lisen=:1":         {2, "--lisen"},
-		"serve":              {2, `unknown command "serve"`},
-		"--listen=127.0.0.1": {1, "missing port"},
-	} {
-		var stderr bytes.Buffer
-		got := Main(t.Context(), []string{args}, io.Discard, &stderr)
-		if got != want.status || !strings.Contains(stderr.String(), want.text) {
-			t.Errorf("%s: status %d, %s", args, got, &stderr)
-		}
+func TestGuestIsServedUnderTheNameOfTheClustersServer(t *testing.T) {
+	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1") // must not be asked
+	server, _, err := Start("127.0.0.1:0")
+	testkit.Must(t, err)
+	client := &http.Client{Transport: Names(map[string]string{"static-webserver": server.Addr})}
+	want, err := static.Files.ReadFile("regex_v2.wasm")
+	testkit.Must(t, err)
+	response, err := client.Get("http://static-webserver/regex_v2.wasm")
+	testkit.Must(t, err)
+	got, err := io.ReadAll(response.Body)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes of %d, %v", len(got), len(want), err)
+	}
+	_ = response.Body.Close()
+	testkit.Must(t, server.Close())
+	client.CloseIdleConnections()
+	if response, err := client.Get("http://static-webserver/regex_v2.wasm"); err == nil {
+		_ = response.Body.Close()
+		t.Error("a stopped server still serves")
 	}
 }

@@ -11,9 +11,6 @@ import (
 // own, so that a hint must pass over the events of others.
 const OwnPod = fwk.Pod
 
-// Sorted is what a fwk.QueueSortPlugin compares, for plugins that tests make.
-type Sorted = fwk.QueuedPodInfo
-
 // PodGroup stands for what no snapshot has here.
 type PodGroup = metav1.PartialObjectMetadata
 

@@ -33,19 +33,8 @@ func (p Called) PreBindPreFlight(ctx context.Context, state fwk.CycleState, pod 
 	return p.PreBindPlugin.PreBindPreFlight(ctx, state, pod, node)
 }
 
-// Ask asks a plugin before PreBind, for tests.
-func Ask(ctx context.Context, plugin fwk.PreBindPlugin, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
-	_, status := plugin.PreBindPreFlight(ctx, state, pod, node)
-	return status
-}
-
 // EventRecorder is what a fwk.Handle returns, for handles that tests make.
 type EventRecorder = events.EventRecorderLogger
-
-// Sign asks a profile for the signature of a pod.
-func Sign(ctx context.Context, profile fwk.Handle, pod *v1.Pod) fwk.PodSignature {
-	return profile.SignPod(ctx, pod)
-}
 
 // PodGroupOf is the name of the PodGroup that a pod is of, or empty.
 func PodGroupOf(pod *v1.Pod) string {

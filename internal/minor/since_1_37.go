@@ -10,9 +10,6 @@ import (
 // OwnPod is the resource of events of the pending pod itself.
 const OwnPod = fwk.TargetPod
 
-// Sorted is what a fwk.QueueSortPlugin compares, for plugins that tests make.
-type Sorted = fwk.QueuedEntityInfo
-
 // PodGroup says how many pods have to be scheduled as one.
 type PodGroup = schedulingv1beta1.PodGroup
 

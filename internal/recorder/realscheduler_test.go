@@ -19,6 +19,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/queuesort"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 	schedprofile "k8s.io/kubernetes/pkg/scheduler/profile"
@@ -31,13 +32,12 @@ import (
 // plugin implements every extension point, at next to no cost.
 type plugin struct {
 	minor.PreFlight
+	*queuesort.PrioritySort
 	number int
 	says   map[point]*framework.Status // instead of its own
 }
 
 func (p plugin) Name() string { return fmt.Sprint("Plugin", p.number) }
-
-func (p plugin) Less(a, b minor.Sorted) bool { return false }
 
 func (p plugin) PreFilter(context.Context, framework.CycleState, *v1.Pod, []framework.NodeInfo) (*framework.PreFilterResult, *framework.Status) {
 	return nil, p.at(preFilter)

@@ -33,33 +33,39 @@ func annotations(text []byte, scheduler string) (keys, excluding []string) {
 	all, allExcluding := sets.Set[string]{}, sets.Set[string]{}
 	config, err := kubescheduler.Read(text)
 	if err == nil { // else it would not run
-		eachPolicy(config, scheduler, func(policy regex.Policy, _ bool) {
-			all.Insert(policy.Annotation)
-			allExcluding.Insert(policy.ExcludeAnnotation)
-		})
+		for _, reads := range readers(config, scheduler) {
+			all.Insert(reads.policy.Annotation)
+			allExcluding.Insert(reads.policy.ExcludeAnnotation)
+		}
 	}
 	return sets.List(all), sets.List(allExcluding)
 }
 
-// eachPolicy calls add with what each plugin and each extender of a scheduler reads, and
-// whether that is the native plugin.
-func eachPolicy(config *kubescheduler.Configuration, scheduler string, add func(policy regex.Policy, native bool)) {
+// reader is a plugin or an extender that reads a pod's regex.
+type reader struct {
+	policy regex.Policy
+	native bool // it is the native plugin
+}
+
+// readers are those of a scheduler.
+func readers(config *kubescheduler.Configuration, scheduler string) (all []reader) {
 	known := len(config.Profiles) == 0 && scheduler == v1.DefaultSchedulerName
 	for _, p := range config.Profiles {
 		if p.SchedulerName == scheduler {
 			known = true
-			eachPolicyOf(p, add)
+			all = append(all, readersOf(p)...)
 		}
 	}
 	for _, e := range config.Extenders {
 		if known && e.FilterVerb != "" {
-			add(regex.Default, false)
+			all = append(all, reader{policy: regex.Default})
 		}
 	}
+	return all
 }
 
-// eachPolicyOf is eachPolicy for the plugins that a profile enables.
-func eachPolicyOf(p kubescheduler.Profile, add func(policy regex.Policy, native bool)) {
+// readersOf are the plugins that a profile enables.
+func readersOf(p kubescheduler.Profile) (all []reader) {
 	args := map[string]kubescheduler.PluginConfig{}
 	for _, config := range p.PluginConfig {
 		args[config.Name] = config
@@ -80,38 +86,37 @@ func eachPolicyOf(p kubescheduler.Profile, add func(policy regex.Policy, native 
 			if err != nil {
 				policy = regex.Default
 			}
-			add(policy, enabled.Name == plugin.Name)
+			all = append(all, reader{policy, enabled.Name == plugin.Name})
 		}
 	}
+	return all
 }
 
 // Preview returns the names of the nodes that a pod with a pattern, and one of the nodes to exclude,
-// might run on now, sorted, and how many nodes there are. Either may be nil. The notes are about patterns
-// that may mean something else. The error is a *regex.PatternError if it is a pattern that is wrong.
-func (s *Simulator) Preview(pattern, exclude *string) (matches []string, total int, notes []string, err error) {
+// might run on now, sorted, and how many nodes there are. Either may be nil. The error is a
+// *regex.PatternError if it is a pattern that is wrong.
+func (s *Simulator) Preview(pattern, exclude *string) (matches []string, total int, err error) {
 	annotations := map[string]string{}
 	for key, value := range map[string]*string{regex.Annotation: pattern, regex.ExcludeAnnotation: exclude} {
 		if value != nil {
 			annotations[key] = *value
-			notes = append(notes, dialect.Notes(*value)...)
 		}
 	}
 	selector, err := regex.Default.Selector(annotations)
 	if err != nil {
-		return nil, 0, nil, err
+		return nil, 0, err
 	}
 	nodes, err := s.informers.Core().V1().Nodes().Lister().List(labels.Everything())
 	if err != nil {
-		return nil, 0, nil, fmt.Errorf("list nodes: %w", err)
+		return nil, 0, fmt.Errorf("list nodes: %w", err)
 	}
-	matches = []string{}
 	for _, node := range nodes {
 		if selector == nil || selector.Match(node.Name) {
 			matches = append(matches, node.Name)
 		}
 	}
 	slices.Sort(matches)
-	return matches, len(nodes), notes, nil
+	return matches, len(nodes), nil
 }
 
 // warnOfPatterns makes a scheduler tell, in an event, of patterns that look like something
@@ -138,13 +143,9 @@ func warnOfPatterns(sched *scheduler.Scheduler, config *kubescheduler.Configurat
 
 // readByOthers are the policies of a scheduler that are not the native plugin's.
 func readByOthers(config *kubescheduler.Configuration, scheduler string) []regex.Policy {
-	others, native := sets.Set[regex.Policy]{}, sets.Set[regex.Policy]{}
-	eachPolicy(config, scheduler, func(policy regex.Policy, isNative bool) {
-		if isNative {
-			native.Insert(policy)
-		} else {
-			others.Insert(policy)
-		}
-	})
-	return others.Difference(native).UnsortedList()
+	all := map[bool]sets.Set[regex.Policy]{true: {}, false: {}} // by whether the native plugin reads them
+	for _, reads := range readers(config, scheduler) {
+		all[reads.native].Insert(reads.policy)
+	}
+	return all[false].Difference(all[true]).UnsortedList()
 }

@@ -3,7 +3,6 @@ package simulator
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
 	"sync"
 
@@ -25,26 +24,23 @@ type caches struct {
 // Client may do everything.
 func (c *caches) Client() kubernetes.Interface { return c.client }
 
-// Informers are synced caches of nodes, pods, namespaces, priority classes,
-// persistent volumes and their claims, storage classes, workloads, budgets, services,
-// config maps and events, without their managed fields. What their listers return is shared: don't change it.
+// Informers are synced caches of the kinds in cached, without their managed fields. What their listers
+// return is shared: don't change it.
 func (c *caches) Informers() informers.SharedInformerFactory { return c.informers }
 
-// Changes returns a channel that gets a value soon after anything in the caches
-// of Informers, in the Recorder or in the scheduler's configuration has changed.
-// Several changes may share a value. The subscription ends with ctx; the channel
-// is never closed.
+// Changes returns a channel that gets a value soon after anything in the caches of Informers, in the Recorder
+// or in the scheduler's configuration has changed. Several changes may share one. The channel is never closed.
 func (c *caches) Changes(ctx context.Context) <-chan struct{} { return c.changes.subscribe(ctx) }
 
 // startCaches fills the caches, and keeps them so while running is not done. ctx
 // bounds the wait.
-func (c *caches) startCaches(ctx, running context.Context, config *rest.Config, warnings io.Writer) (err error) {
+func (c *caches) startCaches(ctx, running context.Context, config *rest.Config, warnings *log.Logger) (err error) {
 	if c.client, err = kubernetes.NewForConfig(config); err != nil {
 		return fmt.Errorf("client of the simulator: %w", err)
 	}
 	c.informers = informers.NewSharedInformerFactoryWithOptions(c.client, 0, informers.WithTransform(reconcile.StripManagedFields))
 	changed := func(any) { c.changes.send() }
-	watchErrors := reconcile.WatchErrors(log.New(warnings, "", 0))
+	watchErrors := reconcile.WatchErrors(warnings)
 	for _, informer := range c.cached() {
 		if err := informer.SetWatchErrorHandlerWithContext(watchErrors); err != nil {
 			return fmt.Errorf("caches of the simulator: %w", err)
@@ -81,9 +77,7 @@ func (c *caches) cached() []cache.SharedIndexInformer {
 // for them. The zero value is ready to use.
 type signal struct{ subscribers sync.Map }
 
-// subscribe returns a channel that gets a value soon after each send. Several
-// sends may share a value. The subscription ends with ctx; the channel is never
-// closed.
+// subscribe returns a channel that gets a value soon after each send, until ctx is done.
 func (s *signal) subscribe(ctx context.Context) <-chan struct{} {
 	c := make(chan struct{}, 1)
 	s.subscribers.Store(c, nil)

@@ -27,30 +27,23 @@ const (
 // Config says how to run a simulator. Its zero value needs a Variant or a
 // SchedulerConfig.
 type Config struct {
-	// Variant is one of Variants.
-	Variant string
-	// SchedulerConfig is a KubeSchedulerConfiguration, in YAML or JSON. It takes
-	// the place of that of Variant.
+	Variant string // one of Variants
+	// SchedulerConfig is a KubeSchedulerConfiguration, in YAML or JSON, instead of that of Variant.
 	SchedulerConfig []byte
-	// Plugins can be in configurations, by name, beside the plugins that every scheduler here
-	// has. See Registry of package scheduler.
+	// Plugins can be in configurations, beside those of package scheduler's Registry.
 	Plugins frameworkruntime.Registry
-	// DataDir keeps the cluster, and the configuration that was applied last.
+	// DataDir keeps the cluster, and the configuration that was applied last to a running simulator.
 	// Empty: a temporary one, removed at the end.
 	DataDir string
 	// Importing announces ImportFirst: controllers are paused until it is done, so
 	// that none acts on what is in DataDir before.
 	Importing bool
-	// Resume starts with the configuration that DataDir keeps, if there is one
-	// that can be used.
+	// Resume starts with the configuration that DataDir keeps, if it can be used.
 	Resume bool
-	// APIPort and WebPort are where the API server and the web server of the
-	// guests listen on 127.0.0.1. Zero: any free port.
+	// APIPort and WebPort are those of the API server and of the web server of the guests. Zero: any free one.
 	APIPort, WebPort int
-	// Kubelets is OurKubelets, which empty stands for, or NoKubelets.
-	Kubelets string
-	// Prepare, which may be nil, gets each scheduler before it runs, with the
-	// recorder attached.
+	Kubelets         string // OurKubelets, which empty stands for, or NoKubelets
+	// Prepare, which may be nil, gets each scheduler before it runs, with the recorder attached.
 	Prepare func(*scheduler.Scheduler)
 	// PodGroups has the pods of a PodGroup scheduled as one, which needs Kubernetes 1.37.
 	// It holds for the process.
@@ -63,8 +56,7 @@ type Config struct {
 	ExtenderBind bool
 	// Progress is called with each step as it begins. It may be nil.
 	Progress func(step string)
-	// Warnings gets a line for each thing that a person should know, such as what
-	// the kubelets warn of, few at a time. Nil drops them.
+	// Warnings gets a line for each thing that a person should know, few at a time. Nil drops them.
 	Warnings io.Writer
 
 	configName string // of SchedulerConfig, for people
@@ -72,11 +64,8 @@ type Config struct {
 
 // Check reports settings that cannot be used.
 func (c *Config) Check() error {
-	switch {
-	case c.PodGroups && minor.NoPodGroups != "":
+	if c.PodGroups && minor.NoPodGroups != "" {
 		return errors.New("--pod-groups: " + minor.NoPodGroups + ": make bin/simulator-1.37")
-	case c.Kubelets != "" && c.Kubelets != OurKubelets && c.Kubelets != NoKubelets:
-		return fmt.Errorf("--kubelets %q: choose %s or %s", c.Kubelets, OurKubelets, NoKubelets)
 	}
 	return nil
 }
@@ -84,6 +73,9 @@ func (c *Config) Check() error {
 func (c *Config) complete() (err error) {
 	if c.Progress == nil {
 		c.Progress = func(string) {}
+	}
+	if c.Warnings == nil {
+		c.Warnings = io.Discard
 	}
 	c.configName, c.SchedulerConfig = "the given configuration", bytes.Clone(c.SchedulerConfig)
 	if c.SchedulerConfig == nil {
@@ -115,10 +107,8 @@ func (c *Config) AddFlags(flags *pflag.FlagSet) {
 
 // Configuration is a KubeSchedulerConfiguration to pick from.
 type Configuration struct {
-	// Variant is its short name: what --plugin takes.
-	Variant string
-	// Title is what it does, in a few words.
-	Title string
+	Variant string // what --plugin takes
+	Title   string // what it does
 }
 
 // Configurations are the ready-made configurations, one for each plugin variant.

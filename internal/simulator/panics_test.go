@@ -19,8 +19,8 @@ import (
 // usePanics runs a test with a plugin that panics.
 func usePanics(t *testing.T) {
 	t.Helper()
-	sim.plugins = panics.Plugins
-	t.Cleanup(func() { sim.plugins = nil })
+	sim.settings.Plugins = panics.Plugins
+	t.Cleanup(func() { sim.settings.Plugins = nil })
 	use(t, "native")
 	apply(t, panics.Config)
 }
@@ -80,7 +80,7 @@ func TestPluginThatPanicsCostsThePodAnErrorThatNamesIt(t *testing.T) {
 // A plugin's own handlers belong to no pod: the informers go on after a panic.
 func TestPluginThatPanicsInAHandlerDoesNotEndTheSimulator(t *testing.T) {
 	called := make(chan string, 10)
-	sim.prepare = func(sched *scheduler.Scheduler) {
+	sim.settings.Prepare = func(sched *scheduler.Scheduler) {
 		nodes := sched.Profiles["default-scheduler"].SharedInformerFactory().Core().V1().Nodes().Informer()
 		_, err := nodes.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(node any) {
 			called <- node.(*v1.Node).Name
@@ -90,7 +90,7 @@ func TestPluginThatPanicsInAHandlerDoesNotEndTheSimulator(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	t.Cleanup(func() { sim.prepare = nil })
+	t.Cleanup(func() { sim.settings.Prepare = nil })
 	use(t, "native")
 	makeNodes(t, "node-1", "node-2")
 	for range 2 {

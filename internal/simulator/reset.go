@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,9 +27,8 @@ type baseline struct {
 	source *snapshot.Source // of ImportFirst
 }
 
-// ImportFirst imports as Import does, and makes what it imports part of what
-// Reset goes back to: no pod is scheduled before all objects are there. Call it before
-// anything else changes the simulator.
+// ImportFirst imports as Import does, and makes that a part of what Reset goes back to. No pod is scheduled
+// before all objects are there. Call it before anything else changes the simulator.
 func (s *Simulator) ImportFirst(ctx context.Context, in *snapshot.Snapshot, progress func(done, of int)) error {
 	if err := s.importConfig(ctx, in); err != nil {
 		return err
@@ -61,10 +59,8 @@ func (s *Simulator) ImportFirst(ctx context.Context, in *snapshot.Snapshot, prog
 // cluster is not known.
 func (s *Simulator) Source() *snapshot.Source { return s.baseline.source }
 
-// Reset goes back to how things were at the start: all objects are as they were then,
-// whatever their kind, and what came later is gone, scheduling attempts included. So is the
-// scheduler's configuration. The start includes what was in a kept cluster, and what ImportFirst
-// imported. Controllers are paused meanwhile.
+// Reset goes back to the start: all objects and the scheduler's configuration are as they were then, and what came
+// later is gone, scheduling attempts included. The start includes a kept cluster, and what ImportFirst imported.
 func (s *Simulator) Reset(ctx context.Context) error {
 	var wrong error // with the configuration, which keeps no object from being recreated
 	err := s.paused(func() error {
@@ -92,27 +88,16 @@ func (s *Simulator) Reset(ctx context.Context) error {
 // waitDeleted waits until the caches show that everything is gone. The scheduler's are fed
 // by the same watch cache.
 func (s *Simulator) waitDeleted(ctx context.Context, restoring *controlplane.Restoring) error {
-	var left string
-	err := wait.PollUntilContextCancel(ctx, 5*time.Millisecond, true, func(context.Context) (bool, error) {
-		left = s.left(restoring)
-		return left == "", context.Cause(s.running)
-	})
-	if ctx.Err() != nil {
-		return fmt.Errorf("still there: %s: %w", left, context.Cause(ctx))
-	}
-	return err
-}
-
-// left counts the objects in the caches that were deleted, by kind.
-func (s *Simulator) left(restoring *controlplane.Restoring) string {
-	var left []string
+	deleted := func(object any) bool { return restoring.Deleted(object.(metav1.Object)) }
 	for _, informer := range s.cached() {
-		there := slices.DeleteFunc(informer.GetStore().List(), func(object any) bool { return !restoring.Deleted(object.(metav1.Object)) })
-		if len(there) > 0 {
-			left = append(left, fmt.Sprintf("%d %T", len(there), there[0]))
+		err := wait.PollUntilContextCancel(ctx, 5*time.Millisecond, true, func(context.Context) (bool, error) {
+			return !slices.ContainsFunc(informer.GetStore().List(), deleted), context.Cause(s.running)
+		})
+		if err != nil {
+			return err
 		}
 	}
-	return strings.Join(left, ", ")
+	return nil
 }
 
 // paused does something while no controller changes an object: see [controlplane.Cluster.Pause].
@@ -146,15 +131,15 @@ func (s *Simulator) paused(do func() error) (err error) {
 }
 
 // checkFinished refuses to go on with the half of something, but to import it again.
-func (s *Simulator) checkFinished(cfg Config) error {
-	if cfg.DataDir == "" {
+func (s *Simulator) checkFinished() error {
+	if s.settings.DataDir == "" {
 		return nil
 	}
-	s.unfinished = filepath.Join(cfg.DataDir, "unfinished")
+	s.unfinished = filepath.Join(s.settings.DataDir, "unfinished")
 	_, err := os.Stat(s.unfinished)
-	if err == nil && !cfg.Importing {
+	if err == nil && !s.settings.Importing {
 		return fmt.Errorf("data directory %s: an import or a reset was not finished, and controllers would act on the half that is there: "+
-			"import the file again with --from, or remove %s to keep that half", cfg.DataDir, s.unfinished)
+			"import the file again with --from, or remove %s to keep that half", s.settings.DataDir, s.unfinished)
 	}
 	return nil
 }
@@ -181,16 +166,12 @@ func (s *Simulator) Export(ctx context.Context) (*snapshot.Snapshot, error) {
 	return out, nil
 }
 
-// Import applies a snapshot to what is there: first the scheduler's
-// configuration, then the objects, as [snapshot.Import] does. progress, which may be
-// nil, gets how many of how many objects are done, from several goroutines.
+// Import applies a snapshot to what is there: first the scheduler's configuration, of which a mistake
+// ends it, then the objects, as [snapshot.Import] does. progress, which may be nil, gets how many of how many
+// objects are done, from several goroutines. If the API server rejects objects, the error is a [snapshot.NotImported].
 //
-// An invalid configuration stops it before anything is done. Objects that the API
-// server rejects do not stop it: the error is then a [snapshot.NotImported].
-//
-// Controllers are paused until all objects are there. Otherwise one would create the
-// pods of a ReplicaSet that come later in the file, or set a claim to Lost before its
-// volume is there.
+// Controllers are paused meanwhile. Otherwise one would create the pods of a ReplicaSet that come
+// later in the file, or set a claim to Lost before its volume is there.
 func (s *Simulator) Import(ctx context.Context, in *snapshot.Snapshot, progress func(done, of int)) error {
 	if err := s.importConfig(ctx, in); err != nil {
 		return err

@@ -11,13 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
-	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
@@ -27,12 +25,8 @@ import (
 
 // schedulers are the one that runs, and what all that follow it have in common.
 type schedulers struct {
-	recorder     *recorder.Recorder
-	prepare      func(*scheduler.Scheduler)
-	plugins      frameworkruntime.Registry
-	extenderBind bool
-	podGroups    bool
-	kubeconfig   string
+	recorder   *recorder.Recorder
+	kubeconfig string
 
 	applying sync.Mutex // while another takes over
 	mu       sync.Mutex // guards the rest
@@ -47,9 +41,6 @@ type instance struct {
 	err         error          // why it ended; read it after done
 	extenders   []fwk.Extender // read them after ready
 }
-
-// Plugins were added to what every scheduler here has.
-func (s *schedulers) Plugins() frameworkruntime.Registry { return s.plugins }
 
 // Recorder keeps the scheduling attempts.
 func (s *schedulers) Recorder() *recorder.Recorder { return s.recorder }
@@ -71,7 +62,7 @@ func (s *Simulator) ApplySchedulerConfig(ctx context.Context, config []byte) err
 	if err := s.apply(ctx, config); err != nil {
 		return err
 	}
-	s.saved.write(config)
+	s.saveConfig(config)
 	return nil
 }
 
@@ -99,32 +90,19 @@ func (s *Simulator) apply(ctx context.Context, config []byte) error {
 	return nil
 }
 
-// extenderPatience is how long an extender may take to answer a try.
-const extenderPatience = 5 * time.Second
-
-// tryExtenders asks each extender about a pod and no nodes, and warns of the ones that do not answer: else only the first
-// pod shows it.
+// tryExtenders asks each extender about a pod and no nodes, and warns of the ones that do not answer within their
+// httpTimeout: else only the first pod shows it.
 func (s *Simulator) tryExtenders(extenders []fwk.Extender, typed func(string) string) {
 	var silent []snapshot.Notice
+	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "try", Namespace: metav1.NamespaceDefault, UID: "try"}}
 	for _, extender := range extenders {
-		answered := make(chan error, 1)
-		go func() {
-			pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "try", Namespace: metav1.NamespaceDefault, UID: "try"}}
-			_, _, _, err := extender.Filter(pod, nil)
-			if err == nil {
-				_, _, err = extender.Prioritize(pod, nil)
-			}
-			answered <- err
-		}()
-		var err error
-		select {
-		case err = <-answered:
-		case <-time.After(extenderPatience):
-			err = fmt.Errorf("no answer within %s", extenderPatience)
+		_, _, _, err := extender.Filter(pod, nil)
+		if err == nil {
+			_, _, err = extender.Prioritize(pod, nil)
 		}
 		if err != nil {
 			silent = append(silent, snapshot.Notice{About: "extender " + typed(extender.Name()), Reason: err.Error()})
-			s.warnings.say("extender %s does not answer: %v", typed(extender.Name()), err)
+			s.warnings.Printf("extender %s does not answer: %v", typed(extender.Name()), err)
 		}
 	}
 	s.mu.Lock()
@@ -156,8 +134,8 @@ func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Co
 		detach = s.recorder.Attach(sched, typed)
 		warnOfPatterns(sched, config)
 		s.warnOfBinders(sched, typed)
-		if s.prepare != nil {
-			s.prepare(sched)
+		if s.settings.Prepare != nil {
+			s.settings.Prepare(sched)
 		}
 		return nil
 	}
@@ -168,12 +146,12 @@ func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Co
 			Kubeconfig: s.kubeconfig,
 			Config:     config,
 			Transport:  s.transport,
-			Plugins:    s.plugins,
+			Plugins:    s.settings.Plugins,
 			Prepare:    takeOver,
 			Ready:      func() { close(next.ready) },
 
-			ExtenderBind: s.extenderBind,
-			Gates:        map[string]bool{"GenericWorkload": s.podGroups}, // which a what-if may have switched on in this process
+			ExtenderBind: s.settings.ExtenderBind,
+			Gates:        map[string]bool{"GenericWorkload": s.settings.PodGroups}, // which a what-if may have switched on in this process
 		})
 		keep()
 		detach()
@@ -187,8 +165,8 @@ func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Co
 // warnOfBinders names the extenders that are not asked to bind pods.
 func (s *Simulator) warnOfBinders(sched *scheduler.Scheduler, typed func(string) string) {
 	for _, extender := range sched.Extenders {
-		if extender.IsBinder() && !s.extenderBind {
-			s.warnings.say("extender %s: its bindVerb is not called, and pods are bound without it: it may bind pods in a real cluster; "+
+		if extender.IsBinder() && !s.settings.ExtenderBind {
+			s.warnings.Printf("extender %s: its bindVerb is not called, and pods are bound without it: it may bind pods in a real cluster; "+
 				"if it binds them in this one, start the simulator with --extender-bind", typed(extender.Name()))
 		}
 	}
@@ -206,22 +184,13 @@ func (s *schedulers) stopScheduler() {
 	}
 }
 
-// Names in a data directory.
-const (
-	savedFile = "scheduler-config.yaml"
-	// formerFile is the one that was saved when another was given at a start.
-	formerFile = "scheduler-config.old.yaml"
-)
-
-type savedConfig struct {
-	path     string // empty: nothing is saved
-	warnings *warnings
-}
+// savedFile is the name of the configuration that was applied last, in a data directory.
+const savedFile = "scheduler-config.yaml"
 
 // firstScheduler starts the scheduler with the configuration that was saved, or
 // else with the given one. A saved one that is not valid any more does not keep the
 // simulator from starting: it can be fixed on the page.
-func (s *Simulator) firstScheduler(ctx context.Context, cfg Config) error {
+func (s *Simulator) firstScheduler(ctx context.Context) error {
 	// The scheduler has the rights that it has in any cluster.
 	s.kubeconfig = filepath.Join(s.DataDir(), "scheduler.kubeconfig")
 	if err := s.WriteKubeconfig(s.kubeconfig, "system:kube-scheduler"); err != nil {
@@ -229,57 +198,32 @@ func (s *Simulator) firstScheduler(ctx context.Context, cfg Config) error {
 	}
 	s.applying.Lock()
 	defer s.applying.Unlock()
-	saved, err := s.saved.read()
-	if cfg.Resume && saved != nil {
-		cfg.Progress("kube-scheduler with the configuration kept in " + s.saved.path)
-		err = s.apply(ctx, saved)
+	saved, err := os.ReadFile(s.savedConfig)
+	if s.settings.Resume && !errors.Is(err, fs.ErrNotExist) {
+		s.settings.Progress("kube-scheduler with the configuration kept in " + s.savedConfig)
+		if err == nil {
+			err = s.apply(ctx, saved)
+		}
 		if err == nil {
 			s.baseline.config = saved
 			return nil
 		}
 		if ctx.Err() != nil || s.running.Err() != nil {
-			return fmt.Errorf("%s: %w", s.saved.path, err)
+			return fmt.Errorf("%s: %w", s.savedConfig, err)
 		}
+		s.warnings.Printf("the kept configuration %s cannot be used: %v; %s runs instead: fix the file or remove it, and start again, "+
+			"or apply another, which then takes its place", s.savedConfig, err, s.settings.configName)
 	}
-	cfg.Progress("kube-scheduler with " + cfg.configName)
-	if cfg.Resume && err != nil {
-		s.warnings.say("the kept configuration %s cannot be used: %v; %s runs instead: fix the file or remove it, and start again, "+
-			"or apply another, which then takes its place", s.saved.path, err, cfg.configName)
-		return s.apply(ctx, cfg.SchedulerConfig)
-	}
-	if err := s.apply(ctx, cfg.SchedulerConfig); err != nil {
-		return err
-	}
-	if saved != nil && !bytes.Equal(saved, cfg.SchedulerConfig) {
-		former := filepath.Join(cfg.DataDir, formerFile)
-		if err := os.Rename(s.saved.path, former); err != nil {
-			s.warnings.say("%s is not the configuration that is kept: %v", cfg.configName, err)
-			return nil
-		}
-		cfg.Progress(cfg.configName + " takes the place of the configuration that was kept, which is now in " + former)
-	}
-	s.saved.write(cfg.SchedulerConfig)
-	return nil
+	s.settings.Progress("kube-scheduler with " + s.settings.configName)
+	return s.apply(ctx, s.settings.SchedulerConfig)
 }
 
-// read returns the saved configuration, or nil if there is none.
-func (s savedConfig) read() ([]byte, error) {
-	config, err := os.ReadFile(s.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err == nil && len(bytes.TrimSpace(config)) == 0 {
-		return nil, errors.New("it is empty")
-	}
-	return config, err
-}
-
-// write saves the configuration for the next start, if there is to be one.
-func (s savedConfig) write(config []byte) {
-	if s.path == "" {
+// saveConfig saves the configuration for the next start, if there is to be one.
+func (s *Simulator) saveConfig(config []byte) {
+	if s.savedConfig == "" {
 		return
 	}
-	if err := atomicfile.WriteBytes(s.path, config); err != nil {
-		s.warnings.say("the configuration is in use, but not kept for the next start: %v", err)
+	if err := atomicfile.WriteBytes(s.savedConfig, config); err != nil {
+		s.warnings.Printf("the configuration is in use, but not kept for the next start: %v", err)
 	}
 }

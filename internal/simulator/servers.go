@@ -61,9 +61,8 @@ func (s *servers) stopServers() error {
 // errEmpty: an empty editor or file must not remove the plugin unnoticed.
 var errEmpty = errors.New(`the configuration is empty; for an unmodified kube-scheduler, without a plugin of ours, write "kind: KubeSchedulerConfiguration"`)
 
-// resolve returns the configuration to run: where the given one names the extender
-// of the simulator, it has the address instead, since kube-scheduler's client for
-// extenders takes no transport. typed returns the URL of an extender as it was written.
+// resolve returns the configuration to run. It has the address of the simulator's extender in the place of
+// its name, since kube-scheduler's client for extenders takes no transport. typed returns the URL as it was written.
 func (s *Simulator) resolve(text []byte) (config *kubescheduler.Configuration, typed func(string) string, err error) {
 	config, err = kubescheduler.Read(text)
 	switch {
@@ -89,7 +88,7 @@ func (s *Simulator) resolve(text []byte) (config *kubescheduler.Configuration, t
 
 // WhatIf is the function WhatIf with the plugins of this simulator.
 func (s *Simulator) WhatIf(config []byte) (o engine.Options, done func() error, err error) {
-	return WhatIf(config, s.Plugins())
+	return WhatIf(config, s.settings.Plugins)
 }
 
 // WhatIf makes the options of a what-if from a configuration. As in a simulator, it may name the

@@ -1,21 +1,20 @@
 // Package simulator puts a whole cluster into this process: a control plane,
 // fake kubelets, the web server of the guests, and a kube-scheduler that uses one
 // of the variants, whose configuration can be changed while everything else goes on.
-//
-// It wires what the packages below it do. It has no page and no HTTP API: those
-// stand on it.
+// Page and HTTP API are in the packages below it.
 package simulator
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"path/filepath"
 	"sync"
-	"time"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/utils/clock"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
@@ -33,9 +32,10 @@ type Simulator struct {
 	servers
 	caches
 	schedulers
-	baseline baseline
-	saved    savedConfig
-	warnings *warnings
+	settings    Config
+	baseline    baseline
+	savedConfig string // its file; empty: nothing is saved
+	warnings    *log.Logger
 
 	importing  sync.Mutex // while objects are imported, or reset
 	unfinished string     // the file that is there meanwhile; empty: nothing is kept
@@ -53,31 +53,30 @@ func Start(ctx context.Context, cfg Config) (*Simulator, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
 	}
-	s := &Simulator{warnings: &warnings{to: cfg.Warnings, now: time.Now}}
-	s.saved.warnings = s.warnings
+	warnings := newWarnings(cfg.Warnings, clock.RealClock{})
+	s := &Simulator{settings: cfg, warnings: warnings.of("")}
 	if cfg.DataDir != "" {
-		s.saved.path = filepath.Join(cfg.DataDir, savedFile)
+		s.savedConfig = filepath.Join(cfg.DataDir, savedFile)
 	}
 	s.baseline.config = cfg.SchedulerConfig
-	s.prepare, s.plugins, s.extenderBind = cfg.Prepare, cfg.Plugins, cfg.ExtenderBind
-	s.podGroups = cfg.PodGroups
 	s.recorder = recorder.New(s.changes.send)
 	s.running, s.cancel = context.WithCancelCause(context.Background())
 	s.stop = sync.OnceValue(s.end)
-	if err := s.start(ctx, cfg); err != nil {
+	if err := s.start(ctx, warnings); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
 }
 
-func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
+func (s *Simulator) start(ctx context.Context, warnings *warnings) (err error) {
+	cfg := s.settings
 	if err := feature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{"GenericWorkload": cfg.PodGroups}); err != nil {
 		return err
 	}
 	if s.servers, err = startServers(cfg.WebPort, true); err != nil {
 		return err
 	}
-	if err := s.checkFinished(cfg); err != nil {
+	if err := s.checkFinished(); err != nil {
 		return err
 	}
 	if _, _, err := s.resolve(s.baseline.config); err != nil {
@@ -94,30 +93,30 @@ func (s *Simulator) start(ctx context.Context, cfg Config) (err error) {
 		<-s.Cluster.Done()
 		s.cancel(fmt.Errorf("the control plane has ended: %w", s.Cluster.Err()))
 	}()
-	if err := s.startCaches(ctx, s.running, s.AdminConfig(), warningsOf{"caches", s.warnings}); err != nil {
+	if err := s.startCaches(ctx, s.running, s.AdminConfig(), warnings.of("caches: ")); err != nil {
 		return err
 	}
-	if err := s.startNodes(cfg); err != nil {
+	if err := s.startNodes(warnings); err != nil {
 		return err
 	}
 	if cfg.ResultAnnotations {
-		s.waits = append(s.waits, resultannotations.Start(s.running, s.client, s.recorder, warningsOf{"result annotations", s.warnings}))
+		s.waits = append(s.waits, resultannotations.Start(s.running, s.client, s.recorder, warnings.of("result annotations: ")))
 	}
-	if err := s.keep(startVolumes(s.running, s.client, s.informers, warningsOf{"fake volumes", s.warnings})); err != nil {
+	if err := s.keep(startVolumes(s.running, s.client, s.informers, warnings.of("fake volumes: "))); err != nil {
 		return err
 	}
 	if s.baseline.state, err = s.State(ctx); err != nil {
 		return err
 	}
-	return s.firstScheduler(ctx, cfg)
+	return s.firstScheduler(ctx)
 }
 
-func (s *Simulator) startNodes(cfg Config) error {
-	if cfg.Kubelets == NoKubelets {
+func (s *Simulator) startNodes(warnings *warnings) error {
+	if s.settings.Kubelets == NoKubelets {
 		return nil
 	}
-	cfg.Progress("fake kubelets: nodes become Ready, bound pods Running")
-	return s.keep(kubelets.Start(s.running, s.client, s.informers, warningsOf{"fake kubelets", s.warnings}))
+	s.settings.Progress("fake kubelets: nodes become Ready, bound pods Running")
+	return s.keep(kubelets.Start(s.running, s.client, s.informers, warnings.of("fake kubelets: ")))
 }
 
 func (s *Simulator) keep(wait func(), err error) error {

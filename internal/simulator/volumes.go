@@ -3,7 +3,6 @@ package simulator
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
 
 	v1 "k8s.io/api/core/v1"
@@ -36,18 +35,15 @@ type provisioner struct {
 	classes storagelisters.StorageClassLister
 }
 
-// startVolumes makes volumes for claims, and deletes released volumes, now and
-// until ctx is done. The informers of claims, volumes and storage classes
-// in shared must run. What fails is tried again, and written to logs, one Write each.
-// After the end of ctx, wait until the last request has ended with the result.
-func startVolumes(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory, logs io.Writer) (wait func(), err error) {
+// startVolumes makes volumes for claims, and deletes released volumes, now and until ctx is done. What fails is
+// tried again, and written to warnings. wait returns when the last request has ended.
+func startVolumes(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory, warnings *log.Logger) (wait func(), err error) {
 	core := shared.Core().V1()
 	p := &provisioner{
 		client: client,
 		claims: core.PersistentVolumeClaims().Lister(), volumes: core.PersistentVolumes().Lister(),
 		classes: shared.Storage().V1().StorageClasses().Lister(),
 	}
-	warnings := log.New(logs, "", 0)
 	claims := reconcile.NewQueue("persistent volume claim", p.provision, warnings)
 	volumes := reconcile.NewQueue("persistent volume", p.release, warnings)
 	for informer, queue := range map[cache.SharedIndexInformer]*reconcile.Queue{

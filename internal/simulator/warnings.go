@@ -3,9 +3,13 @@ package simulator
 import (
 	"fmt"
 	"io"
+	"log"
 	"strings"
 	"sync"
 	"time"
+
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/utils/clock"
 )
 
 // How many warnings a person is shown in a while. The kubelets try again what
@@ -17,47 +21,32 @@ const (
 
 // warnings writes lines for a person, few at a time.
 type warnings struct {
-	to  io.Writer
-	now func() time.Time
+	to io.Writer
 
 	mu      sync.Mutex
-	since   time.Time
-	written int // since then, and those omitted
+	few     flowcontrol.PassiveRateLimiter
+	omitted int
 }
 
-// say writes a line, unless there were too many of late. That some are omitted
-// is said at once, and how many with the next one.
-func (w *warnings) say(format string, args ...any) {
+func newWarnings(to io.Writer, now clock.PassiveClock) *warnings {
+	return &warnings{to: to, few: flowcontrol.NewTokenBucketPassiveRateLimiterWithClock(warningsShown/float32(warningsWhile.Seconds()), warningsShown, now)}
+}
+
+// of takes what a part of the simulator warns of.
+func (w *warnings) of(part string) *log.Logger { return log.New(w, part, 0) }
+
+// Write writes a warning in one line, unless there were too many of late. The next one says how many are omitted.
+func (w *warnings) Write(warning []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.to == nil {
-		return
+	if !w.few.TryAccept() {
+		w.omitted++
+		return len(warning), nil
 	}
-	now := w.now()
-	if now.Sub(w.since) >= warningsWhile {
-		more := w.written - warningsShown
-		if more > 0 {
-			fmt.Fprintf(w.to, "warning: %d more warnings were omitted\n", more)
-		}
-		w.since, w.written = now, 0
+	if w.omitted > 0 {
+		fmt.Fprintf(w.to, "warning: %d more warnings were omitted\n", w.omitted)
+		w.omitted = 0
 	}
-	w.written++
-	if w.written <= warningsShown {
-		text := fmt.Sprintf("warning: "+format, args...)
-		fmt.Fprintln(w.to, strings.Join(strings.Fields(text), " ")) // one line
-	}
-	if w.written == warningsShown+1 {
-		fmt.Fprintf(w.to, "warning: more warnings are omitted for up to %s\n", warningsWhile)
-	}
-}
-
-// warningsOf takes what a part of the simulator warns of, and says it.
-type warningsOf struct {
-	part string
-	*warnings
-}
-
-func (w warningsOf) Write(line []byte) (int, error) {
-	w.say("%s: %s", w.part, line)
-	return len(line), nil
+	_, err := fmt.Fprintln(w.to, "warning:", strings.Join(strings.Fields(string(warning)), " "))
+	return len(warning), err
 }

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
@@ -22,26 +24,24 @@ var console testkit.Log
 
 // listen forgets what was said and how often, so that the next warning is there.
 func listen() {
-	sim.warnings.mu.Lock()
-	defer sim.warnings.mu.Unlock()
-	sim.warnings.since, sim.warnings.written = time.Time{}, 0
+	limited := sim.warnings.Writer().(*warnings)
+	limited.mu.Lock()
+	defer limited.mu.Unlock()
+	limited.few = newWarnings(nil, clock.RealClock{}).few
+	limited.omitted = 0
 	console.Take()
 }
 
 func TestWarningsAreFew(t *testing.T) {
 	var out testkit.Log
-	now := time.Unix(1000, 0)
-	w := &warnings{to: &out, now: func() time.Time { return now }}
+	now := clocktesting.NewFakePassiveClock(time.Unix(1000, 0))
+	w := newWarnings(&out, now).of("kubelets: ")
 	for range 1000 {
-		w.say("node\n%s", "n")
+		w.Print("node\nn")
 	}
-	want := strings.Repeat("warning: node n\n", 5) + "warning: more warnings are omitted for up to 1m0s\n"
-	if out.String() != want {
-		t.Errorf("got\n%swant\n%s", &out, want)
-	}
-	now = now.Add(time.Minute)
-	w.say("again")
-	want += "warning: 995 more warnings were omitted\nwarning: again\n"
+	now.SetTime(now.Now().Add(warningsWhile))
+	w.Print("again")
+	want := strings.Repeat("warning: kubelets: node n\n", 5) + "warning: 995 more warnings were omitted\nwarning: kubelets: again\n"
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", &out, want)
 	}

@@ -11,11 +11,11 @@ import (
 
 func TestWhatIsSentIsBounded(t *testing.T) {
 	for name, tt := range map[string]struct{ file, want string }{
-		"bytes":       {strings.Repeat(" ", MaxSent) + "{}", "more than 64 MB"},
+		"bytes":       {strings.Repeat(" ", MaxSent) + "{}", "more than 64Mi"},
 		"elements":    {`{"pods":[{"metadata":{"name":"a"},"spec":{"containers":[` + strings.Repeat("{},", 1<<20) + `{}]}}]}`, "more than 1048576 elements"},
 		"anything":    {`{"schedulerConfig":{"a":[` + strings.Repeat("0,", 1<<20) + `0]}}`, "more than 1048576 elements"},
-		"YAML":        {"pods:\n" + strings.Repeat("- {}\n", 1<<20), "more than 4 MB of YAML in one piece"},
-		"compression": {compressed(t, strings.Repeat(" ", 2*MaxSent)+"{}"), "more than 64 MB"},
+		"YAML":        {"pods:\n" + strings.Repeat("- {}\n", 1<<20), "more than 4Mi of YAML in one piece"},
+		"compression": {compressed(t, strings.Repeat(" ", 2*MaxSent)+"{}"), "more than 64Mi"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := ReadSent(strings.NewReader(tt.file))
@@ -45,7 +45,7 @@ func TestWhatIsReadFromAFileIsBounded(t *testing.T) {
 	}
 	_, _, err = ReadWithin(t.Context(), 1<<20, File{Reader: strings.NewReader(file)})
 	large, ok := err.(TooLarge)
-	if !ok || large.Error() != "more than 1 MB is too much to be read: --max-size allows more" {
+	if !ok || large.Error() != "more than 1Mi is too much to be read: --max-size allows more" {
 		t.Errorf("got %v", err)
 	}
 }

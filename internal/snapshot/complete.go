@@ -7,6 +7,7 @@ import (
 	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/storage/ephemeral"
 )
 
 // AddMissing adds what the objects of a snapshot refer to and what it does not have.
@@ -31,15 +32,13 @@ func (s *Snapshot) missing() *Snapshot {
 		has[key] = true
 		return lacks
 	}
-	for _, kind := range []string{"Namespace", "PriorityClass", "RuntimeClass"} {
-		for o := range KindNamed(kind).All(s) {
-			has[kind+" "+o.GetName()] = true
-		}
-	}
 	for _, kind := range Kinds {
 		for o := range kind.All(s) {
+			if !kind.Namespaced() {
+				has[kind.Kind+" "+o.GetName()] = true
+			}
 			name := o.GetNamespace()
-			if !IsSystemNamespace(name) && lacks("Namespace", name) {
+			if !slices.Contains(SystemNamespaces, name) && lacks("Namespace", name) {
 				out.Namespaces = append(out.Namespaces, v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 			}
 		}
@@ -63,21 +62,41 @@ func (s *Snapshot) missing() *Snapshot {
 	return out
 }
 
-func (s *Snapshot) noticesOfMissing() []Notice {
-	var notices []Notice
+func (s *Snapshot) noticesOfMissing() (notices []Notice) {
 	missing := s.missing()
-	for kind, reason := range map[string]string{
-		"Namespace":     "not in the file: made without labels",
-		"PriorityClass": "not in the file: made as its pods say",
-		"RuntimeClass":  "not in the file: made as its pods say",
-	} {
-		kind := KindNamed(kind)
+	for _, kind := range Kinds {
+		reason := "not in the file: made as its pods say"
+		if kind.Kind == "Namespace" {
+			reason = "not in the file: made without labels"
+		}
 		for o := range kind.All(missing) {
 			notices = append(notices, Notice{About: kind.Title + " " + o.GetName(), Reason: reason})
 		}
 	}
 	sortNotices(notices)
 	return notices
+}
+
+// ClaimOf is the name of the claim of a pod's volume, or empty.
+func ClaimOf(pod *v1.Pod, volume *v1.Volume) string {
+	switch {
+	case volume.PersistentVolumeClaim != nil:
+		return volume.PersistentVolumeClaim.ClaimName
+	case volume.Ephemeral != nil:
+		return ephemeral.VolumeClaimName(pod, volume)
+	}
+	return ""
+}
+
+// ClaimsOf are the names of the claims of a pod's volumes.
+func ClaimsOf(pod *v1.Pod) (names []string) {
+	for i := range pod.Spec.Volumes {
+		name := ClaimOf(pod, &pod.Spec.Volumes[i])
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // NameClaims has pods name the claims that were made for them from a template, if
@@ -95,7 +114,7 @@ func (s *Snapshot) NameClaims() {
 		pod := &s.Pods[i]
 		for v := range pod.Spec.Volumes {
 			volume := &pod.Spec.Volumes[v]
-			name := pod.Name + "-" + volume.Name
+			name := ClaimOf(pod, volume)
 			if volume.Ephemeral != nil && volumes[pod.Namespace+"/"+name] {
 				volume.VolumeSource = v1.VolumeSource{PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: name}}
 			}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -43,32 +42,28 @@ func elements(document []byte) (n int) {
 	}
 }
 
-// located says where in a file an error is.
-func located(at string, err error) error {
-	var problems yamlcheck.Problems
-	if !errors.As(err, &problems) {
-		return fmt.Errorf("%s: %w", at, err)
-	}
-	problems[0].Field = strings.TrimSuffix(at+"."+problems[0].Field, ".")
-	return problems
-}
-
 // add decodes an object, and notes what of it is not known.
 func (in *reading) add(kind Kind, raw []byte) error {
-	one := reflect.New(kind.field.Type.Elem()).Interface().(Object)
+	one := kind.Example()
 	found, err := kjson.UnmarshalStrict(raw, one, kjson.DisallowUnknownFields)
 	if err != nil {
 		return cmp.Or(unmarshal(raw, one), err)
 	}
-	if one.GetNamespace() == "" && !slices.Contains(ofNoNamespace, kind.Kind) {
+	if one.GetNamespace() == "" && kind.Namespaced() {
 		one.SetNamespace(metav1.NamespaceDefault) // as kubectl does with a manifest
 	}
 	one.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // as an API server lists them
-	list := kind.of(&in.Snapshot)
-	list.Set(reflect.Append(list, reflect.ValueOf(one).Elem()))
-	in.addUnknown(kind, qualified(one), found)
+	kind.append(&in.Snapshot, one)
+	for _, err := range found {
+		var field kjson.FieldError
+		if errors.As(err, &field) {
+			in.unknown.add(kind.Title, index.ReplaceAllString(field.FieldPath(), "[]"), qualified(one))
+		}
+	}
 	return nil
 }
+
+var index = regexp.MustCompile(`\[\d+\]`)
 
 // unmarshal decodes JSON, and says of what does not fit where it is.
 func unmarshal(raw []byte, into any) error {
@@ -127,16 +122,4 @@ func (g grouped) notices(more string) (all []Notice) {
 	}
 	sortNotices(all)
 	return all
-}
-
-var index = regexp.MustCompile(`\[\d+\]`)
-
-// addUnknown notes the fields of an object that are not known.
-func (in *reading) addUnknown(kind Kind, object string, found []error) {
-	for _, err := range found {
-		var field kjson.FieldError
-		if errors.As(err, &field) {
-			in.unknown.add(kind.Title, index.ReplaceAllString(field.FieldPath(), "[]"), object)
-		}
-	}
 }

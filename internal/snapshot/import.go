@@ -22,9 +22,9 @@ const parallelism = 16
 type NotImported []Notice
 
 func (n NotImported) Error() string {
-	all := make([]string, len(n))
-	for i := range n {
-		all[i] = n[i].String()
+	var all []string
+	for _, notice := range n {
+		all = append(all, notice.String())
 	}
 	return "import: " + strings.Join(all, "; ")
 }
@@ -53,15 +53,15 @@ func Import(ctx context.Context, client kubernetes.Interface, in *Snapshot, prog
 		}
 	}
 	in.add(missing)
-	i := &importing{client: client, progress: progress, total: in.Objects()}
-	for _, kind := range Kinds {
-		if err := i.put(ctx, kind, in, func(o Object) bool { return !comesLast(o) }); err != nil {
-			return fmt.Errorf("import: %w", err)
-		}
+	if progress == nil {
+		progress = func(int, int) {}
 	}
-	for _, kind := range []string{"Pod", "LimitRange", "ResourceQuota"} {
-		if err := i.put(ctx, KindNamed(kind), in, comesLast); err != nil {
-			return fmt.Errorf("import: %w", err)
+	i := &importing{client: client, progress: progress, total: in.Objects()}
+	for _, last := range []bool{false, true} {
+		for _, kind := range Kinds {
+			if err := i.put(ctx, kind, in, last); err != nil {
+				return fmt.Errorf("import: %w", err)
+			}
 		}
 	}
 	if len(i.rejected) == 0 {

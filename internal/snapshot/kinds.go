@@ -75,7 +75,8 @@ type Kind struct {
 	// Kind is what manifests call it.
 	Kind string
 
-	field reflect.StructField // of a Snapshot, a list of them
+	name  string // what a file calls the list of them
+	field int    // of a Snapshot, which has it
 }
 
 // Object is an object of one of the Kinds.
@@ -90,9 +91,14 @@ func kindOf(title string, one Object) Kind {
 		panic(err) // all kinds of Kubernetes are in its scheme
 	}
 	resource, _ := meta.UnsafeGuessKindToResource(kinds[0])
-	fields, list := snapshotFields(), reflect.SliceOf(reflect.TypeOf(one).Elem())
-	at := slices.IndexFunc(fields, func(f reflect.StructField) bool { return f.Type == list })
-	return Kind{Resource: resource, Title: title, Kind: kinds[0].Kind, field: fields[at]}
+	list := reflect.SliceOf(reflect.TypeOf(one).Elem())
+	for field := range reflect.TypeFor[Snapshot]().Fields() {
+		if field.Type == list {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			return Kind{Resource: resource, Title: title, Kind: kinds[0].Kind, name: name, field: field.Index[0]}
+		}
+	}
+	panic("a snapshot has no list of " + title)
 }
 
 // KindNamed is the one of Kinds that manifests call so.
@@ -100,20 +106,8 @@ func KindNamed(kind string) Kind {
 	return Kinds[slices.IndexFunc(Kinds, func(k Kind) bool { return k.Kind == kind })]
 }
 
-func snapshotFields() []reflect.StructField {
-	return reflect.VisibleFields(reflect.TypeFor[Snapshot]())
-}
-
-// nameOf is what a file calls a field of a Snapshot.
-func nameOf(field reflect.StructField) string {
-	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-	return name
-}
-
-// of is the list of those of a snapshot.
-func (k Kind) of(s *Snapshot) reflect.Value {
-	return reflect.ValueOf(s).Elem().FieldByIndex(k.field.Index)
-}
+// of is the list of a snapshot.
+func (k Kind) of(s *Snapshot) reflect.Value { return reflect.ValueOf(s).Elem().Field(k.field) }
 
 // All are the lists of a snapshot, to be read and changed.
 func (k Kind) All(s *Snapshot) iter.Seq[Object] {
@@ -126,15 +120,17 @@ func (k Kind) All(s *Snapshot) iter.Seq[Object] {
 	}
 }
 
+func (k Kind) append(s *Snapshot, o any) {
+	k.of(s).Set(reflect.Append(k.of(s), reflect.ValueOf(o).Elem()))
+}
+
 // DeepCopy is a snapshot that shares nothing with the other but its Source.
 func (s *Snapshot) DeepCopy() *Snapshot {
 	to := &Snapshot{Source: s.Source, SchedulerConfig: slices.Clone(s.SchedulerConfig)}
 	for _, k := range Kinds {
-		all := reflect.MakeSlice(k.field.Type, 0, k.of(s).Len())
 		for o := range k.All(s) {
-			all = reflect.Append(all, reflect.ValueOf(o.DeepCopyObject()).Elem())
+			k.append(to, o.DeepCopyObject())
 		}
-		k.of(to).Set(all)
 	}
 	return to
 }
@@ -150,7 +146,7 @@ func (s *Snapshot) Sort() {
 	}
 }
 
-// Drop takes those out of a snapshot of which a function is true.
+// Drop takes objects out of a snapshot.
 func (k Kind) Drop(s *Snapshot, out func(Object) bool) {
 	list := k.of(s)
 	kept := list.Slice3(0, 0, 0)
@@ -231,7 +227,9 @@ func PodTemplate(o Object) *v1.PodTemplateSpec {
 }
 
 // Example is an empty object of the kind.
-func (k Kind) Example() Object { return reflect.New(k.field.Type.Elem()).Interface().(Object) }
+func (k Kind) Example() Object {
+	return reflect.New(k.of(&Snapshot{}).Type().Elem()).Interface().(Object)
+}
 
 // Namespaced is true if its objects have a namespace.
 func (k Kind) Namespaced() bool { return !slices.Contains(ofNoNamespace, k.Kind) }

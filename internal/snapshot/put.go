@@ -20,38 +20,32 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// put writes objects of a kind. What the API server rejects does not stop it; the end of ctx
+// put writes the objects of a kind that come last, or all others. What the API server rejects does not stop it; the end of ctx
 // or of the API server does.
-func (i *importing) put(ctx context.Context, kind Kind, in *Snapshot, which func(Object) bool) error {
+func (i *importing) put(ctx context.Context, kind Kind, in *Snapshot, last bool) error {
 	i.until = time.Now().Add(settle)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelism)
 	for obj := range kind.All(in) {
-		if !which(obj) {
+		if comesLast(obj) != last {
 			continue
 		}
 		group.Go(func() error {
-			defer func() {
-				done := i.done.Add(1)
-				if i.progress != nil {
-					i.progress(int(done), i.total)
-				}
-			}()
 			err := i.putOne(ctx, kind, obj)
+			i.progress(int(i.done.Add(1)), i.total)
+			about := kind.Title + " " + qualified(obj)
 			status := apierrors.APIStatus(nil)
-			if errors.As(err, &status) && ctx.Err() == nil {
-				i.mu.Lock()
-				defer i.mu.Unlock()
-				reason := err.Error()
-				if kind.Kind == "PodGroup" && apierrors.IsNotFound(err) {
-					reason = "its pods are scheduled one by one: start the simulator with --pod-groups"
-				}
-				i.rejected = append(i.rejected, Notice{About: kind.Title + " " + qualified(obj), Reason: reason})
+			switch {
+			case err == nil:
 				return nil
+			case !errors.As(err, &status) || ctx.Err() != nil:
+				return fmt.Errorf("%s: %w", about, err)
+			case kind.Kind == "PodGroup" && apierrors.IsNotFound(err):
+				err = errors.New("its pods are scheduled one by one: start the simulator with --pod-groups")
 			}
-			if err != nil {
-				return fmt.Errorf("%s %s: %w", kind.Title, qualified(obj), err)
-			}
+			i.mu.Lock()
+			defer i.mu.Unlock()
+			i.rejected = append(i.rejected, Notice{About: about, Reason: err.Error()})
 			return nil
 		})
 	}

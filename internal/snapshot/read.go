@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -49,13 +50,9 @@ type File struct {
 }
 
 // ReadWithin is Read for files of one cluster that have at most so many bytes, uncompressed,
-// and until ctx is done. Its error may be a [TooLarge], or that of ctx; then a file may be in
-// use for moments.
+// and until ctx is done. Its error may be a [TooLarge], or that of ctx; then a file is still in use.
 func ReadWithin(ctx context.Context, maxSize int64, files ...File) (*Snapshot, []Notice, error) {
 	in := newReading(bounds{min(maxSize, math.MaxInt64-1), MaxSent, math.MaxInt, "to be read: --max-size allows more", "to be read: write it as JSON"})
-	for i := range files {
-		files[i].Reader = untilDone{ctx, files[i].Reader}
-	}
 	done := make(chan func() (*Snapshot, []Notice, error), 1)
 	go func() { // since what parses YAML cannot be interrupted
 		s, notices, err := in.read(files)
@@ -67,19 +64,6 @@ func ReadWithin(ctx context.Context, maxSize int64, files ...File) (*Snapshot, [
 	case <-ctx.Done():
 		return nil, nil, context.Cause(ctx)
 	}
-}
-
-// untilDone ends with its context.
-type untilDone struct {
-	context.Context
-	io.Reader
-}
-
-func (r untilDone) Read(into []byte) (int, error) {
-	if r.Err() != nil {
-		return 0, context.Cause(r)
-	}
-	return r.Reader.Read(into)
 }
 
 // AddManifest adds an object in JSON. It returns false if it leaves that out, since
@@ -119,12 +103,8 @@ func tooLarge(most, advice string) error {
 	return TooLarge{fmt.Errorf("more than %s is too much %s", most, advice)}
 }
 
-// inBytes is a size in the unit that suits it.
 func inBytes(size int64) string {
-	if size < 10<<20 && size%(1<<20) != 0 {
-		return fmt.Sprint(size, " bytes")
-	}
-	return fmt.Sprint(size>>20, " MB")
+	return resource.NewQuantity(size, resource.BinarySI).String()
 }
 
 type reading struct {
@@ -173,21 +153,6 @@ func (in *reading) read(files []File) (*Snapshot, []Notice, error) {
 	return &in.Snapshot, in.notices, nil
 }
 
-// Read reads no more than is allowed of what it is given.
-type limited struct {
-	io.Reader
-	in *reading
-}
-
-func (l limited) Read(into []byte) (int, error) {
-	n, err := l.Reader.Read(into[:min(int64(len(into)), l.in.left+1)])
-	l.in.left -= int64(n)
-	if l.in.left < 0 {
-		return 0, tooLarge(inBytes(l.in.most.bytes), l.in.most.advice)
-	}
-	return n, err
-}
-
 // file reads a file, or what is in it if it is compressed.
 func (in *reading) file(r io.Reader) error {
 	file := bufio.NewReader(r)
@@ -200,7 +165,8 @@ func (in *reading) file(r io.Reader) error {
 		}
 		r = compressed
 	}
-	text := bufio.NewReader(limited{r, in})
+	limited := &io.LimitedReader{R: r, N: in.left + 1}
+	text := bufio.NewReader(limited)
 	begin, _ := text.Peek(512)
 	begin = bytes.TrimSpace(begin)
 	read := in.yaml
@@ -208,6 +174,10 @@ func (in *reading) file(r io.Reader) error {
 		read = in.json
 	}
 	err := read(text)
+	in.left = limited.N - 1
+	if in.left < 0 {
+		return tooLarge(inBytes(in.most.bytes), in.most.advice)
+	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("the file is cut off: %w", io.ErrUnexpectedEOF)
 	}
@@ -266,11 +236,7 @@ func (in *reading) yaml(text *bufio.Reader) error {
 }
 
 // header is what manifests and lists have, and exports have not.
-type header struct {
-	APIVersion string            `json:"apiVersion"`
-	Kind       string            `json:"kind"`
-	Metadata   metav1.ObjectMeta `json:"metadata"`
-}
+type header = metav1.PartialObjectMetadata
 
 func (in *reading) document(raw []byte) error {
 	in.documents++
@@ -309,22 +275,28 @@ func (in *reading) manifest(raw []byte, is header, depth int) error {
 	if depth > maxNested {
 		return fmt.Errorf("lists are nested more than %d deep", maxNested)
 	}
-	var items []json.RawMessage
-	if err := unmarshal(list.Items, &items); err != nil {
-		return fmt.Errorf("items: %w", err)
-	}
-	for i, item := range items {
+	return each("items", list.Items, func(item []byte) error {
 		var one header
-		err := json.Unmarshal(item, &one)
+		if err := json.Unmarshal(item, &one); err != nil {
+			return err
+		}
 		if one.Kind == "" { // those of a PodList and the like do not say what they are
 			one.APIVersion = is.APIVersion
 			one.Kind = strings.TrimSuffix(is.Kind, "List")
 		}
-		if err == nil {
-			err = in.manifest(item, one, depth+1)
-		}
-		if err != nil {
-			return fmt.Errorf("items[%d]: %w", i, err)
+		return in.manifest(item, one, depth+1)
+	})
+}
+
+// each calls a function with each value of a list. Errors begin with its name.
+func each(name string, raw []byte, read func([]byte) error) error {
+	var list []json.RawMessage
+	if err := unmarshal(raw, &list); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for i, one := range list {
+		if err := read(one); err != nil {
+			return fmt.Errorf("%s[%d]: %w", name, i, err)
 		}
 	}
 	return nil
@@ -351,7 +323,7 @@ func (in *reading) object(raw []byte, is header) error {
 			reason = fmt.Sprintf("skipped: it is of %s, and only %s is read: kubectl convert makes one of the other", is.APIVersion, read)
 		}
 	}
-	in.skipped.add(title, reason, qualified(&is.Metadata))
+	in.skipped.add(title, reason, qualified(&is))
 	return nil
 }
 
@@ -359,17 +331,17 @@ func (in *reading) object(raw []byte, is header) error {
 func (in *reading) export(of map[string]json.RawMessage) error {
 	strange := 0
 	for _, name := range slices.Sorted(maps.Keys(of)) {
-		var list []json.RawMessage
 		var err error
-		kind := slices.IndexFunc(Kinds, func(k Kind) bool { return nameOf(k.field) == name })
+		kind := slices.IndexFunc(Kinds, func(k Kind) bool { return k.name == name })
 		switch {
+		case kind >= 0:
+			err = each(name, of[name], func(one []byte) error { return in.add(Kinds[kind], one) })
 		case name == "schedulerConfig":
 			in.SchedulerConfig = of[name]
 		case name == "source":
-			err = unmarshal(of[name], &in.Source)
-		case kind >= 0 && json.Unmarshal(of[name], &list) != nil:
-			return unmarshal(fmt.Appendf(nil, "{%q:%s}", name, of[name]), &in.Snapshot) // says what stands in place of the list
-		case kind >= 0: // below, one by one
+			if err := unmarshal(of[name], &in.Source); err != nil {
+				return fmt.Errorf("source: %w", err)
+			}
 		case name == "podGroups":
 			in.notices = append(in.notices, Notice{"field podGroups", "skipped: " + minor.NoPodGroups})
 		default:
@@ -377,12 +349,7 @@ func (in *reading) export(of map[string]json.RawMessage) error {
 			strange++
 		}
 		if err != nil {
-			return located(name, err)
-		}
-		for i, one := range list {
-			if err := in.add(Kinds[kind], one); err != nil {
-				return located(fmt.Sprintf("%s[%d]", name, i), err)
-			}
+			return err
 		}
 	}
 	if len(of) > 0 && strange == len(of) {

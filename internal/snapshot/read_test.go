@@ -107,15 +107,15 @@ func TestWhatIsNotKnownOfAnObjectIsSkippedWithANotice(t *testing.T) {
 	}
 }
 
-func TestKindInAnOldVersionIsOneThatSchedulingDependsOn(t *testing.T) {
-	const budget = `{"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "team"}}`
-	_, notices := noticed(t, budget)
-	if notices != "pod disruption budget team/b: skipped: it is of policy/v1beta1, and only policy/v1 is read: kubectl convert makes one of the other" {
-		t.Error(notices)
-	}
-	_, notices = noticed(t, `{"apiVersion": "serving.example.com/v1", "kind": "Service", "metadata": {"name": "s"}}`)
-	if notices != "Service s: skipped: serving.example.com/v1 Service is not a kind that scheduling depends on" {
-		t.Error(notices)
+func TestManifestThatIsSkippedHasANotice(t *testing.T) {
+	for file, want := range map[string]string{
+		`{"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "team"}}`: "pod disruption budget team/b: skipped: it is of policy/v1beta1, and only policy/v1 is read: kubectl convert makes one of the other",
+		`{"apiVersion": "serving.example.com/v1", "kind": "Service", "metadata": {"name": "s"}}`:                          "Service s: skipped: serving.example.com/v1 Service is not a kind that scheduling depends on",
+	} {
+		_, notices := noticed(t, file)
+		if notices != want {
+			t.Error(notices)
+		}
 	}
 }
 
@@ -185,10 +185,14 @@ func TestWhatIsWrittenIsReadAsItWas(t *testing.T) {
 	testkit.Must(t, was.WriteYAML(&file))
 	is, _, err := Read(&file)
 	testkit.Must(t, err)
-	a, errA := json.Marshal(was)
-	b, errB := json.Marshal(is)
+	wasText, err := json.Marshal(was)
+	testkit.Must(t, err)
+	isText, err := json.Marshal(is)
+	testkit.Must(t, err)
 	var first, second any
-	if errA != nil || errB != nil || json.Unmarshal(a, &first) != nil || json.Unmarshal(b, &second) != nil || !reflect.DeepEqual(first, second) {
-		t.Errorf("written %s\nread    %s", a, b)
+	testkit.Must(t, json.Unmarshal(wasText, &first))
+	testkit.Must(t, json.Unmarshal(isText, &second))
+	if !reflect.DeepEqual(first, second) {
+		t.Errorf("written %s\nread    %s", wasText, isText)
 	}
 }

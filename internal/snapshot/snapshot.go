@@ -174,7 +174,7 @@ func (s *Snapshot) Objects() (n int) {
 func List(ctx context.Context, from kubernetes.Interface) (*Snapshot, error) {
 	out := &Snapshot{}
 	for _, kind := range Kinds {
-		kind.of(out).Set(reflect.MakeSlice(kind.field.Type, 0, 0))
+		kind.of(out).Set(reflect.MakeSlice(kind.of(out).Type(), 0, 0))
 		err := kind.List(ctx, from, out, metav1.ListOptions{}, func(int) {})
 		if err != nil && !apierrors.IsNotFound(err) { // it may serve no PodGroups
 			return nil, fmt.Errorf("list %s: %w", kind.Resource.Resource, err)
@@ -187,7 +187,7 @@ func List(ctx context.Context, from kubernetes.Interface) (*Snapshot, error) {
 // dropSystems takes out what every cluster brings itself, and what follows from its pods: an attachment counts towards a
 // node's limit by the pod that uses its volume, and goes with it.
 func (s *Snapshot) dropSystems() {
-	s.Namespaces = slices.DeleteFunc(s.Namespaces, func(n v1.Namespace) bool { return IsSystemNamespace(n.Name) })
+	s.Namespaces = slices.DeleteFunc(s.Namespaces, func(n v1.Namespace) bool { return slices.Contains(SystemNamespaces, n.Name) })
 	s.PriorityClasses = slices.DeleteFunc(s.PriorityClasses, func(c schedulingv1.PriorityClass) bool { return isSystemPriority(c.Name) })
 	s.Services = slices.DeleteFunc(s.Services, func(o v1.Service) bool { return o.Name == "kubernetes" })
 	if len(s.VolumeAttachments) == 0 {
@@ -207,25 +207,15 @@ func (s *Snapshot) usedVolumes() map[string]bool {
 	}
 	for i := range s.Pods {
 		pod := &s.Pods[i]
-		for _, volume := range pod.Spec.Volumes {
-			claim := pod.Name + "-" + volume.Name // of an ephemeral volume
-			if volume.PersistentVolumeClaim != nil {
-				claim = volume.PersistentVolumeClaim.ClaimName
-			}
+		for _, claim := range ClaimsOf(pod) {
 			used[pod.Spec.NodeName+" "+volumes[pod.Namespace+"/"+claim]] = true
 		}
 	}
 	return used
 }
 
-// IsSystemNamespace reports whether a namespace is one that every cluster has.
-func IsSystemNamespace(name string) bool {
-	switch name {
-	case metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, v1.NamespaceNodeLease:
-		return true
-	}
-	return false
-}
+// SystemNamespaces are the ones that every cluster has.
+var SystemNamespaces = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, v1.NamespaceNodeLease}
 
 func isSystemPriority(name string) bool { return strings.HasPrefix(name, "system-") }
 

@@ -18,7 +18,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/pmezard/go-difflib/difflib"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/runtime"
 	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
 )
 
 // Problem is a mistake.
@@ -83,6 +85,21 @@ func Decode(raw []byte, into any) (all Problems) {
 		}
 	}
 	return all
+}
+
+// Args is the JSON of what a configuration says to a plugin, as a plugin factory gets it.
+func Args(obj runtime.Object) ([]byte, error) {
+	if obj == nil {
+		return []byte("{}"), nil
+	}
+	unknown, ok := obj.(*runtime.Unknown)
+	if !ok {
+		return nil, fmt.Errorf("they are a %T", obj)
+	}
+	if unknown.ContentType == runtime.ContentTypeYAML {
+		return yaml.YAMLToJSONStrict(unknown.Raw)
+	}
+	return unknown.Raw, nil
 }
 
 // pathOf writes a pointer as Kubernetes writes a path.

@@ -41,10 +41,10 @@ func command(t *testing.T, args ...string) (output string, err error) {
 // badConfigs are the messages that the files in testdata/scheduler/bad earn.
 var badConfigs = map[string]string{
 	"all_stages.yaml": "parallelism: cannot unmarshal JSON string into Go int32; profile: unknown field: do you mean \"profiles\"?; " +
-		"plugin WasmRegexScheduling: args: unknown field \"guestConfg\"; profile: duplicate field \"profile\": it is on line 5 already",
+		"plugin WasmRegexScheduling: args: guestConfg: unknown field: do you mean \"guestConfig\"?; profile: duplicate field \"profile\": it is on line 5 already",
 	"args_in_a_list.yaml":          `profiles[0].pluginConfig[0].args: cannot unmarshal JSON array into Go map[string]interface {}`,
 	"args_of_in_tree.yaml":         `profiles[0].pluginConfig[0].args.addedAffinty: unknown field: do you mean "addedAffinity"?`,
-	"config_is_an_object.yaml":     "plugin WasmRegexScheduling: args: guestConfig is a JSON object, but must be a string",
+	"config_is_an_object.yaml":     "plugin WasmRegexScheduling: args: guestConfig: cannot unmarshal JSON object into Go string: put it in quotes",
 	"config_refused.yaml":          `plugin WasmRegexScheduling: guest file://../testdata/guests/config_refused.wasm: failed to create a guest pool: wasm: _start error: guestConfig: unknown field "colour"; see README; module closed with exit_code(1)`,
 	"directory.yaml":               "plugin WasmRegexScheduling: guest file://../testdata/guests: not a regular file",
 	"empty_url.yaml":               "plugin WasmRegexScheduling: args: guestURL is required",
@@ -69,7 +69,7 @@ var badConfigs = map[string]string{
 	"top_level_plugins.yaml":       `plugins: unknown field; pluginConfig: unknown field`,
 	"trap_enqueue.yaml":            "plugin WasmRegexScheduling: guest file://../testdata/guests/trap_enqueue.wasm: wasm: enqueue error: wasm error: unreachable",
 	"two_profiles.yaml":            "profiles[1].schedulerName: Duplicate value: profiles[0].schedulerName",
-	"unknown_field.yaml":           `plugin WasmRegexScheduling: args: unknown field "guestConfg"`,
+	"unknown_field.yaml":           `plugin WasmRegexScheduling: args: guestConfg: unknown field: do you mean "guestConfig"?`,
 }
 
 func TestEveryBadConfigStopsTheStartWithOneLine(t *testing.T) {

@@ -10,8 +10,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"os/signal"
 	"syscall"
 	"time"
 
@@ -37,9 +35,9 @@ import (
 // It does not return. Call it first: this program compiles guests in children of its own.
 func Main(options ...app.Option) {
 	wasmhost.CompileInChild()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, options...))
+	cli.Main(func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+		return run(ctx, args, stdout, stderr, options...)
+	})
 }
 
 // run is Main with everything it touches passed in. It ends when ctx does.
@@ -82,7 +80,8 @@ type options struct {
 	cluster        capture.Options
 	objectsOnly    bool
 	example        bool
-	notices        []snapshot.Notice // of the file of from
+	objects        *snapshot.Snapshot // to copy, or nil
+	notices        []snapshot.Notice  // of objects
 	headless       bool
 }
 

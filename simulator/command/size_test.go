@@ -33,7 +33,7 @@ func TestReadingAClusterHasALimit(t *testing.T) {
 	for _, command := range readers {
 		var out bytes.Buffer
 		args := append(strings.Fields(command), file, "--max-size", "1Mi")
-		want := file + ": more than 1 MB is too much to be read: --max-size allows more\n"
+		want := file + ": more than 1Mi is too much to be read: --max-size allows more\n"
 		status := run(t.Context(), args, &out, &out)
 		if status == 0 || !strings.HasSuffix(out.String(), want) {
 			t.Errorf("%s: exit status %d: %s", command, status, &out)

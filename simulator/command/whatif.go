@@ -287,23 +287,18 @@ func (t *trial) scheduler(cluster *snapshot.Snapshot) (s compare.Scheduler, reas
 const patience = 500 * time.Millisecond
 
 // doUntil does something until it is done, or until moments after ctx is.
-func doUntil(ctx context.Context, do func() (found, error)) (result found, err error) {
-	done := make(chan struct{})
-	var of found
-	var failed error
+func doUntil(ctx context.Context, do func() (found, error)) (none found, err error) {
+	done := make(chan func() (found, error), 1)
 	go func() {
-		defer close(done)
-		of, failed = do()
+		result, err := do()
+		done <- func() (found, error) { return result, err }
 	}()
+	late := make(chan struct{})
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(patience, func() { close(late) }) })()
 	select {
-	case <-done:
-		return of, failed
-	case <-ctx.Done():
-	}
-	select {
-	case <-done:
-		return of, failed
-	case <-time.After(patience):
-		return result, context.Cause(ctx)
+	case result := <-done:
+		return result()
+	case <-late:
+		return none, context.Cause(ctx)
 	}
 }

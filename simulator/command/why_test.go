@@ -113,7 +113,7 @@ func TestWhyReportsMistakes(t *testing.T) {
 	file := writeFile(t, dir, "cluster.yaml", pendingPod("", ""))
 	refused(t, "why", map[string][]string{
 		"accepts 1 arg(s), received 0":                                       {"--cluster", file},
-		"--kubeconfig " + dir + "/none: kubeconfig: open " + dir + "/none: ": {"it", "--kubeconfig", dir + "/none"},
+		"--kubeconfig " + dir + "/none: kubeconfig: stat " + dir + "/none: ": {"it", "--kubeconfig", dir + "/none"},
 	})
 	refused(t, "why --cluster "+file, map[string][]string{
 		"namespace default has no pod web: did you mean web-runs?": {"web"},

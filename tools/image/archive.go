@@ -1,14 +1,10 @@
 package main
 
 import (
-	"archive/tar"
-	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"testing/fstest"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -51,39 +47,26 @@ func writeArchive(out string, images []v1.Image, ref name.Tag) error {
 	if err != nil {
 		return err
 	}
-	var archive bytes.Buffer
-	if err := writeTar(&archive, files); err != nil {
+	archive, err := tarOf(files)
+	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(out+".new", archive.Bytes(), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(out+".new", out) // so that out is always whole
-}
-
-// writeTar writes files in the order of their names.
-func writeTar(w io.Writer, files fstest.MapFS) error {
-	t := tar.NewWriter(w)
-	return errors.Join(t.AddFS(files), t.Close())
+	return os.WriteFile(out, archive, 0o644)
 }
 
 // indexOf names the image by its tag (skopeo, podman) and by its full name (containerd).
-// Images for several architectures are one.
+// It is one of images for each architecture.
 func indexOf(images []v1.Image, ref name.Tag) (v1.ImageIndex, error) {
-	var named mutate.Appendable = images[0]
-	if len(images) > 1 {
-		all := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
-		for _, img := range images {
-			config, err := img.ConfigFile()
-			if err != nil {
-				return nil, err
-			}
-			all = mutate.AppendManifests(all, mutate.IndexAddendum{Add: img, Descriptor: v1.Descriptor{Platform: config.Platform()}})
+	all := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	for _, img := range images {
+		config, err := img.ConfigFile()
+		if err != nil {
+			return nil, err
 		}
-		named = all
+		all = mutate.AppendManifests(all, mutate.IndexAddendum{Add: img, Descriptor: v1.Descriptor{Platform: config.Platform()}})
 	}
 	annotations := map[string]string{"org.opencontainers.image.ref.name": ref.TagStr(), "io.containerd.image.name": ref.Name()}
-	return mutate.AppendManifests(empty.Index, mutate.IndexAddendum{Add: named, Descriptor: v1.Descriptor{Annotations: annotations}}), nil
+	return mutate.AppendManifests(empty.Index, mutate.IndexAddendum{Add: all, Descriptor: v1.Descriptor{Annotations: annotations}}), nil
 }
 
 // dockerManifest is for docker load, which takes one architecture: the first.
@@ -92,7 +75,7 @@ func dockerManifest(img v1.Image, ref name.Tag) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	blob := func(of v1.Descriptor) string { return filepath.Join("blobs", of.Digest.Algorithm, of.Digest.Hex) }
+	blob := func(of v1.Descriptor) string { return path.Join("blobs", of.Digest.Algorithm, of.Digest.Hex) }
 	var layers []string
 	for _, l := range manifest.Layers {
 		layers = append(layers, blob(l))

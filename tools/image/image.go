@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"debug/buildinfo"
@@ -14,7 +15,9 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing/fstest"
 	"time"
@@ -29,7 +32,7 @@ import (
 )
 
 // user is the user of the binary: the "nonroot" of other images without a base.
-const user = "65532"
+const user = "65532:65532"
 
 // epoch is the time of everything in an image.
 var epoch = time.Unix(0, 0).UTC()
@@ -40,25 +43,26 @@ func build(binary string, labels map[string]string) (v1.Image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not a program in Go: %w", err)
 	}
-	arch, err := architectureOf(info)
-	if err != nil {
-		return nil, err
+	setting := func(key string) string {
+		i := slices.IndexFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == key })
+		return info.Settings[max(i, 0)].Value
 	}
-	data, err := os.ReadFile(binary)
-	if err != nil {
-		return nil, err
+	if setting("GOOS") != "linux" || setting("CGO_ENABLED") != "0" {
+		return nil, errors.New("the image has no libraries; build the program with GOOS=linux CGO_ENABLED=0")
 	}
 	files, err := licenses(info)
 	if err != nil {
 		return nil, err
 	}
 	name := filepath.Base(binary)
-	files[name] = file(0o755, data)
-	below, err := layer(base(), "certificates, a user and /tmp")
+	program, err := os.ReadFile(binary)
 	if err != nil {
 		return nil, err
 	}
-	top, err := layer(files, "the binary and licenses")
+	files[name] = file(0o755, program)
+	files["etc/ssl/certs/ca-certificates.crt"] = file(0o644, authorities())
+	files["tmp"] = file(0o777|fs.ModeDir|fs.ModeSticky, nil)
+	layer, err := layerOf(files)
 	if err != nil {
 		return nil, err
 	}
@@ -67,53 +71,21 @@ func build(binary string, labels map[string]string) (v1.Image, error) {
 	labels["org.opencontainers.image.licenses"] = "Apache-2.0" // ours; /licenses has all of them
 	img := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	img, err = mutate.ConfigFile(img, &v1.ConfigFile{
-		Architecture: arch,
+		Architecture: setting("GOARCH"),
 		OS:           "linux",
 		Created:      v1.Time{Time: epoch},
 		RootFS:       v1.RootFS{Type: "layers"},
-		Config: v1.Config{
-			User: user + ":" + user, Entrypoint: []string{"/" + name}, WorkingDir: "/", Env: []string{"PATH=/"}, Labels: labels,
-		},
+		Config:       v1.Config{User: user, Entrypoint: []string{"/" + name}, WorkingDir: "/", Env: []string{"PATH=/", "HOME=/tmp"}, Labels: labels},
 	})
 	if err != nil {
 		return nil, err
 	}
-	return mutate.Append(img, below, top)
-}
-
-// architectureOf returns what a program is for, if it runs without any other file.
-func architectureOf(info *debug.BuildInfo) (string, error) {
-	built := map[string]string{}
-	for _, setting := range info.Settings {
-		built[setting.Key] = setting.Value
-	}
-	switch {
-	case built["GOOS"] != "linux":
-		return "", errors.New("not for Linux; build it with GOOS=linux")
-	case built["CGO_ENABLED"] != "0":
-		return "", errors.New("it may be dynamically linked, but the image has no libraries; build it with CGO_ENABLED=0")
-	}
-	return built["GOARCH"], nil
-}
-
-// base is the same in every image. Root owns all.
-func base() fstest.MapFS {
-	return fstest.MapFS{
-		"etc":                               dir(0o755),
-		"etc/group":                         file(0o644, []byte("root:x:0:\nnonroot:x:"+user+":\n")),
-		"etc/passwd":                        file(0o644, []byte("root:x:0:0:root:/:/nologin\nnonroot:x:"+user+":"+user+":nonroot:/tmp:/nologin\n")),
-		"etc/ssl":                           dir(0o755),
-		"etc/ssl/certs":                     dir(0o755),
-		"etc/ssl/certs/ca-certificates.crt": file(0o644, authorities()),
-		"tmp":                               dir(0o777 | fs.ModeSticky),
-	}
+	return mutate.Append(img, mutate.Addendum{Layer: layer, History: v1.History{Created: v1.Time{Time: epoch}, CreatedBy: "tools/image"}})
 }
 
 func file(mode fs.FileMode, data []byte) *fstest.MapFile {
 	return &fstest.MapFile{Data: data, Mode: mode, ModTime: epoch}
 }
-
-func dir(mode fs.FileMode) *fstest.MapFile { return file(mode|fs.ModeDir, nil) }
 
 // authorities is Mozilla's list. It excludes the authorities that Mozilla trusts within
 // limits only: a file of certificates cannot tell the limits.
@@ -127,17 +99,30 @@ func authorities() []byte {
 	return list
 }
 
-func layer(files fstest.MapFS, comment string) (mutate.Addendum, error) {
-	var packed bytes.Buffer
-	if err := writeTar(&packed, files); err != nil {
-		return mutate.Addendum{}, err
+func layerOf(files fstest.MapFS) (v1.Layer, error) {
+	for name := range maps.Clone(files) {
+		for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) { // else they are 0555, which not everybody can unpack into
+			files[folder] = file(0o755|fs.ModeDir, nil)
+		}
 	}
-	opener := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(packed.Bytes())), nil }
-	compressed, err := tarball.LayerFromOpener(opener, tarball.WithMediaType(types.OCILayer),
+	packed, err := tarOf(files)
+	if err != nil {
+		return nil, err
+	}
+	opener := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(packed)), nil }
+	return tarball.LayerFromOpener(opener, tarball.WithMediaType(types.OCILayer),
 		tarball.WithCompressionLevel(gzip.DefaultCompression), tarball.WithCompressedCaching)
-	history := v1.History{Created: v1.Time{Time: epoch}, CreatedBy: "tools/image", Comment: comment}
-	return mutate.Addendum{Layer: compressed, History: history}, err
 }
+
+// tarOf packs files in the order of their names.
+func tarOf(files fstest.MapFS) ([]byte, error) {
+	var packed bytes.Buffer
+	t := tar.NewWriter(&packed)
+	err := errors.Join(t.AddFS(files), t.Close())
+	return packed.Bytes(), err
+}
+
+var isLicense = regexp.MustCompile(`^(LICEN[CS]E|COPYING|NOTICE)`)
 
 // licenses are the licenses and notices of a program: ours, Go's, and those of its modules,
 // from where go build had them.
@@ -147,38 +132,35 @@ func licenses(info *debug.BuildInfo) (fstest.MapFS, error) {
 		return nil, fmt.Errorf("go env: %w", err)
 	}
 	env := strings.Split(string(out), "\n")
-	folders := map[string]string{
-		"licenses/regex-scheduling": filepath.Join(filepath.Dir(env[0]), ".."),
-		"licenses/go":               env[1],
-	}
+	folders := map[string]string{"regex-scheduling": filepath.Join(filepath.Dir(env[0]), ".."), "go": env[1]}
 	for _, module := range info.Deps {
 		if module.Replace != nil {
 			module = module.Replace
 		}
-		if module.Sum != "" { // or it is a folder of ours
-			escaped, err := modulepath.EscapePath(module.Path)
-			if err != nil {
-				return nil, err
-			}
-			folders["licenses/"+module.Path] = filepath.Join(env[2], escaped+"@"+module.Version)
+		if module.Sum == "" { // a folder of ours
+			continue
 		}
+		escaped, err := modulepath.EscapePath(module.Path)
+		if err != nil {
+			return nil, err
+		}
+		folders[module.Path] = filepath.Join(env[2], escaped+"@"+module.Version)
 	}
 	files := fstest.MapFS{}
 	for name, folder := range folders {
-		for _, pattern := range []string{"LICEN[CS]E*", "COPYING*", "NOTICE*"} {
-			found, err := filepath.Glob(filepath.Join(folder, pattern))
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range entries {
+			if entry.IsDir() || !isLicense.MatchString(entry.Name()) {
+				continue
+			}
+			text, err := os.ReadFile(filepath.Join(folder, entry.Name()))
 			if err != nil {
 				return nil, err
 			}
-			for _, text := range found {
-				content, err := os.ReadFile(text)
-				if err == nil { // a folder of that name is none
-					files[name+"/"+filepath.Base(text)] = file(0o644, content)
-				}
-			}
-		}
-		for ; name != "."; name = path.Dir(name) { // else they are 0555, which not everybody can unpack into
-			files[name] = dir(0o755)
+			files[path.Join("licenses", name, entry.Name())] = file(0o644, text)
 		}
 	}
 	return files, nil

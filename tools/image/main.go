@@ -4,42 +4,33 @@
 //	go run ./image --name registry.example/regex-scheduling/scheduler:dev --out scheduler.tar amd64/scheduler arm64/scheduler
 //
 // The image has no base. It holds the binary, the licenses of what that is made of, the
-// certificates of public authorities, a user without rights, and /tmp. The same binary, name,
-// revision and version of this command give the same bytes.
+// certificates of public authorities, and /tmp. The same binary, name, revision and version of
+// this command give the same bytes.
 package main
 
 import (
 	"flag"
 	"fmt"
-	"io"
 	"os"
 
 	registry "github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
-
-// run is the whole command. It returns the exit code.
-func run(args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("image", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	name := flags.String("name", "", "full `name` of the image: registry/repository:tag")
-	revision := flags.String("revision", "", "`commit` of the source, for a label")
-	out := flags.String("out", "", "`file` to write the archive to")
-	if err := flags.Parse(args); err != nil {
-		return 2
+func main() {
+	name := flag.String("name", "", "full `name` of the image: registry/repository:tag")
+	revision := flag.String("revision", "", "`commit` of the source, for a label")
+	out := flag.String("out", "", "`file` to write the archive to")
+	flag.Parse()
+	if flag.NArg() == 0 {
+		fmt.Fprintln(os.Stderr, "image: wants a binary, or one for each architecture")
+		os.Exit(2)
 	}
-	if *name == "" || *out == "" || flags.NArg() == 0 {
-		fmt.Fprintln(stderr, "image: wants --name, --out and a binary, or one for each architecture")
-		return 2
+	if err := pack(flag.Args(), *name, *revision, *out); err != nil {
+		fmt.Fprintf(os.Stderr, "image: %v\n", err)
+		os.Exit(1)
 	}
-	if err := pack(flags.Args(), *name, *revision, *out); err != nil {
-		fmt.Fprintf(stderr, "image: %v\n", err)
-		return 1
-	}
-	fmt.Fprintln(stdout, *out, *name)
-	return 0
+	fmt.Println(*out, *name)
 }
 
 // pack writes the archive of a binary, for one architecture or more.

@@ -3,18 +3,14 @@ package command
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/tetratelabs/wazero"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
@@ -35,10 +31,6 @@ func newInspect() *cobra.Command {
 }
 
 func inspect(ctx context.Context, out io.Writer, args wasmhost.Args) (err error) {
-	wasm, err := wasmhost.New(wasmhost.Options{}).Fetch(ctx, args)
-	if err != nil {
-		return err
-	}
 	host := wasmhost.New(wasmhost.Options{})
 	defer func() { err = errors.Join(err, host.Close()) }()
 	began := time.Now()
@@ -47,18 +39,14 @@ func inspect(ctx context.Context, out io.Writer, args wasmhost.Args) (err error)
 		return err
 	}
 	took := time.Since(began)
-	exports, imports, err := functions(ctx, wasm)
-	if err != nil {
-		return err
-	}
 	d := started.Describe()
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, line := range [][2]string{
 		{"guest", args.GuestURL},
-		{"size", fmt.Sprintf("%d bytes", len(wasm))},
-		{"sha256", fmt.Sprintf("%x", sha256.Sum256(wasm))},
-		{"exports", strings.Join(exports, ", ")},
-		{"imports", strings.Join(imports, ", ")},
+		{"size", fmt.Sprintf("%d bytes", d.Size)},
+		{"sha256", fmt.Sprintf("%x", d.SHA256)},
+		{"exports", strings.Join(d.Exports, ", ")},
+		{"imports", strings.Join(d.Imports, ", ")},
 		{"decides by", cmp.Or(strings.Join(d.DecidesBy, ", "), "it does not say")},
 		{"remembered", cmp.Or(d.NotRemembered, "yes, and pods that are alike are batched")},
 		{"instances", fmt.Sprintf("%d: %s", d.Instances, d.WhyInstances)},
@@ -68,20 +56,4 @@ func inspect(ctx context.Context, out io.Writer, args wasmhost.Args) (err error)
 		fmt.Fprintf(table, "%s\t%s\n", line[0], line[1])
 	}
 	return table.Flush()
-}
-
-// functions are what a guest exports, and what it imports, by module.
-func functions(ctx context.Context, wasm []byte) (exports, imports []string, err error) {
-	r := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigInterpreter())
-	defer r.Close(ctx)
-	compiled, err := r.CompileModule(ctx, wasm)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, f := range compiled.ImportedFunctions() {
-		module, name, _ := f.Import()
-		imports = append(imports, module+" "+name)
-	}
-	slices.Sort(imports)
-	return slices.Sorted(maps.Keys(compiled.ExportedFunctions())), imports, nil
 }

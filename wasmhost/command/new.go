@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
@@ -36,16 +37,10 @@ func newNew() *cobra.Command {
 			if err := os.Mkdir(name, 0o755); err != nil {
 				return err
 			}
-			err := errors.Join(
-				copyFiles(templates, "new", name, func(file, text string) (string, string) {
-					return strings.TrimSuffix(file, ".txt"), strings.ReplaceAll(text, "NAME", name)
-				}),
-				copyFiles(guest.Source, ".", filepath.Join(name, "kit"), func(file, text string) (string, string) {
-					if strings.HasSuffix(file, "_test.go") || file == "source.go" {
-						return "", ""
-					}
-					return file, text
-				}),
+			own, err := fs.Sub(templates, "new")
+			err = errors.Join(err,
+				copyFiles(own, name, name),
+				copyFiles(guest.Source, filepath.Join(name, "kit"), name),
 				os.WriteFile(filepath.Join(name, "kit", "go.mod"), []byte("module wasmkwokwizardry.io/regex-scheduling/guest\n\ngo 1.25.0\n"), 0o644),
 			)
 			if err == nil {
@@ -56,25 +51,21 @@ func newNew() *cobra.Command {
 	}
 }
 
-// copyFiles writes the files of a folder as change has them, and skips those to
-// which it gives no name.
-func copyFiles(from fs.FS, folder, to string, change func(file, text string) (string, string)) error {
-	return fs.WalkDir(from, folder, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+// copyFiles writes files into the folder of a guest that has a name. It skips the kit's tests, and
+// the file that embeds the kit.
+func copyFiles(from fs.FS, to, name string) error {
+	return fs.WalkDir(from, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, "_test.go") || path == "source.go" {
 			return err
 		}
-		data, err := fs.ReadFile(from, path)
+		text, err := fs.ReadFile(from, path)
 		if err != nil {
 			return err
 		}
-		name, text := change(strings.TrimPrefix(path, folder+"/"), string(data))
-		if name == "" {
-			return nil
-		}
-		name = filepath.Join(to, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		file := filepath.Join(to, filepath.FromSlash(strings.TrimSuffix(path, ".txt")))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return err
 		}
-		return os.WriteFile(name, []byte(text), 0o644)
+		return os.WriteFile(file, bytes.ReplaceAll(text, []byte("NAME"), []byte(name)), 0o644)
 	})
 }

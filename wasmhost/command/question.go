@@ -43,8 +43,6 @@ type question struct {
 	nodes  []*v1.Node
 	placed []*v1.Pod // the pods on the nodes
 
-	exports []string // of the guest
-
 	podFile, nodesFile string
 	annotations        []string
 }
@@ -147,37 +145,6 @@ func urlOf(guest string) string {
 		return guest
 	}
 	return "file://" + filepath.ToSlash(guest)
-}
-
-// without is the question with a declared field removed from the pod or the nodes. A name
-// is replaced.
-func (q question) without(field string) question {
-	q.pod = q.pod.DeepCopy()
-	q.nodes = slices.Clone(q.nodes)
-	ofPod, isPod := strings.CutPrefix(field, "pod.metadata.")
-	if isPod {
-		remove(ofPod, &q.pod.ObjectMeta, "another")
-		return q
-	}
-	for i, node := range q.nodes {
-		q.nodes[i] = node.DeepCopy()
-		remove(strings.TrimPrefix(field, "node.metadata."), &q.nodes[i].ObjectMeta, fmt.Sprint("another-", i))
-	}
-	return q
-}
-
-func remove(field string, of *metav1.ObjectMeta, name string) {
-	kind, key, _ := strings.Cut(strings.TrimSuffix(field, "']"), "['")
-	switch kind {
-	case "name":
-		of.Name = name
-	case "namespace":
-		of.Namespace = ""
-	case "labels":
-		delete(of.Labels, key)
-	case "annotations":
-		delete(of.Annotations, key)
-	}
 }
 
 // schedulerOf is the scheduler's framework with the guest, which is the plugin, and with what the

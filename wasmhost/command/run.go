@@ -30,7 +30,7 @@ func newRun() *cobra.Command {
 		Short: "Ask a guest where a pod may run",
 		Long: "Ask a guest where a pod may run, as the scheduler would: its verdict, reason and score for each node, " +
 			"what it answers to Reserve and Permit about the node with the highest score, " +
-			"the events that it sends, what it logs, and which of the fields that it declares made no difference.\n\n" +
+			"the events that it sends, and what it logs.\n\n" +
 			"The exit status is 1 if no node is left or the chosen one is rejected, or, with --expect, if others are left than those.",
 		Example: "  guest run my.wasm --annotation example.com/disk=nvme --nodes a,b\n" +
 			"  guest run my.wasm --pod pod.yaml --nodes nodes.yaml --expect a",
@@ -39,14 +39,13 @@ func newRun() *cobra.Command {
 			if err := q.read(given[0]); err != nil {
 				return err
 			}
-			a, err := ask(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), q)
-			if err != nil {
+			left, rejected, err := ask(cmd.Context(), cmd.OutOrStdout(), q)
+			switch {
+			case err != nil:
 				return err
-			}
-			if cmd.Flags().Changed("expect") {
-				return compare(cmd.ErrOrStderr(), a.left, expected)
-			}
-			if len(a.left) == 0 || a.chosenRejected {
+			case cmd.Flags().Changed("expect"):
+				return compare(cmd.ErrOrStderr(), left, expected)
+			case len(left) == 0 || rejected:
 				return errNotAsWanted
 			}
 			return nil
@@ -57,175 +56,89 @@ func newRun() *cobra.Command {
 	return cmd
 }
 
-// ask asks the guest, and prints and returns what it says.
-func ask(ctx context.Context, out, errOut io.Writer, q question) (a answer, err error) {
+// ask walks the pod through a scheduling cycle, and prints what the guest says. It returns the names
+// of the nodes that are left, and whether the guest rejects the pod for the best of them.
+func ask(ctx context.Context, out io.Writer, q question) (left []string, rejected bool, err error) {
 	host := wasmhost.New(wasmhost.Options{})
 	defer func() { err = errors.Join(err, host.Close()) }()
-	wasm, err := host.Fetch(ctx, q.args)
-	if err != nil {
-		return a, err
-	}
 	started, err := host.Start(ctx, pluginName, q.args)
 	if err != nil {
-		return a, err
+		return nil, false, err
 	}
-	if q.exports, _, err = functions(ctx, wasm); err != nil {
-		return a, err
-	}
-	a, err = answerOf(ctx, started, q, printEvents{out})
-	if err := errors.Join(err, a.print(out, q.nodes)); err != nil {
-		return a, err
-	}
-	if a.rejected == "" {
-		sayWhatWasNotAsked(out, q.exports, a.called)
-	}
-	klog.SetOutput(io.Discard) // the guest logs the same again
-	defer klog.SetOutput(errOut)
-	return a, sayWhatMadeNoDifference(ctx, out, host, q, started.Describe(), a)
-}
-
-// answer is what a guest says of a pod and its nodes, in their order.
-type answer struct {
-	rejected         string // by PreFilter; then there is nothing else
-	verdicts, scores []string
-	left             []string // names of nodes
-
-	// called are the hooks that were called about the chosen node, and chosen has a line for each
-	// that answers.
-	called, chosen []string
-	chosenRejected bool
-}
-
-// answerOf walks the pod through a scheduling cycle.
-func answerOf(ctx context.Context, started *wasmhost.Started, q question, recorder events.EventRecorderLogger) (a answer, err error) {
-	scheduler, plugin, err := schedulerOf(ctx, started, q, recorder)
+	scheduler, plugin, err := schedulerOf(ctx, started, q, printEvents{out})
 	if err != nil {
-		return a, err
+		return nil, false, err
 	}
 	state := framework.NewCycleState()
 	named, status, _ := scheduler.RunPreFilterPlugins(ctx, state, q.pod)
 	if !status.IsSuccess() {
-		a.rejected = inWords(status)
-		return a, nil
+		fmt.Fprintf(out, "PreFilter: %s\n", inWords(status))
+		return nil, false, nil
 	}
 	var passed []fwk.NodeInfo
+	verdicts := map[string]string{}
 	for _, node := range q.nodes {
 		info, err := scheduler.SnapshotSharedLister().NodeInfos().Get(node.Name)
 		if err != nil {
-			return a, err
+			return nil, false, err
 		}
 		verdict := scheduler.RunFilterPlugins(ctx, state, q.pod, info)
 		if verdict.IsSuccess() && !named.AllNodes() && !named.NodeNames.Has(node.Name) {
 			verdict = fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "PreFilter does not name it")
 		}
-		a.verdicts = append(a.verdicts, inWords(verdict))
+		verdicts[node.Name] = inWords(verdict)
 		if verdict.IsSuccess() {
 			passed = append(passed, info)
-			a.left = append(a.left, node.Name)
+			left = append(left, node.Name)
 		}
 	}
 	scores, err := score(ctx, scheduler, state, q.pod, passed)
-	for _, node := range q.nodes {
-		score, ok := scores[node.Name]
-		if ok {
-			a.scores = append(a.scores, fmt.Sprint(score))
-		} else {
-			a.scores = append(a.scores, "")
-		}
+	err = errors.Join(err, printNodes(out, q.nodes, scores, verdicts))
+	if err != nil || len(left) == 0 {
+		return left, false, err
 	}
-	if err == nil && len(a.left) > 0 {
-		best := slices.MaxFunc(a.left, func(one, other string) int { return cmp.Compare(scores[one], scores[other]) })
-		a.askAboutChosen(ctx, plugin, q, state, best)
-	}
-	return a, err
+	best := slices.MaxFunc(left, func(one, other string) int { return cmp.Compare(scores[one], scores[other]) })
+	return left, askAboutBest(ctx, out, started.Describe().Exports, plugin, q.pod, state, best), nil
 }
 
-// askAboutChosen asks Reserve and Permit about the chosen node, as the scheduler does at the end of
-// a scheduling cycle. Unreserve is called only where one of them rejects the pod.
-func (a *answer) askAboutChosen(ctx context.Context, plugin fwk.Plugin, q question, state fwk.CycleState, node string) {
-	pod := q.pod.DeepCopy()
-	pod.Spec.NodeName = node // as the scheduler assumes
-	reserve, _ := plugin.(fwk.ReservePlugin)
-	permit, _ := plugin.(fwk.PermitPlugin)
-	var status *fwk.Status
-	if slices.Contains(q.exports, "reserve") {
-		status = reserve.Reserve(ctx, state, pod, node)
-		a.called = append(a.called, "reserve")
-		a.chosen = append(a.chosen, fmt.Sprintf("Reserve on %s: %s", node, inWords(status)))
-	}
-	if status.IsSuccess() && slices.Contains(q.exports, "permit") {
-		var wait time.Duration
-		status, wait = permit.Permit(ctx, state, pod, node)
-		a.called = append(a.called, "permit")
-		line := fmt.Sprintf("Permit on %s: %s", node, inWords(status))
-		if status.IsWait() {
-			line += fmt.Sprintf(", for %s at most", wait)
-		}
-		a.chosen = append(a.chosen, line)
-	}
-	a.chosenRejected = !status.IsSuccess() && !status.IsWait()
-	if a.chosenRejected && slices.Contains(q.exports, "unreserve") {
-		reserve.Unreserve(ctx, state, pod, node)
-		a.called = append(a.called, "unreserve")
-	}
-}
-
-func (a answer) print(out io.Writer, nodes []*v1.Node) error {
-	if a.rejected != "" {
-		fmt.Fprintf(out, "PreFilter: %s\n", a.rejected)
-	}
-	if len(a.verdicts) == 0 {
-		return nil
-	}
+func printNodes(out io.Writer, nodes []*v1.Node, scores map[string]int64, verdicts map[string]string) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "NODE\tSCORE\tVERDICT")
-	for i, verdict := range a.verdicts {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", nodes[i].Name, a.scores[i], verdict)
+	for _, node := range nodes {
+		shown := ""
+		score, ok := scores[node.Name]
+		if ok {
+			shown = fmt.Sprint(score)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\n", node.Name, shown, verdicts[node.Name])
 	}
-	err := table.Flush()
-	for _, line := range a.chosen {
-		fmt.Fprintln(out, line)
-	}
-	return err
+	return table.Flush()
 }
 
-// sayWhatMadeNoDifference names the declared fields without which the guest says the same, each
-// of which costs further questions.
-func sayWhatMadeNoDifference(ctx context.Context, out io.Writer, host *wasmhost.Host, q question, d wasmhost.Description, with answer) error {
-	if d.NotRemembered != "" {
-		return nil
+// askAboutBest asks Reserve and Permit about the best node, as the scheduler does at the end of a
+// scheduling cycle. Unreserve is called only where one of them rejects the pod.
+func askAboutBest(ctx context.Context, out io.Writer, exports []string, plugin fwk.Plugin, pod *v1.Pod, state fwk.CycleState, node string) (rejected bool) {
+	pod = pod.DeepCopy()
+	pod.Spec.NodeName = node // as the scheduler assumes
+	var status *fwk.Status
+	if slices.Contains(exports, "reserve") {
+		status = plugin.(fwk.ReservePlugin).Reserve(ctx, state, pod, node)
+		fmt.Fprintf(out, "Reserve on %s: %s\n", node, inWords(status))
 	}
-	var same []string
-	for _, field := range d.DecidesBy {
-		started, err := host.Start(ctx, pluginName, q.args)
-		if err != nil {
-			return err
+	if status.IsSuccess() && slices.Contains(exports, "permit") {
+		var wait time.Duration
+		status, wait = plugin.(fwk.PermitPlugin).Permit(ctx, state, pod, node)
+		atMost := ""
+		if status.IsWait() {
+			atMost = fmt.Sprintf(", for %s at most", wait)
 		}
-		a, err := answerOf(ctx, started, q.without(field), printEvents{io.Discard})
-		if err != nil {
-			return err
-		}
-		if a.rejected == with.rejected && slices.Equal(a.verdicts, with.verdicts) && slices.Equal(a.scores, with.scores) {
-			same = append(same, field)
-		}
+		fmt.Fprintf(out, "Permit on %s: %s%s\n", node, inWords(status), atMost)
 	}
-	if len(same) > 0 {
-		fmt.Fprintf(out, "declared, but made no difference here: %s\n", strings.Join(same, ", "))
+	rejected = !status.IsSuccess() && !status.IsWait()
+	if rejected && slices.Contains(exports, "unreserve") {
+		plugin.(fwk.ReservePlugin).Unreserve(ctx, state, pod, node)
 	}
-	return nil
-}
-
-// later are the hooks that the scheduler calls once a node is chosen, or on an occasion.
-var later = []string{"addpod", "removepod", "postfilter", "reserve", "unreserve", "permit", "prebind", "bind", "postbind"}
-
-// sayWhatWasNotAsked names the later hooks that the guest exports and that were not called.
-func sayWhatWasNotAsked(out io.Writer, exports, called []string) {
-	left := slices.DeleteFunc(slices.Clone(later), func(hook string) bool {
-		return !slices.Contains(exports, hook) || slices.Contains(called, hook)
-	})
-	if len(left) > 0 {
-		fmt.Fprintf(out, "not asked: %s\n", strings.Join(left, ", "))
-	}
+	return rejected
 }
 
 // score returns what each of the nodes scores, nothing where the guest scores none.

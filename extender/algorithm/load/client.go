@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// maxAnswer is the largest answer, in bytes, that is read from Prometheus:
-// some 100,000 nodes.
-const maxAnswer = 32 << 20
+// maxAnswer is the largest answer, in bytes, that is read from Prometheus: some 30,000 nodes.
+// What is made of it takes ten times as much.
+const maxAnswer = 8 << 20
 
 // newClient makes a client that reuses its connection to Prometheus.
 func (c Config) newClient() (*http.Client, error) {
@@ -78,17 +78,16 @@ func (c Config) query(ctx context.Context, client *http.Client) (map[string]floa
 		return nil, err
 	}
 	defer response.Body.Close()
-	body := &io.LimitedReader{R: response.Body, N: maxAnswer + 1}
-	values, err := c.decode(body)
-	if body.N == 0 {
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1)) // to its end, or the connection is not reused
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > maxAnswer {
 		return nil, fmt.Errorf("%s: the answer is longer than %d bytes: aggregate by node in the query", address, maxAnswer)
 	}
+	values, err := c.decode(body)
 	if err != nil {
 		return nil, fmt.Errorf("%s: status %d: %w", address, response.StatusCode, err)
 	}
 	return values, nil
 }
-
-// errEmpty is an answer without a series: in most cases a mistake in the query, or a
-// Prometheus that has just started.
-var errEmpty = errors.New("no series in the answer: check that Prometheus scrapes the metric in the query, and wait if Prometheus has just started")

@@ -3,8 +3,8 @@
 //
 // It queries Prometheus in the background and never during a request. Without
 // data, or with old data only, every node passes and gets the neutral score.
-// /readyz, the metrics and the log report that, and also if the data has other
-// names than the nodes in the requests. It measures nothing itself.
+// /readyz and the metrics report that, and also if the data has other names than
+// the nodes in the last request. It measures nothing itself.
 package load
 
 import (
@@ -37,13 +37,10 @@ type load struct {
 	problem  error              // of the last query
 	failures int                // of queries
 
-	// Requests show whether the values are of nodes at all: a query by instance
-	// returns addresses unless Prometheus relabels them. One node with a value is
-	// enough, as long as it has one: a pod that fits only nodes without a value
-	// shows nothing.
-	matched   string // a requested node that has a value
-	unmatched string // a requested node without a value, until one matches
-	misses    int    // requests in which no node had a value, until one matches
+	// unmatched is a node of the last request, if none of its nodes has a value: a query by
+	// instance returns addresses unless Prometheus relabels them.
+	unmatched string
+	misses    int // requests in which no node had a value
 }
 
 func newLoad(config Config, logger logr.Logger, now func() time.Time) (*load, error) {
@@ -104,40 +101,23 @@ func (l *load) Prioritize(_ context.Context, args *algorithm.Args) ([]int64, err
 // lookUp calls each for the index of every name that has a value, and notes whether
 // one has.
 func (l *load) lookUp(values map[string]float64, names []string, each func(i int, value float64)) {
-	found := -1
+	found := false
 	for i, name := range names {
 		if value, ok := values[name]; ok {
-			found = i
+			found = true
 			each(i, value)
 		}
 	}
-	if len(names) > 0 {
-		l.note(values, names[max(found, 0)], found >= 0)
-	}
-}
-
-// note notes that a requested node has a value, or that it has none, and no other one of
-// its request has.
-func (l *load) note(values map[string]float64, name string, hasValue bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case l.matched != "" || name == "":
-	case hasValue:
-		if l.unmatched != "" {
-			l.logger.Info("Values and requests have names in common again", "node", name)
-		}
-		l.matched, l.unmatched = strings.Clone(name), "" // a clone, or it would keep the whole request
-	default:
+	l.unmatched = ""
+	if !found && len(names) > 0 {
+		l.unmatched = strings.Clone(names[0]) // a clone, or it would keep the whole request
 		l.misses++
-		if l.unmatched == "" {
-			l.unmatched = strings.Clone(name)
-			l.logger.Info("Warning: "+l.mismatch(values), "scoreOfAll", l.config.Missing)
-		}
 	}
 }
 
-func (l *load) mismatch(values map[string]float64) string {
+func (l *load) mismatch() string {
 	return fmt.Sprintf("the values are for names like %q, and none is for a requested node, like %q: set nodeLabel to a label with the node's name, or have Prometheus relabel %s to it",
-		slices.Min(slices.Collect(maps.Keys(values))), l.unmatched, l.config.NodeLabel)
+		slices.Min(slices.Collect(maps.Keys(l.values))), l.unmatched, l.config.NodeLabel)
 }

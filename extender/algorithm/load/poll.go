@@ -2,7 +2,6 @@ package load
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -39,7 +38,7 @@ func (l *load) poll(ctx context.Context) {
 	l.problem = err
 	if err != nil {
 		l.failures++
-		if before == nil || errors.Is(before, errEmpty) != errors.Is(err, errEmpty) {
+		if before == nil {
 			l.logger.Error(err, "No values from Prometheus; the last ones count until they are stale", "staleAfter", l.config.StaleAfter.Duration)
 		}
 		return
@@ -48,9 +47,6 @@ func (l *load) poll(ctx context.Context) {
 		l.logger.Info("Prometheus gives values again", "nodes", len(values))
 	}
 	l.values, l.at = values, at
-	if _, ok := values[l.matched]; !ok {
-		l.matched = "" // requests have to show again whether these are the values of nodes
-	}
 }
 
 // Health reports whether the values are new enough and of the requested nodes.
@@ -78,7 +74,7 @@ func (l *load) Health() algorithm.Health {
 	health.OK = l.problem == nil && l.unmatched == ""
 	health.Detail = fmt.Sprintf("%d nodes, %s old", len(l.values), age.Round(time.Second))
 	if l.unmatched != "" {
-		health.Detail += "; " + l.mismatch(l.values)
+		health.Detail += "; " + l.mismatch()
 	}
 	if l.problem != nil {
 		health.Detail += fmt.Sprintf("; there are no newer ones, and these count until they are %s old%s", l.config.StaleAfter.Duration, because)

@@ -2,10 +2,13 @@ package wire
 
 import (
 	"bufio"
+	"cmp"
+	"encoding/json"
 	"io"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
+	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 )
@@ -14,20 +17,15 @@ import (
 type Answer struct {
 	// Passed is the number of nodes that pass, or have a score.
 	Passed int
-	nodes  int // in the request
 	write  func(*bufio.Writer)
 }
 
-// The size of the parts in which an answer is written, in bytes.
-const (
-	smallestPart = 4 << 10
-	largestPart  = 64 << 10
-)
+// partSize is the size of the parts in which an answer is written, in bytes.
+const partSize = 16 << 10
 
 // Send writes the answer to w in parts: it is never in memory as a whole.
 func (a *Answer) Send(w io.Writer) error {
-	size := min(max(smallestPart, 16*a.nodes), largestPart) // a part of perNode
-	gather := bufio.NewWriterSize(w, size)                  // which keeps the first error
+	gather := bufio.NewWriterSize(w, partSize) // which keeps the first error
 	a.write(gather)
 	return gather.Flush()
 }
@@ -35,16 +33,17 @@ func (a *Answer) Send(w io.Writer) error {
 // Refusal is an answer to a filter request with only an error, which kube-scheduler reports
 // with the pod.
 func Refusal(message string) *Answer {
-	return &Answer{write: func(w *bufio.Writer) {
-		_, _ = w.WriteString(`{"Nodes":null,"NodeNames":null,"FailedNodes":{},"FailedAndUnresolvableNodes":{},"Error":`)
-		writeString(w, message)
-		_ = w.WriteByte('}')
-	}}
+	return whole(0, extenderv1.ExtenderFilterResult{Error: message})
+}
+
+// whole is an answer that is made at once.
+func whole(passed int, result any) *Answer {
+	return &Answer{Passed: passed, write: func(w *bufio.Writer) { _ = json.NewEncoder(w).Encode(result) }}
 }
 
 // Priorities is the answer to a prioritize request: a score for each node.
 func (r *Request) Priorities(scores []int64) *Answer {
-	return &Answer{Passed: len(r.Names), nodes: len(r.Names), write: func(w *bufio.Writer) {
+	return &Answer{Passed: len(r.Names), write: func(w *bufio.Writer) {
 		all := func(int) bool { return true }
 		r.writeList(w, "[]", all, func(comma string, i int) {
 			b := r.appendName(append(w.AvailableBuffer(), comma+`{"Host":`...), i)
@@ -58,7 +57,13 @@ func (r *Request) Priorities(scores []int64) *Answer {
 // order of the request, and the reasons of the others. A nil slice means no failures.
 func (r *Request) Filtered(failures []*algorithm.Failure) *Answer {
 	passes := func(i int) bool { return failures == nil || failures[i] == nil }
-	return &Answer{Passed: r.count(passes), nodes: len(r.Names), write: func(w *bufio.Writer) {
+	passed := 0
+	for i := range r.Names {
+		if passes(i) {
+			passed++
+		}
+	}
+	return &Answer{Passed: passed, write: func(w *bufio.Writer) {
 		if r.Form == Full {
 			_, _ = w.WriteString(`{"Nodes":`)
 			r.writeNodes(w, passes, failures == nil)
@@ -77,44 +82,22 @@ func (r *Request) Filtered(failures []*algorithm.Failure) *Answer {
 	}}
 }
 
-// count counts the nodes that pass.
-func (r *Request) count(passes func(i int) bool) (passed int) {
-	for i := range r.Names {
-		if passes(i) {
-			passed++
-		}
-	}
-	return passed
-}
-
 // Preempted is the answer to a preempt request: the victims of the nodes that have no failure,
 // or one that preemption resolves. kube-scheduler takes no other node, also if there is none,
 // and wants each node's victims.
 func (r *Request) Preempted(failures []*algorithm.Failure) *Answer {
-	passes := func(i int) bool { return failures == nil || failures[i] == nil || !failures[i].Unresolvable }
-	return &Answer{Passed: r.count(passes), nodes: len(r.Names), write: func(w *bufio.Writer) {
-		_, _ = w.WriteString(`{"NodeNameToMetaVictims":`)
-		r.writeList(w, "{}", passes, func(comma string, i int) {
-			b := r.appendName(append(w.AvailableBuffer(), comma...), i)
-			_, _ = w.Write(append(b, ':'))
-			writeVictims(w, r.victims[r.Names[i]])
-		})
-		_ = w.WriteByte('}')
-	}}
-}
-
-func writeVictims(w *bufio.Writer, v victims) {
-	_, _ = w.WriteString(`{"Pods":[`)
-	comma := ""
-	for _, pod := range v.Pods.is {
-		_, _ = w.WriteString(comma + `{"UID":`)
-		writeString(w, pod.uid)
-		_ = w.WriteByte('}')
-		comma = ","
+	result := extenderv1.ExtenderPreemptionResult{NodeNameToMetaVictims: map[string]*extenderv1.MetaVictims{}}
+	for i, name := range r.Names {
+		if failures != nil && failures[i] != nil && failures[i].Unresolvable {
+			continue
+		}
+		of := &extenderv1.MetaVictims{Pods: []*extenderv1.MetaPod{}, NumPDBViolations: r.victims[name].NumPDBViolations}
+		for _, pod := range r.victims[name].Pods {
+			of.Pods = append(of.Pods, &extenderv1.MetaPod{UID: cmp.Or(pod.UID, pod.Metadata.UID)})
+		}
+		result.NodeNameToMetaVictims[name] = of
 	}
-	_, _ = w.WriteString(`],"NumPDBViolations":`)
-	_, _ = w.Write(strconv.AppendInt(w.AvailableBuffer(), v.NumPDBViolations.is, 10))
-	_ = w.WriteByte('}')
+	return whole(len(result.NodeNameToMetaVictims), result)
 }
 
 // writeNodes writes the NodeList as in the request, without the nodes that failed.
@@ -126,25 +109,19 @@ func (r *Request) writeNodes(w *bufio.Writer, passes func(int) bool, all bool) {
 	_, _ = w.Write(r.bytes(span{r.list.start, r.items.start}))
 	r.writeList(w, "[]", passes, func(comma string, i int) {
 		_, _ = w.WriteString(comma)
-		_, _ = w.Write(r.bytes(r.nodes[i].span))
+		_, _ = w.Write(r.bytes(r.nodes[i].at))
 	})
 	_, _ = w.Write(r.bytes(span{r.items.end, r.list.end}))
 }
 
-// writeFailed writes the map from node to reason of one kind of failures. A repeated name is
-// in it once, with its first reason.
+// writeFailed writes the map from node to reason of one kind of failures.
 func (r *Request) writeFailed(w *bufio.Writer, failures []*algorithm.Failure, unresolvable bool) {
-	seen := map[string]bool{}
-	first := func(i int) bool {
-		if failures == nil || failures[i] == nil || failures[i].Unresolvable != unresolvable || seen[r.Names[i]] {
-			return false
-		}
-		seen[r.Names[i]] = true
-		return true
+	failed := func(i int) bool {
+		return failures != nil && failures[i] != nil && failures[i].Unresolvable == unresolvable
 	}
 	var last *algorithm.Failure
 	var reason []byte // of the last one, after a colon
-	r.writeList(w, "{}", first, func(comma string, i int) {
+	r.writeList(w, "{}", failed, func(comma string, i int) {
 		if failures[i] != last { // most have the same
 			last = failures[i]
 			reason, _ = jsontext.AppendQuote(append(reason[:0], ':'), last.Reason)
@@ -173,9 +150,4 @@ func (r *Request) appendName(to []byte, i int) []byte {
 	}
 	to, _ = jsontext.AppendQuote(to, r.Names[i]) // invalid UTF-8 is replaced
 	return to
-}
-
-func writeString(w *bufio.Writer, s string) {
-	quoted, _ := jsontext.AppendQuote(w.AvailableBuffer(), s) // invalid UTF-8 is replaced
-	_, _ = w.Write(quoted)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/tools/txtar"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
@@ -64,10 +65,14 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	}
+	f.Add([]byte(`{"Pod":{},"NodeNames":["a]","b"]}`))
 	for _, text := range texts {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
+		if json.Valid(body) && !jsontext.Value(bytes.ToLower(body)).IsValid() {
+			return // a member is given twice: encoding/json merges some of them, Read takes the last
+		}
 		wrapped := slices.Concat([]byte(`{"Pod":{"spec":`), body, []byte(`}}`))
 		_, err := wire.Read(wrapped, free)
 		if errors.Is(err, wire.ErrLongName) || errors.Is(err, wire.ErrTooDeep) {
@@ -99,16 +104,14 @@ func compareWith(t *testing.T, body []byte, r *wire.Request) {
 			names = append(names, node.Metadata.Name)
 		}
 	}
-	if want.NodeNames != nil {
-		names = append(names, *want.NodeNames...)
-	}
-	victims := want.NodeNameToVictims
-	if victims == nil {
-		victims = want.NodeNameToMetaVictims
-	}
-	names = slices.AppendSeq(names, maps.Keys(victims))
-	if victims != nil {
-		slices.Sort(names)
+	switch {
+	case want.Nodes != nil:
+	case want.NodeNames != nil:
+		names = *want.NodeNames
+	case want.NodeNameToVictims != nil:
+		names = slices.Sorted(maps.Keys(want.NodeNameToVictims))
+	default:
+		names = slices.Sorted(maps.Keys(want.NodeNameToMetaVictims))
 	}
 	if !slices.Equal(names, r.Names) {
 		t.Errorf("names %q, encoding/json reads %q", r.Names, names)

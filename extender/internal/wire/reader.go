@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -25,9 +24,8 @@ const (
 	perByteDecoded = 12
 )
 
-// member is the value of a member, and its place in the body. It rejects a second member of
-// the same name, in any case.
-type member[T any] struct {
+// placed is a value, and its place in the body.
+type placed[T any] struct {
 	is T
 	at span // empty without one
 }
@@ -35,229 +33,125 @@ type member[T any] struct {
 // The decoded parts of an ExtenderArgs.
 type (
 	extenderArgs struct {
-		Pod       member[*pod]
-		Nodes     member[*nodeList]
-		NodeNames member[names]
+		Pod       *pod
+		Nodes     *placed[nodeList]
+		NodeNames names
 
-		NodeNameToVictims, NodeNameToMetaVictims member[map[string]victims]
+		NodeNameToVictims, NodeNameToMetaVictims map[string]victims
 	}
 	pod struct {
-		Metadata member[metadata] `json:"metadata"`
-	}
-	metadata struct {
-		Namespace   member[string]            `json:"namespace"`
-		Name        member[string]            `json:"name"`
-		Annotations member[map[string]string] `json:"annotations"`
+		Metadata struct {
+			Namespace   string            `json:"namespace"`
+			Name        string            `json:"name"`
+			Annotations map[string]string `json:"annotations"`
+		} `json:"metadata"`
 	}
 	names struct {
 		list     []string // nil without one
 		arePlain bool     // in JSON they are as here, between quotes
 	}
 	nodeList struct {
-		Items member[[]node] `json:"items"`
+		Items placed[[]node] `json:"items"`
 	}
+	node = placed[struct {
+		Metadata struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+	}]
 	// victims is Victims or MetaVictims.
 	victims struct {
-		Pods             member[[]victim]
-		NumPDBViolations member[int64]
+		Pods             []victim
+		NumPDBViolations int64
 	}
-)
-
-var (
-	errTwice    = errors.New("is given twice")
-	errNoString = errors.New("want a string")
+	// victim is a Pod or a MetaPod.
+	victim struct {
+		UID      string
+		Metadata struct {
+			UID string `json:"uid"`
+		} `json:"metadata"`
+	}
 )
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
-func (m *member[T]) UnmarshalJSONFrom(in *jsontext.Decoder) error {
-	if m.at != (span{}) {
-		return errTwice
-	}
-	left := in.UnreadBuffer()
-	start := int(in.InputOffset()) + len(left) - len(bytes.TrimLeft(left, " \t\r\n,:"))
-	err := json.UnmarshalDecode(in, &m.is)
-	m.at = span{start, int(in.InputOffset())}
+func (p *placed[T]) UnmarshalJSONFrom(in *jsontext.Decoder) error {
+	start := int(in.InputOffset()) + len(in.UnreadBuffer()) - len(unread(in))
+	*p = placed[T]{}
+	err := json.UnmarshalDecode(in, &p.is)
+	p.at = span{start, int(in.InputOffset())}
 	return err
 }
 
+// unread returns the body from the next value on.
+func unread(in *jsontext.Decoder) []byte { return bytes.TrimLeft(in.UnreadBuffer(), " \t\r\n,:") }
+
 // decode decodes these parts. The decoder skips the rest token by token.
 func decode(body []byte, take func(bytes int64) error) (*extenderArgs, error) {
-	var refused error // of take
-	account := func(bytes int64) error {
-		refused = take(bytes)
-		return refused
-	}
-	ofString := json.UnmarshalFromFunc(func(in *jsontext.Decoder, s *string) error { return readString(in, s, account) })
-	ofNode := json.UnmarshalFromFunc(func(in *jsontext.Decoder, n *node) error { return readNode(in, n, account) })
-	ofNames := json.UnmarshalFromFunc(func(in *jsontext.Decoder, n *names) error { return readNames(in, n, account) })
-	ofVictim := json.UnmarshalFromFunc(func(in *jsontext.Decoder, v *victim) error { return readVictim(in, v, account) })
-	ofNodesVictims := json.UnmarshalFromFunc(func(*jsontext.Decoder, *victims) error { return cmp.Or(account(perNode), errors.ErrUnsupported) })
-	ofStrings := json.UnmarshalFromFunc(func(in *jsontext.Decoder, m *map[string]string) error { return readMap(in, m, account) })
-	ofVictims := json.UnmarshalFromFunc(func(in *jsontext.Decoder, m *map[string]victims) error { return readMap(in, m, account) })
+	ofString := json.UnmarshalFromFunc(func(in *jsontext.Decoder, s *string) error { return readString(in, s, take) })
+	ofNames := json.UnmarshalFromFunc(func(in *jsontext.Decoder, n *names) error { return readNames(in, n, take) })
 	args := &extenderArgs{}
 	err := json.Unmarshal(body, args,
 		json.MatchCaseInsensitiveNames(true), jsonv1.MatchCaseSensitiveDelimiter(true),
 		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
-		json.WithUnmarshalers(json.JoinUnmarshalers(ofString, ofNames, ofNode, ofVictim, ofNodesVictims, ofStrings, ofVictims)))
-	if refused != nil {
-		return nil, refused
-	}
+		json.WithUnmarshalers(json.JoinUnmarshalers(ofString, ofNames, counted[node](take), counted[victim](take), counted[victims](take))))
 	if err != nil {
 		return nil, located(err)
 	}
 	return args, nil
 }
 
-// readNames decodes NodeNames, and takes their memory before. The decoder's own way takes four
-// times as long.
+// counted takes the memory of each T before the decoder reads it.
+func counted[T any](take func(bytes int64) error) *json.Unmarshalers {
+	return json.UnmarshalFromFunc(func(*jsontext.Decoder, *T) error { return cmp.Or(take(perNode), errors.ErrUnsupported) })
+}
+
+// readNames decodes NodeNames. Plain names are parts of one copy: the decoder's own way, which all
+// others take, needs four times as long.
 func readNames(in *jsontext.Decoder, into *names, take func(bytes int64) error) error {
-	kind := in.PeekKind()
-	if kind != '[' && kind != 'n' && kind != 0 {
-		return errors.New("want an array")
+	array := unread(in)
+	array = array[:bytes.IndexByte(array, ']')+1]
+	*into = names{}
+	quotes := bytes.Count(array, []byte{'"'}) // an odd number: the bracket is in a name
+	if in.PeekKind() != '[' || len(array) == 0 || quotes%2 == 1 || !isPlain(array) {
+		return json.UnmarshalDecode(in, &into.list)
 	}
-	array, err := in.ReadValue()
-	if err != nil || array.Kind() == 'n' {
+	if err := take(perNode*int64(quotes/2) + perByte*int64(len(array)-quotes)); err != nil {
 		return err
 	}
-	into.arePlain = isPlain(array)
-	quotes := 0
-	if into.arePlain {
-		quotes = bytes.Count(array, []byte{'"'})
-		if err := take(perNode*int64(quotes/2) + perByte*int64(len(array)-quotes)); err != nil {
-			return err
+	list := make([]string, 0, quotes/2)
+	isName := false
+	for part := range strings.SplitSeq(string(array[1:len(array)-1]), `"`) {
+		switch {
+		case isName:
+			list = append(list, part)
+		case strings.Trim(part, " \t\r\n,") != "": // there are other values than strings
+			return json.UnmarshalDecode(in, &into.list)
 		}
+		isName = !isName
 	}
-	into.list = make([]string, 0, quotes/2)
-	bad, err := into.add(array, take)
-	if errors.Is(err, errNoString) {
-		at, i := in.InputOffset()-int64(len(array)-bad), strconv.Itoa(len(into.list))
-		return &json.SemanticError{ByteOffset: at, JSONPointer: in.StackPointer().AppendToken(i), Err: err}
-	}
-	return err
-}
-
-// add adds the names of an array, which is valid JSON. With an error it returns where the element
-// begins that has it. Plain names are parts of one copy, whose memory is taken.
-func (n *names) add(array jsontext.Value, take func(bytes int64) error) (at int, err error) {
-	copied := ""
-	if n.arePlain {
-		copied = string(array)
-	}
-	for at = 1; array[at] != ']' && err == nil; {
-		name, end := "", at+1
-		switch array[at] {
-		case ' ', '\t', '\r', '\n', ',':
-			at++
-			continue
-		case '"':
-			end += endOfString(array[at:], 0)
-			if n.arePlain {
-				name = copied[at+1 : end-1]
-			} else {
-				name, err = decodeString(array[at:end], take)
-			}
-		case 'n':
-			end = at + len("null")
-			err = take(perNode)
-		default:
-			return at, errNoString
-		}
-		n.list = append(n.list, name)
-		at = end
-	}
-	return at, err
-}
-
-// readNode decodes a full node, and takes its memory before. Null is a node without a name.
-func readNode(in *jsontext.Decoder, into *node, take func(bytes int64) error) error {
-	if err := take(perNode); err != nil {
-		return err
-	}
-	var object member[struct {
-		Metadata member[struct {
-			Name member[string] `json:"name"`
-		}] `json:"metadata"`
-	}]
-	err := object.UnmarshalJSONFrom(in)
-	*into = node{object.at, object.is.Metadata.is.Name.is}
-	return err
-}
-
-// readVictim decodes the UID of a Pod or of a MetaPod, and takes its memory before.
-func readVictim(in *jsontext.Decoder, into *victim, take func(bytes int64) error) error {
-	if err := take(perNode); err != nil {
-		return err
-	}
-	var object struct {
-		UID      member[string]
-		Metadata member[struct {
-			UID member[string] `json:"uid"`
-		}] `json:"metadata"`
-	}
-	err := json.UnmarshalDecode(in, &object)
-	*into = victim{cmp.Or(object.UID.is, object.Metadata.is.UID.is)}
-	return err
-}
-
-// readMap decodes annotations, or victims by node. The decoder's own way takes twice as long,
-// and keeps the last value of a repeated name.
-func readMap[T any](in *jsontext.Decoder, into *map[string]T, take func(bytes int64) error) error {
-	token, err := in.ReadToken()
-	if err != nil || token.Kind() == 'n' {
-		return err
-	}
-	if token.Kind() != '{' {
-		return errors.New("want an object")
-	}
-	*into = make(map[string]T)
-	for in.PeekKind() != '}' {
-		var name string
-		var value T
-		if err := readString(in, &name, take); err != nil {
-			return err
-		}
-		if _, ok := (*into)[name]; ok {
-			return errTwice
-		}
-		if err := json.UnmarshalDecode(in, &value); err != nil {
-			return err
-		}
-		(*into)[name] = value
-	}
-	_, err = in.ReadToken()
-	return err
+	*into = names{list, true}
+	return in.SkipValue()
 }
 
 // readString decodes a string, or null as the empty one, and takes its memory before.
 func readString(in *jsontext.Decoder, into *string, take func(bytes int64) error) error {
 	kind := in.PeekKind()
 	if kind != '"' && kind != 'n' && kind != 0 {
-		return errNoString
+		return errors.New("want a string")
 	}
 	text, err := in.ReadValue()
 	if err != nil {
 		return err
 	}
-	if text.Kind() == 'n' {
-		return take(perNode)
+	size := perByte
+	if !isPlain(text) {
+		size += perByteDecoded
 	}
-	*into, err = decodeString(text, take)
-	return err
-}
-
-func decodeString(text jsontext.Value, take func(bytes int64) error) (string, error) {
-	inside := text[1 : len(text)-1]
-	if isPlain(inside) {
-		if err := take(perNode + perByte*int64(len(inside))); err != nil {
-			return "", err
-		}
-		return string(inside), nil
+	if err := take(int64(perNode + size*len(text))); err != nil {
+		return err
 	}
-	if err := take(perNode + (perByte+perByteDecoded)*int64(len(text))); err != nil {
-		return "", err
-	}
-	decoded, _ := jsontext.AppendUnquote(nil, text) // invalid UTF-8 is replaced
-	return string(decoded), nil
+	decoded, _ := jsontext.AppendUnquote(nil, text) // invalid UTF-8 is replaced, null is nothing
+	*into = string(decoded)
+	return nil
 }
 
 // isPlain reports whether what stands between quotes is the string itself.

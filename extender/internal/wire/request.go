@@ -3,8 +3,7 @@
 //
 // It decodes only the fields that algorithms read, and returns nodes byte for byte, with
 // fields that it does not know. Like encoding/json in kube-scheduler it accepts the names of
-// members in any case. Unlike it, it rejects a member that is given twice: the two ends
-// might not take the same one. It knows nothing of HTTP, and accounts for its memory.
+// members in any case. It knows nothing of HTTP, and accounts for its memory.
 package wire
 
 import (
@@ -48,15 +47,6 @@ type span struct{ start, end int }
 
 func (r *Request) bytes(s span) []byte { return r.body[s.start:s.end] }
 
-// node is a full node: its place in the body, and its name.
-type node struct {
-	span
-	name string
-}
-
-// victim is a pod that would be preempted.
-type victim struct{ uid string }
-
 // Read decodes an ExtenderArgs or ExtenderPreemptionArgs. Before it uses memory, for the request, its answer and the
 // algorithms, it calls take. The error is take's, or names the place in the body. The
 // Request keeps body.
@@ -68,48 +58,40 @@ func Read(body []byte, take func(bytes int64) error) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Request{body: body}
-	if err := r.setNodes(args); err != nil {
-		return nil, err
+	if args.Pod == nil {
+		return nil, errors.New("field Pod is missing")
 	}
-	meta := args.Pod.is.Metadata.is
-	r.Pod = algorithm.Pod{Namespace: meta.Namespace.is, Name: meta.Name.is, Annotations: meta.Annotations.is}
+	meta := args.Pod.Metadata
+	r := &Request{body: body}
+	r.Pod = algorithm.Pod{Namespace: meta.Namespace, Name: meta.Name, Annotations: meta.Annotations}
+	r.setNodes(args)
 	return r, nil
 }
 
-// setNodes takes the candidate nodes from the one field that has them.
-func (r *Request) setNodes(args *extenderArgs) error {
-	nodes, names := args.Nodes.is, args.NodeNames.is
-	full, meta := args.NodeNameToVictims.is, args.NodeNameToMetaVictims.is
-	given := 0
-	for _, is := range []bool{nodes != nil, names.list != nil, full != nil, meta != nil} {
-		if is {
-			given++
-		}
-	}
+// setNodes takes the candidate nodes from the first field that has them. kube-scheduler sends one.
+func (r *Request) setNodes(args *extenderArgs) {
 	switch {
-	case args.Pod.is == nil:
-		return errors.New("field Pod is missing")
-	case given > 1:
-		return errors.New("the request has several of Nodes, NodeNames, NodeNameToVictims and NodeNameToMetaVictims: send one of them")
-	case nodes != nil:
+	case args.Nodes != nil:
 		r.Form = Full
 		r.list = args.Nodes.at
-		r.items = nodes.Items.at
-		r.nodes = nodes.Items.is
+		r.items = args.Nodes.is.Items.at
+		r.nodes = args.Nodes.is.Items.is
 		for _, node := range r.nodes {
-			r.Names = append(r.Names, node.name)
+			r.Names = append(r.Names, node.is.Metadata.Name)
 		}
-	case names.list != nil:
+	case args.NodeNames.list != nil:
 		r.Form = Names
-		r.Names = names.list
-		r.arePlain = names.arePlain
-	case given == 1:
-		r.Form, r.victims = Victims, full
-		if full == nil {
-			r.victims = meta
-		}
-		r.Names = slices.Sorted(maps.Keys(r.victims))
+		r.Names = args.NodeNames.list
+		r.arePlain = args.NodeNames.arePlain
+	case args.NodeNameToVictims != nil:
+		r.setVictims(args.NodeNameToVictims)
+	case args.NodeNameToMetaVictims != nil:
+		r.setVictims(args.NodeNameToMetaVictims)
 	}
-	return nil
+}
+
+func (r *Request) setVictims(of map[string]victims) {
+	r.Form = Victims
+	r.victims = of
+	r.Names = slices.Sorted(maps.Keys(of))
 }

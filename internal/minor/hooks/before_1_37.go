@@ -3,11 +3,9 @@
 package hooks
 
 import (
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
-	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -21,11 +19,6 @@ func AroundNext(sched *scheduler.Scheduler, before func(), after func(string, in
 		defer after("", 0)
 		return next(logger)
 	}
-}
-
-// OwnChange is the events of a change of the pending pod itself, for tests.
-func OwnChange(after, before *v1.Pod) []fwk.ClusterEvent {
-	return framework.PodSchedulingPropertiesChange(after, before)
 }
 
 // NameInformers is of use where metrics show their names.

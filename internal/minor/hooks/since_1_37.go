@@ -5,7 +5,6 @@ package hooks
 import (
 	"context"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -25,11 +24,6 @@ func AroundNext(sched *scheduler.Scheduler, before func(), after func(group stri
 		defer func() { after(podGroup(entity)) }()
 		return next(logger)
 	}
-}
-
-// OwnChange is the events of a change of the pending pod itself, for tests.
-func OwnChange(after, before *v1.Pod) []fwk.ClusterEvent {
-	return framework.PodSchedulingPropertiesChange(after, before, true)
 }
 
 func podGroup(entity framework.QueuedEntityInfo) (name string, pods int) {

@@ -7,31 +7,20 @@
 package api
 
 import (
-	"cmp"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
-	"strings"
 
-	v1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
-	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// What a request's body may measure, in bytes.
-const (
-	maxConfig  = 1 << 20
-	maxPreview = 64 << 10
-)
+// maxConfig is what a configuration may measure, in bytes.
+const maxConfig = 1 << 20
 
 //go:embed openapi.yaml
 var description []byte
@@ -49,8 +38,6 @@ func Handler(s *simulator.Simulator, stop func()) http.Handler {
 		"POST /api/v1/import":                          h.load,
 		"GET /api/v1/status":                           h.status,
 		"GET /api/v1/pods/{namespace}/{name}/attempts": h.attempts,
-		"POST /api/v1/compare":                         h.compare,
-		"POST /api/v1/regex/preview":                   h.preview,
 		"POST /api/v1/stop":                            accepted(func(*http.Request) error { stop(); return nil }),
 		"GET /api/v1/openapi.yaml":                     h.description,
 	} {
@@ -90,7 +77,7 @@ func (h handler) config(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h handler) applyConfig(w http.ResponseWriter, r *http.Request) error {
-	config, err := read(w, r, maxConfig)
+	config, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxConfig))
 	if err != nil {
 		return err
 	}
@@ -106,11 +93,7 @@ func (h handler) export(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h handler) load(w http.ResponseWriter, r *http.Request) error {
-	body, err := bounded(w, r, snapshot.MaxSent)
-	if err != nil {
-		return err
-	}
-	objects, notices, err := snapshot.ReadSent(body)
+	objects, notices, err := snapshot.ReadSent(http.MaxBytesReader(w, r.Body, snapshot.MaxSent))
 	if large := (snapshot.TooLarge{}); errors.As(err, &large) {
 		return status{http.StatusRequestEntityTooLarge, fmt.Errorf("import: %w", err)}
 	}
@@ -145,96 +128,6 @@ func (h handler) attempts(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, attempts)
 }
 
-// Preview is the answer to POST regex/preview.
-type Preview struct {
-	// Valid says whether the pattern can be used; Error says why not.
-	Valid bool   `json:"valid"`
-	Error string `json:"error,omitempty"`
-	// Matches are the names of the nodes that match, out of Total.
-	Matches []string `json:"matches"`
-	Total   int      `json:"total"`
-	// Annotations are the keys under which the scheduler that runs reads a
-	// pattern, ExcludeAnnotations those of what to exclude. Without one no pattern
-	// has a meaning.
-	Annotations        []string `json:"annotations"`
-	ExcludeAnnotations []string `json:"excludeAnnotations"`
-	// Notes are what the pattern would mean as a glob or a hostlist, a sentence each.
-	Notes []string `json:"notes,omitempty"`
-}
-
-func (h handler) preview(w http.ResponseWriter, r *http.Request) error {
-	body, err := read(w, r, maxPreview)
-	if err != nil {
-		return err
-	}
-	in := struct {
-		Pattern, Exclude *string
-		Scheduler        string
-	}{Scheduler: v1.DefaultSchedulerName}
-	err = json.Unmarshal(body, &in)
-	if err != nil || in.Pattern == nil && in.Exclude == nil {
-		return status{http.StatusBadRequest, errors.New(`preview: the body must be JSON such as {"pattern": "kubecon-.*"}`)}
-	}
-	out := Preview{Matches: []string{}}
-	out.Annotations, out.ExcludeAnnotations = h.sim.Annotations(in.Scheduler)
-	matches, total, notes, err := h.sim.Preview(in.Pattern, in.Exclude)
-	var wrong *regex.PatternError
-	switch {
-	case errors.As(err, &wrong):
-		out.Error = wrong.Error()
-	case err != nil:
-		return err
-	default:
-		out.Valid, out.Notes = true, notes
-		out.Matches, out.Total = matches, total
-	}
-	return writeJSON(w, out)
-}
-
 func (h handler) description(w http.ResponseWriter, _ *http.Request) error {
 	return write(w, "application/yaml", description)
-}
-
-func read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
-	body, err := bounded(w, r, limit)
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(body)
-}
-
-func bounded(w http.ResponseWriter, r *http.Request, limit int64) (io.Reader, error) {
-	if r.ContentLength > limit {
-		return nil, &http.MaxBytesError{Limit: limit}
-	}
-	return http.MaxBytesReader(w, r.Body, limit), nil
-}
-
-// compare schedules the pods of the cluster under the current configuration and
-// under another. It ends when the client is gone.
-func (h handler) compare(w http.ResponseWriter, r *http.Request) error {
-	config, err := read(w, r, maxConfig)
-	if err != nil {
-		return err
-	}
-	pods := cmp.Or(r.URL.Query().Get("pods"), side.All)
-	if !slices.Contains(side.Modes, pods) {
-		return status{http.StatusBadRequest, fmt.Errorf("compare: pods: invalid value %q: use %s", pods, strings.Join(side.Modes, " or "))}
-	}
-	snapshot, err := h.sim.Export(r.Context())
-	if err != nil {
-		return err
-	}
-	results, err := compare.Run(r.Context(), compare.Options{
-		A:      compare.Scheduler{Name: "the current configuration", Config: h.sim.SchedulerConfig()},
-		B:      []compare.Scheduler{{Name: "the configuration in the request", Config: config}},
-		WhatIf: h.sim.WhatIf, Cluster: snapshot, Pods: pods, Seed: 1,
-	})
-	if errors.Is(err, compare.ErrNothing) {
-		return status{http.StatusBadRequest, err}
-	}
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, results[0])
 }

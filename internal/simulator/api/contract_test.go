@@ -123,8 +123,6 @@ func TestDescriptionHasAllOfAnAttempt(t *testing.T) {
 	}
 }
 
-func oversized(r *http.Request) { r.ContentLength = 1 << 40 }
-
 // canceled is a request that has ended.
 func canceled(r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
@@ -132,7 +130,7 @@ func canceled(r *http.Request) {
 	*r = *r.WithContext(ctx)
 }
 
-func foreignOrigin(r *http.Request) { r.Header.Set("Origin", "http://other.example") }
+func foreignHost(r *http.Request) { r.Host = "other.example" }
 
 const base = "/api/v1/"
 
@@ -154,17 +152,12 @@ var calls = []call{
 	{"another configuration, in YAML", "POST", base + "schedulerconfiguration", "profiles:\n- schedulerName: default-scheduler\n", 202, nil},
 	{"a configuration with an unknown plugin", "POST", base + "schedulerconfiguration", `{"profiles":[{"plugins":{"multiPoint":{"enabled":[{"name":"Nope"}]}}}]}`, 500, nil},
 	{"a configuration that is empty", "POST", base + "schedulerconfiguration", "", 500, nil},
-	{"a huge configuration", "POST", base + "schedulerconfiguration", "", 413, oversized},
-	{"a comparison of no pod", "POST", base + "compare?pods=pending", "profiles:\n- schedulerName: default-scheduler\n", 400, nil},
-	{"a comparison with a configuration that is no good", "POST", base + "compare", `{"profiles":[{"plugins":{"multiPoint":{"enabled":[{"name":"Nope"}]}}}]}`, 500, nil},
-	{"a comparison of no known kind", "POST", base + "compare?pods=some", "{}", 400, nil},
-	{"a comparison with a huge configuration", "POST", base + "compare", "", 413, oversized},
+	{"a huge configuration", "POST", base + "schedulerconfiguration", strings.Repeat(" ", maxConfig+1), 413, nil},
 	{"an import", "POST", base + "import", nodeAndPod, 200, nil},
-	{"a comparison", "POST", base + "compare", "profiles:\n- schedulerName: default-scheduler\n", 200, nil},
 	{"what this is a copy of", "GET", base + "status", "", 200, nil},
 	{"an import that is no JSON", "POST", base + "import", `{`, 400, nil},
 	{"an import that the API server refuses", "POST", base + "import", `{"nodes":[{"metadata":{"name":"Not A Name"}}]}`, 500, nil},
-	{"a huge import", "POST", base + "import", "", 413, oversized},
+	{"a huge import", "POST", base + "import", strings.Repeat(" ", snapshot.MaxSent+1), 413, nil},
 	{"a compressed import", "POST", base + "import", compressed(nodeAndPod), 200, nil},
 	{"an import that is huge inside", "POST", base + "import", compressed(strings.Repeat(" ", snapshot.MaxSent+1)), 413, nil},
 	{"an import that was cut", "POST", base + "import", compressed(nodeAndPod)[:40], 400, nil},
@@ -172,12 +165,6 @@ var calls = []call{
 	{"an export", "GET", base + "export", "", 200, nil},
 	{"an export that fails", "GET", base + "export", "", 500, canceled},
 	{"a reset that fails", "PUT", base + "reset", "", 500, canceled},
-	{"a pattern that matches", "POST", base + "regex/preview", `{"pattern":"kubecon-.*"}`, 200, nil},
-	{"a pattern that is wrong", "POST", base + "regex/preview", `{"pattern":"("}`, 200, nil},
-	{"what to exclude alone", "POST", base + "regex/preview", `{"pattern":null,"exclude":"n{,3}"}`, 200, nil},
-	{"no pattern", "POST", base + "regex/preview", `{}`, 400, nil},
-	{"a preview that is no JSON", "POST", base + "regex/preview", `pattern`, 400, nil},
-	{"a huge pattern", "POST", base + "regex/preview", "", 413, oversized},
 	{"no such pod", "GET", base + "pods/default/absent/attempts", "", 404, nil},
 	{"the description", "GET", base + "openapi.yaml", "", 200, nil},
 	{"the end", "POST", base + "stop", "", 202, nil},
@@ -189,7 +176,7 @@ var calls = []call{
 func TestServerIsAsDescribed(t *testing.T) {
 	c := newContract(t)
 	stopped := false
-	handler := Protect(Handler(sim, func() { stopped = true }))
+	handler := protect(Handler(sim, func() { stopped = true }), "localhost")
 	for _, call := range calls {
 		t.Run(call.name, func(t *testing.T) { c.do(t, handler, call) })
 	}
@@ -202,7 +189,7 @@ func TestServerIsAsDescribed(t *testing.T) {
 		path, status, _ := strings.Cut(rest, " ")
 		if status == "403" {
 			path = strings.NewReplacer("{namespace}", "default", "{name}", "p").Replace(path)
-			c.do(t, handler, call{"", method, path, "", 403, foreignOrigin})
+			c.do(t, handler, call{"", method, path, "", 403, foreignHost})
 		}
 	}
 	for route := range c.open {

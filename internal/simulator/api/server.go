@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -19,11 +19,9 @@ type Server struct {
 	http     http.Server
 	listener net.Listener
 	handler  atomic.Pointer[http.Handler]
-	done     chan struct{}
-	err      error // why it ended; read it after done
 }
 
-// Listen serves a handler, behind [Protect]. flag is the one that changes the
+// Listen serves a handler, behind protect. flag is the one that changes the
 // port, for the error when the port is taken.
 func Listen(host string, port int, flag string, handler http.Handler) (*Server, error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
@@ -33,22 +31,22 @@ func Listen(host string, port int, flag string, handler http.Handler) (*Server, 
 	if err != nil {
 		return nil, fmt.Errorf("open port %d (%s): %w", port, flag, err)
 	}
-	machine, _ := os.Hostname() // without one its addresses have to do
-	s := &Server{listener: listener, done: make(chan struct{})}
+	s := &Server{listener: listener}
 	s.Handle(handler)
+	names := []string{"localhost", strings.ToLower(host)}
+	if s.Public() {
+		names = append(names, machineNames()...)
+	}
 	current := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*s.handler.Load()).ServeHTTP(w, r) })
 	s.http = http.Server{
-		Handler:           Protect(current, namesFor(host, machine)...),
+		Handler:           protect(current, names...),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       5 * time.Minute, // a large import
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		// No WriteTimeout: streams stay open.
 	}
-	go func() {
-		defer close(s.done)
-		s.err = s.http.Serve(listener)
-	}()
+	go func() { _ = s.http.Serve(listener) }() // until Stop
 	return s, nil
 }
 
@@ -79,18 +77,13 @@ func (s *Server) URL() string {
 // drainTime is what requests get at the end. Streams never finish by themselves.
 const drainTime = 500 * time.Millisecond
 
-// Stop ends the server and waits until it has.
-func (s *Server) Stop() error {
+// Stop ends the server.
+func (s *Server) Stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	if s.http.Shutdown(ctx) != nil {
 		_ = s.http.Close()
 	}
-	<-s.done
-	if errors.Is(s.err, http.ErrServerClosed) {
-		return nil
-	}
-	return s.err
 }
 
 // status is an error with a status other than 500.
@@ -108,10 +101,10 @@ func fail(w http.ResponseWriter, err error) {
 	var own status
 	var large *http.MaxBytesError
 	switch {
+	case errors.As(err, &large):
+		code = http.StatusRequestEntityTooLarge
 	case errors.As(err, &own):
 		code = own.code
-	case errors.As(err, &large):
-		code, err = http.StatusRequestEntityTooLarge, fmt.Errorf("the request is over the limit of %d bytes", large.Limit)
 	}
 	refuse(w, code, err.Error())
 }

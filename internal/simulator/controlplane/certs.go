@@ -108,9 +108,7 @@ func (c *Cluster) Host() string { return c.host }
 func (c *Cluster) AdminConfig() *rest.Config { return rest.CopyConfig(c.admin) }
 
 // ClientConfig makes a client configuration for user in groups, with a
-// certificate of its own: RBAC decides what it may do. The user
-// "system:kube-scheduler" has the roles of a scheduler, the group
-// "system:masters" may do everything.
+// certificate of its own: RBAC decides what it may do.
 func (c *Cluster) ClientConfig(user string, groups ...string) (*rest.Config, error) {
 	cert, key, err := c.ca.sign(certutil.Config{
 		CommonName: user, Organization: groups, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},

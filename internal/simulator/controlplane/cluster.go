@@ -3,14 +3,8 @@
 // their own and RBAC on, so that a scheduler, kubelets and kubectl meet the same
 // API that a cluster of machines serves.
 //
-// It also runs some of kube-controller-manager's controllers, each under its own
-// service account: those of Deployments, ReplicaSets, ReplicationControllers,
-// StatefulSets, DaemonSets, Jobs and CronJobs; the binder of persistent volumes and
-// the maker of pods' own claims; the one that counts how many pods of a disruption
-// budget may go; the one that counts what quotas limit; the ones that taint nodes that are
-// cordoned or not ready, and evict pods that do not tolerate it; and those without which a plain
-// "kubectl delete" hangs or leaves litter: namespace deletion, the garbage collector of owned
-// objects, the clean-up of pods whose node is gone, of device claims, and of jobs whose time is over.
+// It also runs kube-controller-manager's controllers of workloads, volumes, budgets, quotas, taints
+// and deletion, each under its own service account: controllers.go lists them.
 //
 // What it is not: it makes no volumes (package simulator does), and runs no service
 // accounts for pods and no kubelet. A silent node stays as it is: heartbeats are not asked for.
@@ -61,10 +55,8 @@ type Cluster struct {
 	err  error // why it ended; read it after done
 }
 
-// Start brings a cluster up and returns once it serves: every check of /readyz
-// passes (so the RBAC roles and the system priority classes exist) and the
-// system namespaces are there. ctx bounds the start only; call Stop to end the
-// cluster. On an error nothing is left running.
+// Start brings a cluster up and returns once it serves, with the RBAC roles, the priority classes and the
+// namespaces of the system. ctx bounds the start only; call Stop to end the cluster. On an error nothing is left running.
 func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	if cfg.Progress == nil {
 		cfg.Progress = func(string) {}

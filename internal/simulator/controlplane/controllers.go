@@ -2,195 +2,182 @@ package controlplane
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"slices"
-	"sync"
+	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apiserver/pkg/authentication/serviceaccount"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/quota/v1/generic"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
-	batchinformers "k8s.io/client-go/informers/batch/v1"
-	coreinformers "k8s.io/client-go/informers/core/v1"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/metadata/metadatainformer"
-	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/scale"
+	upstream "k8s.io/kubernetes/pkg/controller"
+	"k8s.io/kubernetes/pkg/controller/garbagecollector"
+	"k8s.io/kubernetes/pkg/controller/namespace"
+	"k8s.io/kubernetes/pkg/controller/resourcequota"
+	"k8s.io/kubernetes/pkg/controller/tainteviction"
+	"k8s.io/kubernetes/pkg/controller/ttlafterfinished"
+	"k8s.io/kubernetes/pkg/controller/volume/ephemeral"
+	"k8s.io/kubernetes/pkg/controller/volume/persistentvolume"
+	quotainstall "k8s.io/kubernetes/pkg/quota/v1/install"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/reconcile"
+	common "wasmkwokwizardry.io/regex-scheduling/internal/controllers"
+	minor "wasmkwokwizardry.io/regex-scheduling/internal/minor/controlplane"
 )
 
-const workers = 2
+const syncPeriod = 30 * time.Second // for kinds that appear later, as upstream
 
-type controller struct {
-	// account is its service account in kube-system, to which the API server
-	// binds the rights that it needs.
-	account string
-	// make adds its loops to the running ones.
-	make func(ctx context.Context, r *controllers, as identity) error
-}
-
-type controllers struct {
-	shared     informers.SharedInformerFactory
-	metaShared metadatainformer.SharedInformerFactory
-	started    chan struct{} // closed once these are
-	loops      []func(context.Context)
-
-	cancel  context.CancelFunc
-	running sync.WaitGroup
-}
-
-func (r *controllers) core() coreinformers.Interface   { return r.shared.Core().V1() }
-func (r *controllers) batch() batchinformers.Interface { return r.shared.Batch().V1() }
-
-// startControllers runs controllers until stop. Their informers are shared, and
-// have the identity of kube-controller-manager itself.
-func (m *manager) startControllers(which []controller) (*controllers, error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	r := &controllers{started: make(chan struct{}), cancel: cancel}
-	if err := m.make(ctx, which, r); err != nil {
-		cancel()
-		return nil, err
-	}
-	for _, loop := range r.loops {
-		r.running.Go(func() { loop(ctx) })
-	}
-	r.shared.Start(ctx.Done())
-	r.metaShared.Start(ctx.Done())
-	close(r.started)
-	return r, nil
-}
-
-func (m *manager) make(ctx context.Context, which []controller, r *controllers) error {
-	own, err := m.identity("system:kube-controller-manager")
-	if err != nil {
-		return err
-	}
-	r.shared = informers.NewSharedInformerFactoryWithOptions(own, 0, informers.WithTransform(reconcile.StripManagedFields))
-	r.metaShared = metadatainformer.NewSharedInformerFactoryWithOptions(own.metadata, 0, metadatainformer.WithTransform(reconcile.StripManagedFields))
-	for _, one := range which {
-		// A certificate stands in for the token of the account, so that there need be no such object.
-		as, err := m.identity(serviceaccount.MakeUsername(metav1.NamespaceSystem, one.account), serviceaccount.MakeGroupNames(metav1.NamespaceSystem)...)
-		if err == nil {
-			err = one.make(ctx, r, as)
-		}
+// cleaners are the controllers that finish a deletion. Without them a namespace
+// stays Terminating, and what a deleted object owned stays.
+var cleaners = []controller{
+	{"namespace-controller", func(ctx context.Context, r *controllers, as identity) error {
+		return r.run(namespace.NewNamespaceController(ctx, as, as.metadata, as.Discovery().ServerPreferredNamespacedResources,
+			r.core().Namespaces(), 0, corev1.FinalizerKubernetes), nil)
+	}},
+	{"generic-garbage-collector", func(ctx context.Context, r *controllers, as identity) error {
+		collector, err := garbagecollector.NewGarbageCollector(ctx, as, as.metadata, as.mapper(),
+			garbagecollector.DefaultIgnoredResources(), metadataOnly{r.metaShared}, r.started)
 		if err != nil {
-			return fmt.Errorf("controller %s: %w", one.account, err)
+			return err
 		}
-	}
-	return nil
+		r.loops = append(r.loops,
+			func(ctx context.Context) { collector.Run(ctx, workers, syncPeriod) },
+			func(ctx context.Context) { collector.Sync(ctx, as.Discovery(), syncPeriod) })
+		return nil
+	}},
 }
 
-// run adds a controller, unless making it failed. Which of them take a number of workers
-// depends on the minor of Kubernetes.
-func (r *controllers) run(c any, err error) error {
+// keepers are the controllers that delete or free what is not needed any more (pods whose node is gone, pods that a
+// taint evicts, devices of pods that are gone, and jobs some time after their end), and count the objects
+// of quotas. The last counts how many pods of a PodDisruptionBudget may go, which preemption asks for.
+var keepers = []controller{
+	{"pod-garbage-collector", func(_ context.Context, r *controllers, as identity) error {
+		r.loops = append(r.loops, deleteOrphans(as, r.core()))
+		return nil
+	}},
+	{"node-controller", func(ctx context.Context, r *controllers, as identity) error { // whose rights it has in any cluster
+		return r.run(tainteviction.New(ctx, as, r.core().Pods(), r.core().Nodes(), "taint-eviction-controller"))
+	}},
+	{"resource-claim-controller", func(ctx context.Context, r *controllers, as identity) error {
+		return r.run(minor.Claims(ctx, as, r.shared))
+	}},
+	{"ttl-after-finished-controller", func(ctx context.Context, r *controllers, as identity) error {
+		return r.run(ttlafterfinished.New(ctx, r.batch().Jobs(), as), nil)
+	}},
+	quotas,
+	{common.Disruption.Name, func(ctx context.Context, r *controllers, as identity) error {
+		mapper := as.mapper()
+		scales, err := scale.NewForConfig(as.config, mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(as.Discovery()))
+		if err != nil {
+			return err
+		}
+		return r.run(common.Disruption.Make(ctx, common.Access{Client: as, Shared: r.shared, Mapper: mapper, Scales: scales}))
+	}},
+}
+
+// volumeResync is how often claims are looked at that nothing has happened to: so
+// long one may wait for a volume that was made after it. Upstream it is 15 seconds,
+// in which a person at the page gives up.
+const volumeResync = 2 * time.Second
+
+// volumes are the controllers of claims. The binder has none of the volume plugins
+// that are compiled into Kubernetes: they would make and delete files of this machine.
+var volumes = []controller{
+	{"persistent-volume-binder", func(ctx context.Context, r *controllers, as identity) error {
+		return r.run(persistentvolume.NewController(ctx, persistentvolume.ControllerParameters{
+			KubeClient:                as,
+			SyncPeriod:                volumeResync,
+			VolumeInformer:            r.core().PersistentVolumes(),
+			ClaimInformer:             r.core().PersistentVolumeClaims(),
+			ClassInformer:             r.shared.Storage().V1().StorageClasses(),
+			PodInformer:               r.core().Pods(),
+			NodeInformer:              r.core().Nodes(),
+			EnableDynamicProvisioning: true,
+		}))
+	}},
+	{"ephemeral-volume-controller", func(ctx context.Context, r *controllers, as identity) error {
+		return r.run(ephemeral.NewController(ctx, as, r.core().Pods(), r.core().PersistentVolumeClaims()))
+	}},
+}
+
+var workloads = shared(common.Workloads...)
+
+// nodeMonitorPeriod is how soon a node that is not ready gets the taint that evicts pods, as upstream.
+const nodeMonitorPeriod = 5 * time.Second
+
+// nodes is the controller that taints nodes that are cordoned or not ready.
+var nodes = shared(common.NodeLifecycleEvery(nodeMonitorPeriod))
+
+// shared are controllers that what-ifs run, too.
+func shared(all ...common.Controller) (of []controller) {
+	for _, one := range all {
+		of = append(of, controller{one.Name, func(ctx context.Context, r *controllers, as identity) error {
+			return r.run(one.Make(ctx, common.Access{Client: as, Shared: r.shared}))
+		}})
+	}
+	return of
+}
+
+func (i identity) mapper() *restmapper.DeferredDiscoveryRESTMapper {
+	return restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(i.Discovery()))
+}
+
+// metadataOnly gives the garbage collector as much of each object as it needs. The
+// other controllers, which come and go, have informers of whole objects.
+type metadataOnly struct {
+	metadatainformer.SharedInformerFactory
+}
+
+func (m metadataOnly) ForResource(resource schema.GroupVersionResource) (informers.GenericInformer, error) {
+	return m.SharedInformerFactory.ForResource(resource), nil
+}
+
+// quotaRecount is of all quotas, as upstream: else only one whose objects have changed is counted.
+const quotaRecount = 5 * time.Minute
+
+// quotas counts what a ResourceQuota limits. The API server's admission rejects what would exceed a quota that has
+// been counted.
+var quotas = controller{"resourcequota-controller", func(ctx context.Context, r *controllers, as identity) error {
+	objects := countedObjects{metadataOnly{r.metaShared}, r.shared}
+	config, err := minor.Quotas(generic.ListerFuncForResourceFunc(objects.ForResource), r.shared)
 	if err != nil {
 		return err
 	}
-	switch c := c.(type) {
-	case interface{ Run(context.Context) }:
-		r.loops = append(r.loops, c.Run)
-	case interface{ Run(context.Context, int) }:
-		r.loops = append(r.loops, func(ctx context.Context) { c.Run(ctx, workers) })
-	default:
-		return fmt.Errorf("%T has no known Run method", c)
-	}
-	return nil
-}
-
-// stop may be called on nil.
-func (r *controllers) stop() {
-	if r == nil {
-		return
-	}
-	r.cancel()
-	r.shared.Shutdown()
-	r.metaShared.Shutdown()
-	r.running.Wait()
-}
-
-type identity struct {
-	kubernetes.Interface
-	metadata metadata.Interface
-	config   *rest.Config
-}
-
-// manager starts and stops controllers: what kube-controller-manager is to a
-// cluster of machines.
-type manager struct {
-	cluster    *Cluster
-	identities map[string]identity // by user, so that controllers that start again keep their connections
-
-	mu      sync.Mutex
-	running *controllers // nil while they are paused
-	stopped bool
-}
-
-func startManager(c *Cluster, paused bool) (*manager, error) {
-	m := &manager{cluster: c, identities: map[string]identity{}}
-	if paused {
-		return m, nil
-	}
-	return m, m.resume()
-}
-
-// identity returns that of a user, and makes it the first time.
-func (m *manager) identity(user string, groups ...string) (identity, error) {
-	if known, ok := m.identities[user]; ok {
-		return known, nil
-	}
-	config, err := m.cluster.ClientConfig(user, groups...)
+	discover := as.Discovery().ServerPreferredNamespacedResources
+	c, err := resourcequota.NewController(ctx, &resourcequota.ControllerOptions{
+		QuotaClient:               as.CoreV1(),
+		ResourceQuotaInformer:     r.core().ResourceQuotas(),
+		ResyncPeriod:              upstream.StaticResyncPeriodFunc(quotaRecount),
+		InformerFactory:           objects,
+		ReplenishmentResyncPeriod: upstream.NoResyncPeriodFunc,
+		DiscoveryFunc:             discover,
+		IgnoredResourcesFunc:      config.IgnoredResources,
+		InformersStarted:          r.started,
+		Registry:                  generic.NewRegistry(config.Evaluators()),
+		UpdateFilter:              quotainstall.DefaultUpdateFilter(),
+	})
 	if err != nil {
-		return identity{}, err
+		return err
 	}
-	client, err := kubernetes.NewForConfig(config)
-	meta, metaErr := metadata.NewForConfig(config)
-	if err := errors.Join(err, metaErr); err != nil {
-		return identity{}, fmt.Errorf("client of %s: %w", user, err)
-	}
-	m.identities[user] = identity{client, meta, config}
-	return m.identities[user], nil
-}
-
-// stop ends all controllers. It may be called on nil, and again.
-func (m *manager) stop() {
-	if m == nil {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.stopped {
-		m.stopped = true
-		m.running.stop()
-	}
-}
-
-var errStopped = errors.New("the control plane was stopped")
-
-// Pause stops the controllers, and returns when the last of them has stopped. So many
-// objects can be made or deleted that belong together, such as a ReplicaSet and
-// its pods, without a controller acting on half of them. Resume starts them again:
-// then they see the whole.
-func (c *Cluster) Pause() error {
-	m := c.manager
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.stopped {
-		return errStopped
-	}
-	m.running.stop()
-	m.running = nil
+	r.loops = append(r.loops,
+		func(ctx context.Context) { c.Run(ctx, workers) },
+		func(ctx context.Context) { c.Sync(ctx, discover, syncPeriod) })
 	return nil
+}}
+
+// countedObjects has whole objects of the kinds of which a quota limits more than their number, and the garbage
+// collector's informers of all others.
+type countedObjects struct {
+	metadataOnly
+	whole informers.SharedInformerFactory
 }
 
-// Resume ends a pause, also the one that a cluster was started with.
-func (c *Cluster) Resume() error { return c.manager.resume() }
-
-func (m *manager) resume() (err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.running == nil && !m.stopped {
-		m.running, err = m.startControllers(slices.Concat(cleaners, keepers, nodes, volumes, workloads))
+func (c countedObjects) ForResource(resource schema.GroupVersionResource) (informers.GenericInformer, error) {
+	switch resource.Resource {
+	case "pods", "services", "persistentvolumeclaims", "resourceclaims":
+		return c.whole.ForResource(resource)
 	}
-	return err
+	return c.metadataOnly.ForResource(resource)
 }

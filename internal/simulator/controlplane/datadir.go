@@ -77,9 +77,7 @@ func (d *dataDir) open() (err error) {
 
 func (d *dataDir) socket() string { return filepath.Join(d.sockets, "etcd.sock") }
 
-func (d *dataDir) path(elem ...string) string {
-	return filepath.Join(append([]string{d.root}, elem...)...)
-}
+func (d *dataDir) path(name string) string { return filepath.Join(d.root, name) }
 
 func (d *dataDir) close() error {
 	var errs []error

@@ -1,11 +1,16 @@
 package controlplane
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"strconv"
+	"syscall"
 
 	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 	"google.golang.org/grpc"
 )
 
@@ -25,11 +30,9 @@ type etcdServer struct {
 
 func startEtcd(dir *dataDir) (s *etcdServer, err error) {
 	s = &etcdServer{endpoint: "unix://" + dir.socket()}
-	onCrash := &crash{dir: dir}
-
 	cfg := embed.NewConfig()
 	cfg.Dir = dir.path(etcdDir)
-	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zapLogger("etcd").WithOptions(onCrash.options()...))
+	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zapLogger("etcd").WithOptions(zap.WithPanicHook(crash{dir}), zap.WithFatalHook(crash{dir})))
 	cfg.ListenClientUrls = []url.URL{{Scheme: "unix", Path: dir.socket()}}
 	// A single member has no peers: the advertised addresses only satisfy
 	// etcd's checks and its membership record, and are not dialled.
@@ -47,16 +50,10 @@ func startEtcd(dir *dataDir) (s *etcdServer, err error) {
 	// The only way to the grpc server, which stop needs.
 	cfg.ServiceRegister = func(g *grpc.Server) { s.grpc = g }
 
-	if s.etcd, err = start(cfg); err != nil {
+	if s.etcd, err = embed.StartEtcd(cfg); err != nil {
 		return nil, fmt.Errorf("start etcd in %s: %w", cfg.Dir, dir.explain(err))
 	}
-	onCrash.running.Store(true)
 	return s, nil
-}
-
-func start(cfg *embed.Config) (etcd *embed.Etcd, err error) {
-	defer recovered(&err)
-	return embed.StartEtcd(cfg)
 }
 
 // waitReady waits until etcd has elected itself. Requests that are made before that
@@ -78,4 +75,34 @@ func (s *etcdServer) stop() {
 		s.grpc.Stop()
 	}
 	s.etcd.Close()
+}
+
+// crash is what etcd calls when it cannot go on, in place of a panic or an exit without a
+// word: a full disk is the most likely cause. Its own goroutines fail, which cannot be recovered.
+type crash struct{ dir *dataDir }
+
+// OnWrite does not return.
+func (c crash) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
+	err := errors.New(entry.Message)
+	for _, field := range fields {
+		cause, ok := field.Interface.(error)
+		if ok && field.Type == zapcore.ErrorType {
+			err = fmt.Errorf("%s: %w", entry.Message, cause)
+		}
+	}
+	fmt.Fprintf(os.Stderr, "simulator: etcd: %v\n", c.dir.explain(err))
+	_ = c.dir.close()
+	os.Exit(1)
+}
+
+// explain says what to do about a full disk.
+func (d *dataDir) explain(err error) error {
+	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) && !errors.Is(err, syscall.EFBIG) {
+		return err
+	}
+	other := "another directory as --data-dir"
+	if d.temporary {
+		other = "a directory on another disk as TMPDIR"
+	}
+	return fmt.Errorf("%w: there is no room in %s: make some (etcd takes 130 MB at its start), or give %s", err, d.root, other)
 }

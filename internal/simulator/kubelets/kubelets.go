@@ -1,21 +1,15 @@
 // Package kubelets does what the kubelets of a cluster's nodes would, as far as
-// the API shows it, so that nodes that exist only in the API become Ready with
-// capacity, and pods that the scheduler bound to them become Running with an
+// the API shows it: nodes that exist only in the API become Ready with
+// capacity, and pods that are bound to them become Running with an
 // address, finish when a Job owns them or they say when, and go when they are deleted.
 //
-// It looks at what is there, not at what has happened to it: each look at a node
-// or a pod does what is missing, and an object that failed is looked at again. Writes
-// carry the resource version that was looked at, so they meet no other object and
-// undo no one else's change.
-//
-// What it is not: it runs no container and no endpoint (no logs, no exec), places
+// It runs no container and no endpoint (no logs, no exec), places
 // no pod, and deletes only pods that are already marked as deleted.
 package kubelets
 
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
 	"runtime"
 	"slices"
@@ -43,13 +37,10 @@ type kubelets struct {
 }
 
 // Start makes every node of the cluster Ready that does not say that it is not, and every bound pod Running, now
-// and until ctx is done. The pods of a node whose Ready condition is Unknown stay as they are: its kubelet is silent. The informers of nodes and pods in shared must have synced:
-// theirs are the addresses that are taken. client must be allowed to update the status
-// of nodes and pods, to delete pods, and to write leases. What fails is tried again,
-// and written to logs, one Write each. After the end of ctx, wait until the last
-// request has ended with the result.
-func Start(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory, logs io.Writer) (wait func(), err error) {
-	warnings := log.New(logs, "", 0)
+// and until ctx is done. The pods of a node whose Ready condition is Unknown stay as they are: its kubelet is silent.
+// The informers of nodes and pods in shared must have synced: theirs are the addresses that are taken. What fails is
+// tried again, and written to warnings. wait returns when the last request has ended.
+func Start(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory, warnings *log.Logger) (wait func(), err error) {
 	nodes, pods := shared.Core().V1().Nodes(), shared.Core().V1().Pods()
 	index := pods.Informer().GetIndexer()
 	if err := index.AddIndexers(podIndexers); err != nil {

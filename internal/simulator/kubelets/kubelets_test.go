@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"net"
 	"net/http"
 	"os"
@@ -74,7 +75,7 @@ func startAll(config *rest.Config) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	shared.Start(ctx.Done())
 	shared.WaitForCacheSync(ctx.Done())
-	wait, err := Start(ctx, client, shared, &logs)
+	wait, err := Start(ctx, client, shared, log.New(&logs, "", 0))
 	stop = func() {
 		cancel()
 		wait()

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -31,24 +30,6 @@ func TestNodesThatAreRecreatedAreReadyAndHaveRoom(t *testing.T) {
 			usableNode(t, name(i))
 		}
 		inParallel(nodes, func(i int) { deleteNode(t, name(i)) })
-	}
-}
-
-// What a successor is said to have must be its own.
-func TestNodeThatIsMadeAgainSmallerIsSmaller(t *testing.T) {
-	small := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourcePods: resource.MustParse("5")}
-	for range 5 {
-		makeNode(t, "shrinks")
-		deleteNode(t, "shrinks")
-		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "shrinks"}, Status: corev1.NodeStatus{Capacity: small, Allocatable: small}}
-		if _, err := client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		node = usableNode(t, "shrinks")
-		if node.Status.Allocatable.Pods().Value() != 5 {
-			t.Fatalf("allocatable %v, want 5 pods", node.Status.Allocatable)
-		}
-		deleteNode(t, "shrinks")
 	}
 }
 

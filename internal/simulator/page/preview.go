@@ -123,7 +123,7 @@ func (p *page) viewOf(a *annotated, scheduler string, policy regex.Policy, reads
 	case value == nil && exclude == nil:
 		return previewView{Tone: "quiet", Says: "No regex: names do not limit this pod."}, nil
 	}
-	names, total, _, err := p.sim.Preview(value, exclude)
+	names, total, err := p.sim.Preview(value, exclude)
 	var wrong *regex.PatternError
 	if errors.As(err, &wrong) {
 		return previewView{Tone: "failing", Says: wrong.Error()}, nil

@@ -14,7 +14,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
@@ -43,7 +42,7 @@ type found struct {
 func (p *page) try(title, again string, cluster *snapshot.Snapshot, do func(context.Context, engine.Options, engine.Progress) (found, error)) *job {
 	config := p.sim.SchedulerConfig()
 	return p.whatIf(&job{Title: title, Again: again}, func(ctx context.Context, job *job) (outcome, error) {
-		o, done, err := simulator.WhatIf(config, p.sim.Plugins())
+		o, done, err := p.sim.WhatIf(config)
 		if err != nil {
 			return outcome{}, err
 		}

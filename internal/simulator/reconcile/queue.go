@@ -30,8 +30,7 @@ const (
 	retryAtMost = 5 * time.Second
 )
 
-// Queue has each object of a kind looked at, again and again until that succeeds,
-// and by no other at the same time.
+// Queue has each object of a kind looked at until that succeeds, one look at a time.
 type Queue struct {
 	kind     string // as warnings name it
 	look     func(context.Context, cache.ObjectName) error

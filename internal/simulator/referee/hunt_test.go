@@ -66,7 +66,7 @@ func number(t *testing.T, variable string, without int) int {
 }
 
 // report writes a case as a scenario that expects what the live cluster comes to.
-func report(t *testing.T, name string, c *hunt.Case, f found) {
+func report(t *testing.T, name string, c hunt.Case, f found) {
 	c.Expect(f.live)
 	text := fmt.Sprintf("# predicted:\n#   %s\n# live: %v\n%s", strings.Join(f.predicted, "\n#   "), f.err, c.Text())
 	t.Errorf("%s:\n%s", name, text)
@@ -89,8 +89,8 @@ type found struct {
 
 // compare asks the engine first, several times: of a case that leaves a choice there is nothing to compare. The parts
 // of a change are made one after the other, each when nothing more comes of the one before.
-func (h *hunter) compare(ctx context.Context, c *hunt.Case) (f found) {
-	for i, variant := range []*hunt.Case{c, c.Reversed(), c, c.Reversed()} {
+func (h *hunter) compare(ctx context.Context, c hunt.Case) (f found) {
+	for i, variant := range []hunt.Case{c, c.Reversed(), c, c.Reversed()} {
 		lines, err := predicted(ctx, variant, uint64(i+1), i != 2)
 		if err != nil {
 			return found{verdict: "invalid", err: err}
@@ -117,7 +117,7 @@ func (h *hunter) compare(ctx context.Context, c *hunt.Case) (f found) {
 	return f
 }
 
-func (h *hunter) live(ctx context.Context, c *hunt.Case, predicted []string) (lines []string, entered bool, err error) {
+func (h *hunter) live(ctx context.Context, c hunt.Case, predicted []string) (lines []string, entered bool, err error) {
 	s, err := c.Scenario()
 	if err != nil {
 		return nil, false, err
@@ -136,9 +136,9 @@ func (h *hunter) live(ctx context.Context, c *hunt.Case, predicted []string) (li
 const shrinkTime = 2 * time.Minute
 
 // shrink makes a case smaller as long as it differs in the same kind of thing.
-func (h *hunter) shrink(ctx context.Context, c *hunt.Case, as found) *hunt.Case {
+func (h *hunter) shrink(ctx context.Context, c hunt.Case, as found) hunt.Case {
 	until := time.Now().Add(shrinkTime)
-	return hunt.Shrink(c, func(smaller *hunt.Case) bool {
+	return hunt.Shrink(c, func(smaller hunt.Case) bool {
 		if time.Now().After(until) {
 			return false
 		}
@@ -166,7 +166,7 @@ func (f found) kind() (all []string) {
 }
 
 // predicted is what the engine comes to. Eagerly it goes on after each request of the change, otherwise after all.
-func predicted(ctx context.Context, c *hunt.Case, seed uint64, eagerly bool) (lines []string, err error) {
+func predicted(ctx context.Context, c hunt.Case, seed uint64, eagerly bool) (lines []string, err error) {
 	s, err := c.Scenario()
 	if err != nil {
 		return nil, err

@@ -55,9 +55,8 @@ func resultsOf(a *recorder.Attempt) map[string]string {
 	return results
 }
 
-// verdicts are the verdicts of the plugins that were called: success, or their message, which
-// is empty where the plugin is not applicable to the pod. Where that is known without
-// asking it, the plugin is omitted.
+// verdicts are what the plugins said that were called: success, or their message, which
+// is empty where the plugin is not applicable to the pod.
 func verdicts(all []recorder.PluginVerdict, skipped bool) byPlugin {
 	results := byPlugin{}
 	for _, v := range all {
@@ -74,8 +73,7 @@ func verdicts(all []recorder.PluginVerdict, skipped bool) byPlugin {
 	return results
 }
 
-// limits are the nodes that a PreFilter named. Where more than one did, those are
-// known that all of them named.
+// limits are the nodes that a PreFilter named. Where more than one did, it is known which nodes all of them named.
 func limits(a *recorder.Attempt) map[string][]string {
 	results := map[string][]string{}
 	for _, v := range a.PreFilter {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log"
 	"slices"
 	"strings"
@@ -29,8 +28,8 @@ type writer struct {
 
 // Start writes the annotations of all pods for which the recorder has a scheduled
 // attempt from now on, until ctx is done. warnings gets what cannot be written.
-func Start(ctx context.Context, client kubernetes.Interface, attempts *recorder.Recorder, warnings io.Writer) (wait func()) {
-	w := &writer{client, attempts, log.New(warnings, "", 0)}
+func Start(ctx context.Context, client kubernetes.Interface, attempts *recorder.Recorder, warnings *log.Logger) (wait func()) {
+	w := &writer{client, attempts, warnings}
 	queue := reconcile.NewQueue("pod", w.write, w.warnings)
 	attempts.OnScheduled = func(pod *v1.Pod) { queue.Add(pod) }
 	return reconcile.Run(ctx, queue)

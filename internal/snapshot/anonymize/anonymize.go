@@ -24,6 +24,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -42,19 +43,13 @@ func anonymize(s *snapshot.Snapshot, annotations []string, random *rand.Rand) {
 	found := secrets{}
 	replace(s, found.inText, found.inPattern)
 	w := newWords(found, random)
-	p := &patterns{words: w, done: map[string]string{}, remarks: map[string]string{}}
+	p := &patterns{words: w, done: map[string]string{}}
 	for i := range s.Nodes {
 		p.nodes = append(p.nodes, s.Nodes[i].Name)
 		p.after = append(p.after, w.text(s.Nodes[i].Name))
 	}
 	replace(s, w.text, p.translate)
-	for i := range s.Pods {
-		p.note(&s.Pods[i])
-	}
-	source := s.Source
-	if source == nil {
-		source = &snapshot.Source{}
-	}
+	source := ptr.Deref(s.Source, snapshot.Source{})
 	s.Source = &snapshot.Source{
 		Version: source.Version, Taken: source.Taken, Objects: source.Objects, Anonymized: true,
 		Notes: slices.Concat(source.Notes, kept),

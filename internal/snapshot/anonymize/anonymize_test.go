@@ -8,9 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
@@ -20,51 +18,44 @@ import (
 
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
-// sample is a cluster of nodes, and a pod for each pattern.
-func sample(random *rand.Rand, nodes int, patterns []string) *snapshot.Snapshot {
-	s := &snapshot.Snapshot{Source: &snapshot.Source{Cluster: "acme", Server: "https://acme.example", NodeSelector: "team=acme"}}
-	for i := range nodes {
-		name := fmt.Sprintf("%s-%s-%d", []string{"acme", "ip"}[random.IntN(2)], []string{"kubecon", "cncf", "Kube"}[random.IntN(3)], i)
-		name = strings.ToLower(name)
-		s.Nodes = append(s.Nodes, v1.Node{
-			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
-				v1.LabelHostname: name, "zone": []string{"eu-west-1a", "eu-west-1b"}[i%2], "tier": []string{"gold", "hush"}[i/2%2], "rank": fmt.Sprint(i), v1.LabelOSStable: "linux",
-			}},
-			Spec: v1.NodeSpec{Taints: []v1.Taint{{Key: "team", Value: "payments", Effect: v1.TaintEffectNoSchedule}}},
-		})
-	}
-	for i, pattern := range patterns {
-		s.Pods = append(s.Pods, v1.Pod{
-			ObjectMeta: metav1.ObjectMeta{
-				Name: fmt.Sprint("payments-", i), Namespace: "acme-payments", Labels: map[string]string{"app": "payments"},
-				Annotations: map[string]string{regex.Annotation: pattern},
-			},
-			Spec: v1.PodSpec{
-				NodeSelector: map[string]string{"zone": "eu-west-1a"},
-				Affinity:     &v1.Affinity{NodeAffinity: affinity(s.Nodes[i].Name)},
-				Tolerations:  []v1.Toleration{{Key: "team", Operator: v1.TolerationOpEqual, Value: "payments", Effect: v1.TaintEffectNoSchedule}},
-				TopologySpreadConstraints: []v1.TopologySpreadConstraint{{
-					TopologyKey: "zone", MaxSkew: 1, WhenUnsatisfiable: v1.DoNotSchedule, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "payments"}},
-				}},
-				Containers: []v1.Container{{Name: "hush", Image: "registry.acme.example/payments:latest"}},
-			},
-		})
-	}
-	s.ReplicaSets = []appsv1.ReplicaSet{{ObjectMeta: metav1.ObjectMeta{Name: "payments", Namespace: "acme-payments"}, Spec: appsv1.ReplicaSetSpec{
-		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "payments"}},
-		Template: v1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "payments"}, Annotations: map[string]string{regex.Annotation: "acme-.*"}}},
-	}}}
-	return s
-}
+const (
+	sampleNode = `
+- metadata: {name: %[1]s, labels: {kubernetes.io/hostname: %[1]s, zone: eu-west-1%[2]s, tier: %[3]s, rank: "%[4]d", kubernetes.io/os: linux}}
+  spec: {taints: [{key: team, value: payments, effect: NoSchedule}]}`
+	samplePod = `
+- metadata: {name: payments-%d, namespace: acme-payments, labels: {app: payments}, annotations: {scheduler.wasmkwokwizardry.io/regex: %q}}
+  spec:
+    nodeSelector: {zone: eu-west-1a}
+    tolerations: [{key: team, operator: Equal, value: payments, effect: NoSchedule}]
+    topologySpreadConstraints: [{topologyKey: zone, maxSkew: 1, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: payments}}}]
+    containers: [{name: hush, image: "registry.acme.example/payments:latest"}]
+    affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
+      {matchFields: [{key: metadata.name, operator: In, values: [%s]}]},
+      {matchExpressions: [{key: tier, operator: NotIn, values: [gold]}, {key: rank, operator: Gt, values: ["20"]}]}]}}}`
+	sampleSet = `
+replicaSets:
+- metadata: {name: payments, namespace: acme-payments}
+  spec: {selector: {matchLabels: {app: payments}},
+    template: {metadata: {labels: {app: payments}, annotations: {scheduler.wasmkwokwizardry.io/regex: acme-.*}}}}
+`
+)
 
-func affinity(node string) *v1.NodeAffinity {
-	return &v1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{
-		{MatchFields: []v1.NodeSelectorRequirement{{Key: "metadata.name", Operator: v1.NodeSelectorOpIn, Values: []string{node}}}},
-		{MatchExpressions: []v1.NodeSelectorRequirement{
-			{Key: "tier", Operator: v1.NodeSelectorOpNotIn, Values: []string{"gold"}},
-			{Key: "rank", Operator: v1.NodeSelectorOpGt, Values: []string{"20"}},
-		}},
-	}}}
+// sample is a cluster of nodes, and a pod for each pattern.
+func sample(t *testing.T, random *rand.Rand, nodes int, patterns []string) *snapshot.Snapshot {
+	t.Helper()
+	var names []string
+	text := "source: {cluster: acme, server: https://acme.example, nodeSelector: team=acme}\nnodes:"
+	for i := range nodes {
+		names = append(names, fmt.Sprintf("%s-%s-%d", []string{"acme", "ip"}[random.IntN(2)], []string{"kubecon", "cncf", "kube"}[random.IntN(3)], i))
+		text += fmt.Sprintf(sampleNode, names[i], []string{"a", "b"}[i%2], []string{"gold", "hush"}[i/2%2], i)
+	}
+	text += "\npods:"
+	for i, pattern := range patterns {
+		text += fmt.Sprintf(samplePod, i, pattern, names[i])
+	}
+	s, _, err := snapshot.Read(strings.NewReader(text + sampleSet))
+	testkit.Must(t, err)
+	return s
 }
 
 // patternsOfAllKinds are translated word by word, or cut through words, or are
@@ -78,8 +69,8 @@ func TestSchedulersDecideAsBefore(t *testing.T) {
 	outcomes := map[bool]int{}
 	for seed := range uint64(8) {
 		nodes := 40 + 300*int(seed%2) // of the many, no list is short enough for a regex
-		s := sample(seeded(seed), nodes, patternsOfAllKinds)
-		was := sample(seeded(seed), nodes, patternsOfAllKinds)
+		s := sample(t, seeded(seed), nodes, patternsOfAllKinds)
+		was := sample(t, seeded(seed), nodes, patternsOfAllKinds)
 		anonymize(s, nil, seeded(seed))
 		pod, node := s.Pods[0], s.Nodes[0]
 		if pod.Labels["app"] != s.ReplicaSets[0].Spec.Selector.MatchLabels["app"] || !strings.HasSuffix(pod.Spec.Containers[0].Image, ":latest") ||
@@ -88,7 +79,7 @@ func TestSchedulersDecideAsBefore(t *testing.T) {
 		}
 		for i := range s.Pods {
 			noted := slices.ContainsFunc(s.Source.Notes, func(n snapshot.Notice) bool {
-				return n.About == "pod "+s.Pods[i].Namespace+"/"+s.Pods[i].Name && strings.Contains(n.Reason, "is not kept")
+				return n.About == "regex "+s.Pods[i].Annotations[regex.Annotation] && strings.Contains(n.Reason, "is not kept")
 			})
 			outcomes[noted]++
 			before, after := byRegex(t, was, i), byRegex(t, s, i)
@@ -152,7 +143,7 @@ func inFile(t *testing.T, s *snapshot.Snapshot) map[string]bool {
 func TestAnonymizeShowsNoSecret(t *testing.T) {
 	secret := []string{"acme", "kubecon", "cncf", "payments", "eu", "west", "gold", "hush"}
 	for seed := range uint64(100) {
-		s := sample(seeded(1), 8, []string{"^acme-kubecon-[0-9]+$", "kube.*", "payments|acme"})
+		s := sample(t, seeded(1), 8, []string{"^acme-kubecon-[0-9]+$", "kube.*", "payments|acme"})
 		anonymize(s, nil, seeded(seed))
 		shown := inFile(t, s)
 		for _, word := range secret {
@@ -168,7 +159,7 @@ func TestAnonymizeShowsNoSecret(t *testing.T) {
 func TestAnonymizeDrawsOtherWordsForEachSnapshot(t *testing.T) {
 	var files [2]bytes.Buffer
 	for i := range files {
-		s := sample(seeded(1), 8, []string{"acme"})
+		s := sample(t, seeded(1), 8, []string{"acme"})
 		Snapshot(s, nil)
 		testkit.Must(t, s.WriteYAML(&files[i]))
 	}

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	v1 "k8s.io/api/core/v1"
-
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -143,7 +141,6 @@ type patterns struct {
 	nodes   []string          // as they were called
 	after   []string          // as they are called now
 	done    map[string]string // the result for a pattern
-	remarks map[string]string // what a person should know, by what it became
 	notices []snapshot.Notice
 }
 
@@ -151,13 +148,15 @@ func (p *patterns) translate(pattern string) string {
 	if done, ok := p.done[pattern]; ok {
 		return done
 	}
-	done, remark := p.words.pattern(pattern), ""
+	done := p.words.pattern(pattern)
 	wanted, wrong := p.matches(pattern, p.nodes)
 	is, alsoWrong := p.matches(done, p.after)
 	if wrong != alsoWrong || !slices.Equal(wanted, is) {
+		var remark string
 		done, remark = p.list(done, wanted, len(is))
+		p.notices = append(p.notices, snapshot.Notice{About: "regex " + done, Reason: remark})
 	}
-	p.done[pattern], p.remarks[done] = done, remark
+	p.done[pattern] = done
 	return done
 }
 
@@ -184,20 +183,9 @@ func (p *patterns) list(pattern string, wanted []int, is int) (list, remark stri
 	listed := "^(?:" + strings.Join(names, "|") + ")$"
 	now, wrong := p.matches(listed, p.after)
 	if !wrong && slices.Equal(now, wanted) {
-		return listed, fmt.Sprintf("its regex cuts through words, and became a list of the %d nodes that it matches", len(wanted))
+		return listed, fmt.Sprintf("it cut through words, and became a list of the %d nodes that it matches", len(wanted))
 	}
-	return pattern, fmt.Sprintf("its regex is not kept: it matched %d nodes, and now matches %d", len(wanted), is)
-}
-
-// note says what a person should know of a pod's pattern, which is replaced already.
-func (p *patterns) note(pod *v1.Pod) {
-	for _, key := range regex.Default.Keys() {
-		pattern, ok := pod.Annotations[key]
-		remark := p.remarks[pattern]
-		if ok && remark != "" {
-			p.notices = append(p.notices, snapshot.Notice{About: "pod " + pod.Namespace + "/" + pod.Name, Reason: remark})
-		}
-	}
+	return pattern, fmt.Sprintf("it is not kept: it matched %d nodes, and now matches %d", len(wanted), is)
 }
 
 // part is a word of a pattern, or what is not made of words: an escape, a class of

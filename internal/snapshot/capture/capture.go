@@ -9,11 +9,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -27,6 +25,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
@@ -103,54 +102,43 @@ func Read(ctx context.Context, o Options) (*snapshot.Snapshot, error) {
 
 // Namespace is the kubeconfig context's, or empty.
 func (o Options) Namespace() string {
-	file, err := clientcmd.LoadFromFile(o.Kubeconfig)
+	_, context, err := o.load()
 	if err != nil {
 		return "" // Read says what is wrong
 	}
-	its := file.Contexts[cmp.Or(o.Context, file.CurrentContext)]
-	if its != nil {
-		return its.Namespace
-	}
-	return ""
+	return context.Namespace
 }
 
-func (o Options) config() (*rest.Config, string, error) {
-	file, err := clientcmd.LoadFromFile(o.Kubeconfig)
-	unreadable := (*fs.PathError)(nil)
-	if errors.As(err, &unreadable) {
-		return nil, "", fmt.Errorf("kubeconfig: %w", err)
-	} else if err != nil {
-		return nil, "", fmt.Errorf("%s is not a kubeconfig: %w", o.Kubeconfig, err)
-	}
-	if err := clientcmd.ResolveLocalPaths(file); err != nil {
-		return nil, "", fmt.Errorf("kubeconfig %s: %w", o.Kubeconfig, err)
-	}
-	context := cmp.Or(o.Context, file.CurrentContext)
-	its, ok := file.Contexts[context]
-	if !ok {
-		return nil, "", fmt.Errorf("kubeconfig %s: %s", o.Kubeconfig, noContext(context, file.Contexts))
-	}
-	config, err := clientcmd.NewNonInteractiveClientConfig(*file, context, &clientcmd.ConfigOverrides{}, nil).ClientConfig()
+// load reads the kubeconfig.
+func (o Options) load() (clientcmd.ClientConfig, *api.Context, error) {
+	file, err := (&clientcmd.ClientConfigLoadingRules{ExplicitPath: o.Kubeconfig}).Load()
 	if err != nil {
-		return nil, "", fmt.Errorf("kubeconfig %s: context %s: %w", o.Kubeconfig, context, err)
+		return nil, nil, fmt.Errorf("kubeconfig: %w", err)
+	}
+	name := cmp.Or(o.Context, file.CurrentContext)
+	context, ok := file.Contexts[name]
+	if !ok {
+		return nil, nil, fmt.Errorf("kubeconfig %s: there is no context %q in it: it has %q", o.Kubeconfig, name, slices.Sorted(maps.Keys(file.Contexts)))
+	}
+	return clientcmd.NewNonInteractiveClientConfig(*file, name, &clientcmd.ConfigOverrides{}, nil), context, nil
+}
+
+// config is the configuration of a client that only reads, and what the cluster is called.
+func (o Options) config() (*rest.Config, string, error) {
+	file, context, err := o.load()
+	if err != nil {
+		return nil, "", err
+	}
+	config, err := file.ClientConfig()
+	if err != nil {
+		return nil, "", fmt.Errorf("kubeconfig %s: %w", o.Kubeconfig, err)
 	}
 	config.QPS, config.Burst, config.Timeout = 20, 40, patience
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	config.UserAgent = "regex-scheduling-simulator-snapshot"
 	config.WarningHandler = rest.NoWarnings{}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return readOnly{next} })
-	return config, its.Cluster, nil
-}
-
-func noContext[T any](wanted string, there map[string]T) string {
-	names := strings.Join(slices.Sorted(maps.Keys(there)), ", ")
-	switch {
-	case names == "":
-		return "there are no contexts in it: is it a kubeconfig?"
-	case wanted == "":
-		return "it has no current context: choose one with --context: " + names
-	}
-	return fmt.Sprintf("there is no context %s in it: it has %s", wanted, names)
+	return config, context.Cluster, nil
 }
 
 type readOnly struct{ next http.RoundTripper }

@@ -110,10 +110,10 @@ func TestBadKubeconfigIsOneLine(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{"no file", Options{Kubeconfig: "no/such"}, "kubeconfig: open no/such: no such file or directory"},
-		{"no kubeconfig", Options{Kubeconfig: broken}, broken + " is not a kubeconfig: "},
-		{"an empty file", Options{Kubeconfig: empty}, "there are no contexts in it"},
-		{"no such context", Options{Kubeconfig: reader, Context: "prod"}, "there is no context prod in it: it has regex-scheduling"},
+		{"no file", Options{Kubeconfig: "no/such"}, "kubeconfig: stat no/such: no such file or directory"},
+		{"no kubeconfig", Options{Kubeconfig: broken}, "kubeconfig: error loading config file \"" + broken},
+		{"an empty file", Options{Kubeconfig: empty}, `there is no context "" in it: it has []`},
+		{"no such context", Options{Kubeconfig: reader, Context: "prod"}, `there is no context "prod" in it: it has ["regex-scheduling"]`},
 		{"no selector", Options{Kubeconfig: reader, NodeSelector: "a in b"}, `node selector "a in b": `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -5,9 +5,9 @@
 package hunt
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -21,37 +21,35 @@ type (
 )
 
 // Case is a scenario as its three documents: the change, the cluster, and what the change makes.
-type Case struct {
-	change, cluster, made object
-}
+type Case object
+
+var documents = []string{"change", "cluster", "made"}
 
 // Text is the case as a file of a scenario.
-func (c *Case) Text() string {
-	var documents []string
-	for _, document := range []object{c.change, c.cluster, c.made} {
-		text, err := yaml.Marshal(document)
+func (c Case) Text() string {
+	var all []string
+	for _, document := range documents {
+		text, err := yaml.Marshal(c[document])
 		if err != nil {
 			panic(err) // it is made of maps, lists and plain values
 		}
-		documents = append(documents, string(text))
+		all = append(all, string(text))
 	}
-	return strings.Join(documents, "---\n")
+	return strings.Join(all, "---\n")
 }
 
 // Scenario is the case without what is expected.
-func (c *Case) Scenario() (*scenarios.Scenario, error) {
+func (c Case) Scenario() (*scenarios.Scenario, error) {
 	return scenarios.Parse("case", []byte(c.Text()))
 }
 
 // Expect writes what is expected into the case.
-func (c *Case) Expect(lines []string) {
-	c.change["expect"] = lines
-}
+func (c Case) Expect(lines []string) { at(c, "change")["expect"] = lines }
 
 // Reversed is the case with the objects of its cluster in another order, which must not matter.
-func (c *Case) Reversed() *Case {
-	r := c.copy()
-	for _, of := range []object{r.cluster, r.made} {
+func (c Case) Reversed() Case {
+	r := copied(c)
+	for _, of := range []object{at(r, "cluster"), at(r, "made")} {
 		for _, all := range of {
 			slices.Reverse(all.(list))
 		}
@@ -59,26 +57,29 @@ func (c *Case) Reversed() *Case {
 	return r
 }
 
-func (c *Case) copy() *Case { return &Case{copied(c.change), copied(c.cluster), copied(c.made)} }
-
 func copied(value object) (to object) {
-	text, err := yaml.Marshal(value)
+	convert(value, &to)
+	return to
+}
+
+func convert(from, to any) {
+	text, err := json.Marshal(from)
 	if err == nil {
-		err = yaml.Unmarshal(text, &to)
+		err = json.Unmarshal(text, to)
 	}
 	if err != nil {
 		panic(err) // it is made of maps, lists and plain values
 	}
-	return to
 }
 
 // Shrink removes all of a case without which it still differs: objects first, then their fields.
-func Shrink(c *Case, differs func(*Case) bool) *Case {
+func Shrink(c Case, differs func(Case) bool) Case {
 	for depth := 1; depth <= deepest; depth++ {
 		for again := true; again; {
 			again = false
-			for _, path := range c.paths(depth) {
-				smaller := c.without(path)
+			for _, path := range paths(object(c), depth+1) {
+				smaller := Case(copied(c))
+				remove(object(smaller), path)
 				if smaller.isWhole() && differs(smaller) {
 					c = smaller
 					again = depth <= 2 // fields are tried once
@@ -90,19 +91,16 @@ func Shrink(c *Case, differs func(*Case) bool) *Case {
 }
 
 // isWhole reports whether the nodes and the owners of all pods are there: without them it is another case.
-func (c *Case) isWhole() bool {
+func (c Case) isWhole() bool {
 	var names []any
-	for _, all := range c.cluster {
+	for _, all := range at(c, "cluster") {
 		for _, o := range asList(all) {
-			metadata, _ := o.(object)["metadata"].(object)
-			names = append(names, metadata["name"])
+			names = append(names, at(o.(object), "metadata")["name"])
 		}
 	}
-	for _, pod := range asList(c.cluster["pods"]) {
-		metadata, _ := pod.(object)["metadata"].(object)
-		spec, _ := pod.(object)["spec"].(object)
-		of := []any{spec["nodeName"]}
-		for _, owner := range asList(metadata["ownerReferences"]) {
+	for _, pod := range asList(at(c, "cluster")["pods"]) {
+		of := []any{at(pod.(object), "spec")["nodeName"]}
+		for _, owner := range asList(at(pod.(object), "metadata")["ownerReferences"]) {
 			of = append(of, owner.(object)["name"])
 		}
 		if slices.ContainsFunc(of, func(name any) bool { return name != nil && !slices.Contains(names, name) }) {
@@ -117,62 +115,44 @@ const deepest = 8
 
 // paths are the places of all values of a depth, in lists from the last to the first: when one is removed, the places
 // that follow are still right.
-func (c *Case) paths(depth int) (all [][]string) {
-	var walk func(path []string, value any)
-	walk = func(path []string, value any) {
-		if len(path) == depth+1 {
-			all = append(all, path)
-			return
-		}
-		switch value := value.(type) {
-		case object:
-			for _, key := range slices.Sorted(maps.Keys(value)) {
-				walk(append(slices.Clone(path), key), value[key])
-			}
-		case list:
-			for i := range slices.Backward(value) {
-				walk(append(slices.Clone(path), strconv.Itoa(i)), value[i])
-			}
+func paths(value any, depth int) (all [][]any) {
+	below := func(step, value any) {
+		for _, path := range paths(value, depth-1) {
+			all = append(all, append([]any{step}, path...))
 		}
 	}
-	for name, document := range c.documents() {
-		walk([]string{name}, document)
+	if depth == 0 {
+		return [][]any{nil}
+	}
+	switch value := value.(type) {
+	case object:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			below(key, value[key])
+		}
+	case list:
+		for i, one := range slices.Backward(value) {
+			below(i, one)
+		}
 	}
 	return all
 }
 
-func (c *Case) documents() map[string]any {
-	return map[string]any{"change": c.change, "cluster": c.cluster, "made": c.made}
-}
-
-// without is the case without the value at a place.
-func (c *Case) without(path []string) *Case {
-	to := c.copy()
-	documents := to.documents()
-	remove(documents, path)
-	return to
-}
-
 // remove returns a value without what is at a place in it.
-func remove(from any, path []string) any {
+func remove(from any, path []any) any {
 	switch from := from.(type) {
 	case object:
+		key := path[0].(string)
 		if len(path) == 1 {
-			delete(from, path[0])
+			delete(from, key)
 		} else {
-			from[path[0]] = remove(from[path[0]], path[1:])
+			from[key] = remove(from[key], path[1:])
 		}
-		return from
 	case list:
-		i, err := strconv.Atoi(path[0])
-		if err != nil {
-			panic(err) // paths wrote it
-		}
+		i := path[0].(int)
 		if len(path) == 1 {
 			return slices.Delete(from, i, i+1)
 		}
 		from[i] = remove(from[i], path[1:])
-		return from
 	}
 	return from
 }

@@ -2,19 +2,25 @@ package hunt
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/resource"
 	"sigs.k8s.io/yaml"
 )
 
 // Generate makes the case of a seed: two to six nodes with workloads, and a change.
-func Generate(seed uint64) *Case {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), Case: &Case{object{"config": "native"}, object{}, object{}}}
+func Generate(seed uint64) Case {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), change: object{"config": "native"}, made: object{}}
+	g.cluster = g.parse(policies)
 	for i := range 2 + g.IntN(5) {
 		g.node(i, g.cluster)
 	}
-	g.storage()
 	for i := range 1 + g.IntN(3) {
 		g.workload(fmt.Sprintf("old%d", i), g.cluster, true)
 	}
@@ -24,15 +30,17 @@ func Generate(seed uint64) *Case {
 	if g.likely(4) { // one: in which order several come is for chance
 		g.barePod("pending", g.cluster, false)
 	}
-	g.budget()
-	g.policies()
+	if g.likely(4) {
+		add(g.cluster, "podDisruptionBudgets", g.parse("{metadata: {name: $app}, spec: {<minAvailable;maxUnavailable>: <0..2>, selector: {matchLabels: {app: $app}}}}", "$app", pick(g, g.apps...)))
+	}
 	g.ask()
-	return g.Case
+	return Case{"change": g.change, "cluster": g.cluster, "made": g.made}
 }
 
 type generator struct {
 	*rand.Rand
-	*Case
+	change, cluster, made object
+
 	nodes      []*node
 	pods       []string    // that have a node
 	owned      []string    // pods that are recreated
@@ -41,13 +49,12 @@ type generator struct {
 	priorities int
 }
 
-// node is how much room is left on a node, in tenths of CPUs.
+// node is how much room is left on a node.
 type node struct {
-	name, zone string
-	cpu, pods  int
-	ports      []int
-	labels     object
-	taints     list
+	name            string
+	milliCPUs, pods int
+	ports           []v1.ContainerPort
+	taints          list
 }
 
 // likely is true in so many of ten cases.
@@ -55,293 +62,220 @@ func (g *generator) likely(ofTen int) bool { return g.IntN(10) < ofTen }
 
 func pick[T any](g *generator, from ...T) T { return from[g.IntN(len(from))] }
 
-func add(to object, kind string, o object) {
-	all, _ := to[kind].(list)
-	to[kind] = append(all, o)
-}
-
-func (g *generator) node(i int, in object) {
-	n := &node{name: string(rune('a' + i)), zone: pick(g, "x", "w", "z"), cpu: 10 * (1 + g.IntN(5)), pods: 2 + g.IntN(8)}
-	n.labels = object{"kubernetes.io/hostname": n.name, "topology.kubernetes.io/zone": n.zone}
-	if g.likely(5) {
-		n.labels["disk"] = pick(g, "ssd", "hdd")
-	}
-	if g.likely(2) {
-		n.taints = list{g.taint(pick(g, "NoSchedule", "PreferNoSchedule"))}
-	}
-	spec := object{}
-	if len(n.taints) > 0 {
-		spec["taints"] = n.taints
-	}
-	if g.likely(1) {
-		spec["unschedulable"] = true
-	}
-	g.nodes = append(g.nodes, n)
-	add(in, "nodes", object{
-		"metadata": object{"name": n.name, "labels": copied(n.labels)}, "spec": spec,
-		"status": object{"allocatable": g.room(n.cpu, n.pods)},
-	})
-}
-
-func (g *generator) room(cpu, pods int) object {
-	room := object{"cpu": cpus(cpu), "memory": fmt.Sprintf("%dGi", 2+g.IntN(8)), "pods": fmt.Sprint(pods)}
-	if g.likely(4) {
-		room["example.com/gpu"] = fmt.Sprint(1 + g.IntN(2))
-	}
-	return room
-}
-
-func cpus(tenths int) string { return fmt.Sprintf("%dm", 100*tenths) }
-
-func (g *generator) taint(effect string) object {
-	return object{"key": pick(g, "gpu", "team"), "value": pick(g, "x", "w"), "effect": effect}
-}
-
-// priority is a class of its own for each workload: of two that want the same room, one is first.
-func (g *generator) priority() string {
-	g.priorities++
-	name := fmt.Sprintf("p%d", g.priorities)
-	class := object{"metadata": object{"name": name}, "value": 100*g.IntN(20) + g.priorities}
-	if g.likely(2) {
-		class["preemptionPolicy"] = "Never"
-	}
-	add(g.cluster, "priorityClasses", class)
-	return name
-}
-
-// template is the metadata and the spec of the pods of an app.
-func (g *generator) template(app string) object {
-	g.apps = append(g.apps, app)
-	requests := object{}
-	if g.likely(9) {
-		requests["cpu"] = cpus(1 + g.IntN(25))
-	}
-	if g.likely(3) {
-		requests["memory"] = fmt.Sprintf("%dMi", 256*(1+g.IntN(12)))
-	}
-	container := object{"name": "c", "image": "c", "resources": object{"requests": requests}}
-	if g.likely(1) {
-		container["ports"] = list{object{"containerPort": 80, "hostPort": 8080 + g.IntN(2)}}
-	}
-	spec := object{"containers": list{container}, "priorityClassName": g.priority()}
-	metadata := object{"labels": object{"app": app}}
-	if g.likely(2) {
-		metadata["annotations"] = g.annotations()
-	}
-	for _, rule := range []func(app string, spec object){g.selector, g.tolerations, g.affinity, g.antiAffinity, g.spread, g.nodeAffinity, g.initContainer, g.device, g.overhead} {
-		if g.likely(2) {
-			rule(app, spec)
-		}
-	}
-	return object{"metadata": metadata, "spec": spec}
-}
-
-func (g *generator) annotations() object {
-	key := pick(g, "scheduler.wasmkwokwizardry.io/regex", "scheduler.wasmkwokwizardry.io/regex-exclude", "scheduler.wasmkwokwizardry.io/regex-prefer")
-	return object{key: pick(g, "^[ab]$", "^[c-f]$", "a|c", "[^a]", "nothing", "b")}
-}
-
-func (g *generator) selector(_ string, spec object) {
-	if g.likely(5) {
-		spec["nodeSelector"] = object{"disk": pick(g, "ssd", "hdd")}
-	} else {
-		spec["nodeSelector"] = object{"topology.kubernetes.io/zone": pick(g, "x", "w", "z")}
-	}
-}
-
-func (g *generator) tolerations(_ string, spec object) {
-	t := object{"key": pick(g, "gpu", "team"), "operator": "Exists"}
-	if g.likely(5) {
-		t = object{"key": t["key"], "value": pick(g, "x", "w"), "effect": "NoSchedule"}
-	} else if g.likely(5) {
-		t["effect"] = "NoExecute"
-		t["tolerationSeconds"] = 1
-	}
-	spec["tolerations"] = list{t}
-}
-
-func (g *generator) nodeAffinity(_ string, spec object) {
-	term := object{"matchExpressions": list{pick(g,
-		object{"key": "disk", "operator": pick(g, "Exists", "DoesNotExist")},
-		object{"key": "topology.kubernetes.io/zone", "operator": pick(g, "In", "NotIn"), "values": list{pick(g, "x", "w"), "z"}},
-	)}}
-	if g.likely(6) {
-		affinity(spec)["nodeAffinity"] = object{"requiredDuringSchedulingIgnoredDuringExecution": object{"nodeSelectorTerms": list{term}}}
-	} else {
-		affinity(spec)["nodeAffinity"] = object{"preferredDuringSchedulingIgnoredDuringExecution": list{object{"weight": 50, "preference": term}}}
-	}
-}
-
-func affinity(spec object) object {
-	if spec["affinity"] == nil {
-		spec["affinity"] = object{}
-	}
-	return spec["affinity"].(object)
-}
-
-func (g *generator) affinity(_ string, spec object) {
-	g.podAffinity(spec, "podAffinity", pick(g, g.apps...))
-}
-
-func (g *generator) antiAffinity(app string, spec object) {
-	g.podAffinity(spec, "podAntiAffinity", pick(g, append(slices.Clone(g.apps), app, app)...))
-}
-
-func (g *generator) podAffinity(spec object, kind, app string) {
-	term := object{"topologyKey": g.topology(), "labelSelector": object{"matchLabels": object{"app": app}}}
-	if g.likely(7) {
-		affinity(spec)[kind] = object{"requiredDuringSchedulingIgnoredDuringExecution": list{term}}
-	} else {
-		affinity(spec)[kind] = object{"preferredDuringSchedulingIgnoredDuringExecution": list{object{"weight": 100, "podAffinityTerm": term}}}
-	}
-}
-
-func (g *generator) topology() string {
-	return pick(g, "kubernetes.io/hostname", "topology.kubernetes.io/zone")
-}
-
-func (g *generator) spread(app string, spec object) {
-	constraint := object{
-		"maxSkew": 1 + g.IntN(2), "topologyKey": g.topology(), "whenUnsatisfiable": pick(g, "DoNotSchedule", "DoNotSchedule", "ScheduleAnyway"),
-		"labelSelector": object{"matchLabels": object{"app": app}},
-	}
-	if g.likely(3) {
-		constraint["nodeTaintsPolicy"] = "Honor"
-	}
-	if g.likely(2) {
-		constraint["nodeAffinityPolicy"] = "Ignore"
-	}
-	if g.likely(2) && constraint["whenUnsatisfiable"] == "DoNotSchedule" {
-		constraint["minDomains"] = 2 + g.IntN(2)
-	}
-	if g.likely(2) {
-		constraint["matchLabelKeys"] = list{"pod-template-hash"}
-	}
-	spec["topologySpreadConstraints"] = list{constraint}
-}
-
-func (g *generator) initContainer(_ string, spec object) {
-	spec["initContainers"] = list{object{"name": "i", "image": "c", "resources": object{"requests": object{"cpu": cpus(5 + g.IntN(25))}}}}
-}
-
-// device requests an extended resource, which some nodes have.
-func (g *generator) device(_ string, spec object) {
-	resources := spec["containers"].(list)[0].(object)["resources"].(object)
-	resources["requests"].(object)["example.com/gpu"] = "1"
-	resources["limits"] = object{"example.com/gpu": "1"}
-}
-
-// overhead is of a sandbox, or of a sidecar.
-func (g *generator) overhead(_ string, spec object) {
-	if g.likely(5) {
-		if g.cluster["runtimeClasses"] == nil {
-			add(g.cluster, "runtimeClasses", object{"metadata": object{"name": "box"}, "handler": "box", "overhead": object{"podFixed": object{"cpu": "300m"}}})
-		}
-		spec["runtimeClassName"] = "box"
-		spec["overhead"] = object{"cpu": "300m"}
-		return
-	}
-	sidecar := object{"name": "s", "image": "c", "restartPolicy": "Always", "resources": object{"requests": object{"cpu": cpus(1 + g.IntN(10))}}}
-	spec["initContainers"] = append(asList(spec["initContainers"]), sidecar)
-}
-
-// storage is what claims need: classes whose volumes are made for the pod, or at once.
-func (g *generator) storage() {
-	topologies := ""
-	if g.likely(3) {
-		topologies = fmt.Sprintf(", allowedTopologies: [{matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [%s]}]}]", pick(g, "x", "w", "z"))
-	}
-	add(g.cluster, "storageClasses", parse("{metadata: {name: late}, provisioner: disks.example.com, volumeBindingMode: WaitForFirstConsumer%s}", topologies))
-	add(g.cluster, "storageClasses", parse("{metadata: {name: now}, provisioner: disks.example.com}"))
-}
-
-func parse(text string, values ...any) (o object) {
-	if err := yaml.Unmarshal(fmt.Appendf(nil, text, values...), &o); err != nil {
-		panic(err) // it is a text of this file
-	}
-	return o
-}
-
-const claim = "{accessModes: [ReadWriteOnce], storageClassName: %s, resources: {requests: {storage: 1Gi}}}"
-
-// claim gives a pod a claim: of a volume in a zone, or of one that is made.
-func (g *generator) claim(spec object, in object) {
-	class := pick(g, "late", "now", "none", "none")
-	if class == "none" {
-		add(g.cluster, "pvs", parse(`
-metadata: {name: data}
-status: {phase: Available}
-spec:
-  {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], persistentVolumeReclaimPolicy: Retain, storageClassName: none,
-  csi: {driver: disks.example.com, volumeHandle: data}, claimRef: {namespace: default, name: data},
-  nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [%s]}]}]}}}`,
-			pick(g, "x", "w", "z")))
-	}
-	add(in, "pvcs", object{"metadata": object{"name": "data"}, "spec": parse(claim, class)})
-	spec["volumes"] = list{parse("{name: data, persistentVolumeClaim: {claimName: data}}")}
-}
-
-// devices gives a pod a device by a template of claims. Some nodes have one or two.
-func (g *generator) devices(spec object) {
-	add(g.cluster, "deviceClasses", parse(`{metadata: {name: gpu}, spec: {selectors: [{cel: {expression: 'device.driver == "gpu.example.com"'}}]}}`))
-	add(g.cluster, "resourceClaimTemplates", parse("{metadata: {name: gpu}, spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}}}"))
-	for _, n := range g.nodes {
-		if g.likely(5) {
-			add(g.cluster, "resourceSlices", parse("{metadata: {name: %[1]s}, spec: {driver: gpu.example.com, nodeName: %[1]s, pool: {name: %[1]s, generation: 1, resourceSliceCount: 1}, devices: [%[2]s]}}",
-				n.name, pick(g, "{name: one}", "{name: one}, {name: two}")))
-		}
-	}
-	spec["resourceClaims"] = list{parse("{name: gpu, resourceClaimTemplateName: gpu}")}
-}
-
-// place finds a node with room for a pod, or none. Its other rules need not hold: they do not for pods that run.
-func (g *generator) place(spec object) *node {
-	container := spec["containers"].(list)[0].(object)
-	cpu, port := 0, 0
-	for _, of := range append(list{container}, asList(spec["initContainers"])...) {
-		var tenths int
-		text, _ := of.(object)["resources"].(object)["requests"].(object)["cpu"].(string)
-		fmt.Sscanf(text, "%d00m", &tenths)
-		cpu = max(cpu, tenths)
-	}
-	ports := asList(container["ports"])
-	if len(ports) > 0 {
-		port = ports[0].(object)["hostPort"].(int)
-	}
-	for _, i := range g.Perm(len(g.nodes)) {
-		n := g.nodes[i]
-		if n.cpu >= cpu && n.pods > 0 && (port == 0 || !slices.Contains(n.ports, port)) {
-			n.cpu -= cpu
-			n.pods--
-			n.ports = append(n.ports, port)
-			return n
-		}
-	}
-	return nil
-}
+func add(to object, kind string, o object) { to[kind] = append(asList(to[kind]), o) }
 
 func asList(value any) list {
 	all, _ := value.(list)
 	return all
 }
 
+// at is the object at a place in another one. It is made if it is not there.
+func at(o object, path ...string) object {
+	for _, field := range path {
+		if o[field] == nil {
+			o[field] = object{}
+		}
+		o = o[field].(object)
+	}
+	return o
+}
+
+var (
+	choice = regexp.MustCompile(`<[^<>]*>`)
+	span   = regexp.MustCompile(`^<(\d+)\.\.(\d+)>$`)
+)
+
+// parse makes an object of YAML, in which <a;b> is either a or b, <1..9> is one of these numbers, and names are replaced.
+func (g *generator) parse(text string, names ...string) (o object) {
+	for choice.MatchString(text) {
+		text = choice.ReplaceAllStringFunc(text, func(of string) string {
+			numbers := span.FindStringSubmatch(of)
+			if numbers == nil {
+				return pick(g, strings.Split(of[1:len(of)-1], ";")...)
+			}
+			first, _ := strconv.Atoi(numbers[1]) // which are digits
+			last, _ := strconv.Atoi(numbers[2])
+			return strconv.Itoa(first + g.IntN(last-first+1))
+		})
+	}
+	if err := yaml.Unmarshal([]byte(strings.NewReplacer(names...).Replace(text)), &o); err != nil {
+		panic(err) // it is a text of this file
+	}
+	return o
+}
+
+// policies are what pods need: classes whose volumes are made for the pod, or at once, and devices. What is of the
+// namespace is for pods that come later.
+const policies = `
+storageClasses:
+- {metadata: {name: late}, provisioner: disks.example.com, volumeBindingMode: WaitForFirstConsumer,
+   allowedTopologies: [<;;{matchLabelExpressions: [{key: topology.kubernetes.io/zone, values: [<x;w;z>]}]}>]}
+- {metadata: {name: now}, provisioner: disks.example.com}
+runtimeClasses: [{metadata: {name: box}, handler: box, overhead: {podFixed: {cpu: 300m}}}]
+limitRanges: [<;;;;;;;{metadata: {name: limits}, spec: {limits: [{type: Container, defaultRequest: {cpu: <1..15>00m}, max: {cpu: '2'}}]}}>]
+resourceQuotas: [<;;;;;;;{metadata: {name: quota}, spec: {hard: {pods: '<2..13>'}}}>]
+`
+
+const room = "{cpu: $cpum, memory: <2..9>Gi, pods: '$pods'<;, example.com/gpu: '<1;2>'>}"
+
+func (g *generator) node(i int, in object) {
+	n := &node{name: string(rune('a' + i)), milliCPUs: 1000 * (1 + g.IntN(5)), pods: 2 + g.IntN(8)}
+	o := g.parse(`
+metadata: {name: $name, labels: {kubernetes.io/hostname: $name, topology.kubernetes.io/zone: <x;w;z><;, disk: <ssd;hdd>>}}
+spec: {taints: [<;;;;{key: <gpu;team>, value: <x;w>, effect: <NoSchedule;PreferNoSchedule>}>], unschedulable: <;;;;;;;true>}
+status: {allocatable: `+room+`}
+`, "$name", n.name, "$cpu", strconv.Itoa(n.milliCPUs), "$pods", strconv.Itoa(n.pods))
+	n.taints = asList(at(o, "spec")["taints"])
+	g.nodes = append(g.nodes, n)
+	add(in, "nodes", o)
+}
+
+// priority is a class of its own for each workload: of two that want the same room, one is first.
+func (g *generator) priority() string {
+	g.priorities++
+	name := fmt.Sprintf("p%d", g.priorities)
+	class := g.parse("{metadata: {name: $name}, preemptionPolicy: <;;;;Never>}", "$name", name)
+	class["value"] = 100*g.IntN(20) + g.priorities
+	add(g.cluster, "priorityClasses", class)
+	return name
+}
+
+const (
+	requests  = "requests: {cpu: <<1..25>00m;<1..25>00m;<1..25>00m;0><;;, memory: <1..12>00Mi>"
+	container = `
+metadata: {labels: {app: $app}<;;;;, annotations: {scheduler.wasmkwokwizardry.io/regex<;-exclude;-prefer>: <'^[ab]$';'^[c-f]$';'a|c';'[^a]';nothing;b>}>}
+spec:
+  priorityClassName: $priority
+  containers:
+  - name: c
+    image: c
+    ports: [<;;;;;;;{containerPort: 80, hostPort: <8080;8081>}>]
+    resources: {<` + requests + "};" + requests + "};" + requests + `};requests: {example.com/gpu: '1'}, limits: {example.com/gpu: '1'}>}
+`
+	required  = "requiredDuringSchedulingIgnoredDuringExecution: "
+	preferred = "preferredDuringSchedulingIgnoredDuringExecution: "
+	onNodes   = `{matchExpressions: [{<key: disk, operator: <Exists;DoesNotExist>;key: topology.kubernetes.io/zone, operator: <In;NotIn>, values: [<x;w>, z]>}]}`
+	nearPods  = `{topologyKey: <kubernetes.io/hostname;topology.kubernetes.io/zone>, labelSelector: {matchLabels: {app: $near}}}`
+	nearby    = "{<" + required + "[" + nearPods + "];" + required + "[" + nearPods + "];" + preferred + "[{weight: 100, podAffinityTerm: " + nearPods + "}]>}"
+	initial   = "{name: i, image: c, resources: {requests: {cpu: <5..29>00m}}}"
+	sidecar   = "{name: s, image: c, restartPolicy: Always, resources: {requests: {cpu: <1..10>00m}}}"
+)
+
+// rules are what a pod may have. Here $near is the app of other pods, or of its own.
+var rules = []string{
+	"nodeSelector: {<disk: <ssd;hdd>;topology.kubernetes.io/zone: <x;w;z>>}",
+	"tolerations: [{key: <gpu;team>, <operator: Exists;value: <x;w>, effect: NoSchedule;operator: Exists, effect: NoExecute, tolerationSeconds: 1>}]",
+	"affinity: {nodeAffinity: {<" + required + "{nodeSelectorTerms: [" + onNodes + "]};" + preferred + "[{weight: 50, preference: " + onNodes + "}]>}}",
+	"affinity: {podAffinity: " + nearby + "}",
+	"affinity: {podAntiAffinity: " + nearby + "}",
+	`topologySpreadConstraints:
+- {maxSkew: <1;2>, topologyKey: <kubernetes.io/hostname;topology.kubernetes.io/zone>, labelSelector: {matchLabels: {app: $app}},
+   whenUnsatisfiable: <DoNotSchedule;DoNotSchedule<;, minDomains: <2;3>>;ScheduleAnyway><;;, nodeTaintsPolicy: Honor>
+   <;;;, nodeAffinityPolicy: Ignore><;;;, matchLabelKeys: [pod-template-hash]>}`,
+	"initContainers: [<" + initial + ";" + sidecar + ";" + initial + "," + sidecar + ">]",
+	"{runtimeClassName: box, overhead: {cpu: 300m}}",
+}
+
+// template is the metadata and the spec of the pods of an app.
+func (g *generator) template(app string) object {
+	g.apps = append(g.apps, app)
+	pod := g.parse(container, "$app", app, "$priority", g.priority())
+	for _, rule := range rules {
+		if g.likely(8) {
+			continue
+		}
+		for field, value := range g.parse(rule, "$app", app, "$near", pick(g, append(slices.Clone(g.apps), app)...)) {
+			if field == "affinity" {
+				maps.Copy(at(pod, "spec", "affinity"), value.(object))
+			} else {
+				at(pod, "spec")[field] = value
+			}
+		}
+	}
+	return pod
+}
+
+const ofClaim = "{accessModes: [ReadWriteOnce], storageClassName: $class, resources: {requests: {storage: 1Gi}}}"
+
+// claim gives a pod a claim: of a volume in a zone, or of one that is made.
+func (g *generator) claim(pod, in object) {
+	class := pick(g, "late", "now", "none", "none")
+	if class == "none" {
+		add(g.cluster, "pvs", g.parse(`
+metadata: {name: data}
+status: {phase: Available}
+spec:
+  {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], persistentVolumeReclaimPolicy: Retain, storageClassName: none,
+  csi: {driver: disks.example.com, volumeHandle: data}, claimRef: {namespace: default, name: data},
+  nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [<x;w;z>]}]}]}}}`))
+	}
+	add(in, "pvcs", g.parse("{metadata: {name: data}, spec: "+ofClaim+"}", "$class", class))
+	at(pod, "spec")["volumes"] = list{g.parse("{name: data, persistentVolumeClaim: {claimName: data}}")}
+}
+
+// devices gives a pod a device by a template of claims. Some nodes have one or two.
+func (g *generator) devices(pod object) {
+	maps.Copy(g.cluster, g.parse(`
+deviceClasses: [{metadata: {name: gpu}, spec: {selectors: [{cel: {expression: 'device.driver == "gpu.example.com"'}}]}}]
+resourceClaimTemplates: [{metadata: {name: gpu}, spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}}}]
+`))
+	for _, n := range g.nodes {
+		if g.likely(5) {
+			add(g.cluster, "resourceSlices", g.parse(`
+metadata: {name: $node}
+spec: {driver: gpu.example.com, nodeName: $node, pool: {name: $node, generation: 1, resourceSliceCount: 1}, devices: [{name: one}<;, {name: two}>]}
+`, "$node", n.name))
+		}
+	}
+	at(pod, "spec")["resourceClaims"] = list{g.parse("{name: gpu, resourceClaimTemplateName: gpu}")}
+}
+
+// place finds a node with room for a pod, or none. Its other rules need not hold: they do not for pods that run.
+func (g *generator) place(pod object) *node {
+	var is v1.Pod
+	convert(pod, &is)
+	requests := resource.PodRequests(&is, resource.PodResourcesOptions{})
+	cpu := int(requests.Cpu().MilliValue())
+	ports := is.Spec.Containers[0].Ports
+	for _, i := range g.Perm(len(g.nodes)) {
+		n := g.nodes[i]
+		if n.milliCPUs >= cpu && n.pods > 0 && (len(ports) == 0 || !slices.Contains(n.ports, ports[0])) {
+			n.milliCPUs -= cpu
+			n.pods--
+			n.ports = append(n.ports, ports...)
+			return n
+		}
+	}
+	return nil
+}
+
 func (g *generator) barePod(name string, in object, placed bool) {
 	pod := g.template(name)
-	metadata, spec := pod["metadata"].(object), pod["spec"].(object)
-	metadata["name"] = name
+	at(pod, "metadata")["name"] = name
 	if placed {
-		n := g.place(spec)
+		n := g.place(pod)
 		if n == nil {
 			return
 		}
-		spec["nodeName"] = n.name
+		at(pod, "spec")["nodeName"] = n.name
 		g.pods = append(g.pods, name)
 	} else if name == "new" && g.likely(4) {
-		g.claim(spec, in)
+		g.claim(pod, in)
 	} else if name == "new" && g.likely(3) {
-		g.devices(spec)
+		g.devices(pod)
 	}
 	add(in, "pods", pod)
+}
+
+// listOf is the field of a snapshot for the owners of a kind.
+var listOf = map[string]string{
+	"Deployment": "deployments", "ReplicaSet": "replicaSets", "StatefulSet": "statefulSets", "DaemonSet": "daemonSets", "Job": "jobs",
+}
+
+// ofKind is what else the spec of an owner has.
+var ofKind = map[string]string{
+	"StatefulSet": "{serviceName: $name, updateStrategy: {type: OnDelete}, podManagementPolicy: <OrderedReady;OrderedReady;Parallel>}",
+	"DaemonSet":   "{updateStrategy: {type: OnDelete}}",
 }
 
 // workload adds an owner of pods, with the pods themselves if these run.
@@ -351,111 +285,72 @@ func (g *generator) workload(name string, in object, running bool) {
 		kind = "ReplicaSet"
 	}
 	template, replicas := g.template(name), 1+g.IntN(4)
-	spec := object{"replicas": replicas, "selector": object{"matchLabels": object{"app": name}}, "template": template}
-	owner := object{"metadata": object{"name": name, "uid": name}, "spec": spec}
-	switch kind {
-	case "StatefulSet":
-		spec["serviceName"] = name
-		spec["updateStrategy"] = object{"type": "OnDelete"}
-		if g.likely(3) {
-			spec["podManagementPolicy"] = "Parallel"
-		}
-		if g.likely(3) && !running {
-			spec["volumeClaimTemplates"] = list{object{"metadata": object{"name": "data"}, "spec": parse(claim, pick(g, "late", "now"))}}
-		}
-	case "DaemonSet":
-		delete(spec, "replicas")
-		spec["updateStrategy"] = object{"type": "OnDelete"}
-	case "Job":
-		owner["spec"] = object{"parallelism": replicas, "completions": replicas, "template": template}
-		template["spec"].(object)["restartPolicy"] = "Never"
-		annotate(template, "pod-complete.stage.kwok.x-k8s.io/delay", "24h") // or they end at once
+	owner := g.parse("{metadata: {name: $name, uid: $name}, spec: {selector: {matchLabels: {app: $name}}}}", "$name", name)
+	spec := at(owner, "spec")
+	maps.Copy(spec, g.parse(ofKind[kind], "$name", name))
+	spec["template"] = template
+	if kind != "DaemonSet" {
+		spec["replicas"] = replicas
 	}
-	if !running {
-		if g.likely(2) {
-			g.devices(template["spec"].(object))
-		}
-		add(in, map[string]string{"Deployment": "deployments", "ReplicaSet": "replicaSets", "StatefulSet": "statefulSets", "DaemonSet": "daemonSets", "Job": "jobs"}[kind], owner)
+	if kind == "Job" {
+		owner["spec"] = object{"parallelism": replicas, "completions": replicas, "template": template}
+		at(template, "spec")["restartPolicy"] = "Never"
+		at(template, "metadata", "annotations")["pod-complete.stage.kwok.x-k8s.io/delay"] = "24h" // or they end at once
+	}
+	if running {
+		g.run(kind, owner, replicas)
 		return
 	}
-	owned := func(name, kind, owner string) object {
-		return object{"name": name, "ownerReferences": list{object{"apiVersion": "apps/v1", "kind": kind, "name": owner, "uid": owner, "controller": true}}}
+	if kind == "StatefulSet" && g.likely(3) {
+		add(spec, "volumeClaimTemplates", g.parse("{metadata: {name: data}, spec: "+ofClaim+"}", "$class", pick(g, "late", "now")))
 	}
-	ownedBy := name
+	if g.likely(2) {
+		g.devices(template)
+	}
+	add(in, listOf[kind], owner)
+}
+
+// run adds an owner with as many of its pods as there is room for.
+func (g *generator) run(kind string, owner object, replicas int) {
+	name := at(owner, "metadata")["name"].(string)
+	top := [2]string{kind, name}
 	deployment := copied(owner)
 	if kind == "Deployment" {
-		kind, ownedBy = "ReplicaSet", name+"-1"
-		owner["metadata"] = owned(ownedBy, "Deployment", name)
-		owner["metadata"].(object)["uid"] = ownedBy
-		owner["metadata"].(object)["annotations"] = object{"deployment.kubernetes.io/revision": "1"}
-		owner["metadata"].(object)["labels"] = object{"app": name, "pod-template-hash": "1"}
-		template["metadata"].(object)["labels"].(object)["pod-template-hash"] = "1"
-		spec["selector"].(object)["matchLabels"].(object)["pod-template-hash"] = "1"
+		kind = "ReplicaSet"
+		owner["metadata"] = g.parse("{name: $app-1, uid: $app-1, labels: {app: $app, pod-template-hash: '1'}, annotations: {deployment.kubernetes.io/revision: '1'}}", "$app", name)
+		at(owner, "metadata")["ownerReferences"] = g.reference(top[0], name)
+		at(owner, "spec", "template", "metadata", "labels")["pod-template-hash"] = "1"
+		at(owner, "spec", "selector", "matchLabels")["pod-template-hash"] = "1"
+		name += "-1"
 	}
-	var placed []object
-	for i := range replicas {
-		n := g.place(template["spec"].(object))
+	template := at(owner, "spec", "template")
+	placed := 0
+	for ; placed < replicas; placed++ {
+		n := g.place(template)
 		if n == nil {
 			break
 		}
 		pod := copied(template)
-		metadata := owned(fmt.Sprintf("%s-%d", ownedBy, i), kind, ownedBy)
-		metadata["labels"] = pod["metadata"].(object)["labels"]
-		annotations := pod["metadata"].(object)["annotations"]
-		if annotations != nil {
-			metadata["annotations"] = annotations
-		}
-		pod["metadata"] = metadata
-		pod["spec"].(object)["nodeName"] = n.name
-		placed = append(placed, pod)
-		g.owned = append(g.owned, metadata["name"].(string))
+		at(pod, "metadata")["name"] = fmt.Sprintf("%s-%d", name, placed)
+		at(pod, "metadata")["ownerReferences"] = g.reference(kind, name)
+		at(pod, "spec")["nodeName"] = n.name
+		add(g.cluster, "pods", pod)
+		g.owned = append(g.owned, at(pod, "metadata")["name"].(string))
 	}
-	if len(placed) == 0 {
+	if placed == 0 {
 		return
 	}
-	spec["replicas"] = len(placed)
-	if ownedBy == name {
-		g.owners = append(g.owners, [2]string{kind, name})
-	} else {
-		g.owners = append(g.owners, [2]string{"Deployment", name})
-		deployment["spec"].(object)["replicas"] = len(placed)
-		add(in, "deployments", deployment)
-	}
-	add(in, map[string]string{"ReplicaSet": "replicaSets", "StatefulSet": "statefulSets"}[kind], owner)
-	for _, pod := range placed {
-		add(in, "pods", pod)
+	g.owners = append(g.owners, top)
+	at(owner, "spec")["replicas"] = placed
+	add(g.cluster, listOf[kind], owner)
+	if top[0] == "Deployment" {
+		at(deployment, "spec")["replicas"] = placed
+		add(g.cluster, "deployments", deployment)
 	}
 }
 
-func annotate(template object, key, value string) {
-	metadata := template["metadata"].(object)
-	if metadata["annotations"] == nil {
-		metadata["annotations"] = object{}
-	}
-	metadata["annotations"].(object)[key] = value
-}
-
-func (g *generator) budget() {
-	if len(g.apps) == 0 || g.likely(6) {
-		return
-	}
-	app := pick(g, g.apps...)
-	add(g.cluster, "podDisruptionBudgets", object{
-		"metadata": object{"name": app},
-		"spec":     object{pick(g, "minAvailable", "maxUnavailable"): g.IntN(3), "selector": object{"matchLabels": object{"app": app}}},
-	})
-}
-
-// policies are of the namespace: for pods that come later.
-func (g *generator) policies() {
-	if g.likely(1) {
-		add(g.cluster, "limitRanges", object{"metadata": object{"name": "limits"}, "spec": object{"limits": list{
-			object{"type": "Container", "defaultRequest": object{"cpu": cpus(1 + g.IntN(15))}, "max": object{"cpu": "2"}},
-		}}})
-	}
-	if g.likely(1) {
-		add(g.cluster, "resourceQuotas", object{"metadata": object{"name": "quota"}, "spec": object{"hard": object{"pods": fmt.Sprint(2 + g.IntN(12))}}})
-	}
+func (g *generator) reference(kind, owner string) list {
+	return list{g.parse("{apiVersion: apps/v1, kind: $kind, name: $owner, uid: $owner, controller: true}", "$kind", kind, "$owner", owner)}
 }
 
 // ask makes the change: of one thing or two.
@@ -481,6 +376,13 @@ func (g *generator) askNew() {
 	}
 }
 
+// askNodes adds a node.
+func (g *generator) askNodes() {
+	if len(g.made) == 0 {
+		g.node(len(asList(g.cluster["nodes"])), g.made)
+	}
+}
+
 // aNode is one that is not asked about yet.
 func (g *generator) aNode() *node {
 	i := g.IntN(len(g.nodes))
@@ -496,9 +398,9 @@ func (g *generator) askDrain() { g.change["drain"] = list{g.aNode().name} }
 func (g *generator) askDelete() {
 	if len(g.pods) > 0 && g.likely(6) {
 		g.change["delete"] = list{"pod " + pick(g, g.pods...)}
-		return
+	} else {
+		g.change["delete"] = list{"node " + g.aNode().name}
 	}
-	g.change["delete"] = list{"node " + g.aNode().name}
 }
 
 func (g *generator) askEvict() {
@@ -508,53 +410,44 @@ func (g *generator) askEvict() {
 	}
 }
 
-// askScale changes how many pods an owner has, or what they request.
+func (g *generator) patch(kind, name string, patch object) {
+	patch["kind"] = kind
+	at(patch, "metadata")["name"] = name
+	add(g.change, "patch", patch)
+}
+
+// askScale changes how many pods an owner has, or their labels.
 func (g *generator) askScale() {
 	if len(g.owners) == 0 {
 		return
 	}
 	owner := pick(g, g.owners...)
-	spec := object{"replicas": g.IntN(6)}
+	patch := g.parse("{spec: {replicas: <0..5>}}")
 	if owner[0] == "Deployment" && g.likely(5) {
-		spec = object{"template": object{"metadata": object{"labels": object{"release": "new"}}}}
+		patch = g.parse("{spec: {template: {metadata: {labels: {release: new}}}}}")
 	}
-	g.patch(object{"kind": owner[0], "metadata": object{"name": owner[1]}, "spec": spec})
+	g.patch(owner[0], owner[1], patch)
 }
 
 // askPod changes the labels of a pod, which rules of others select: its workload loses it.
 func (g *generator) askPod() {
 	all := slices.Concat(g.pods, g.owned)
 	if len(all) > 0 {
-		g.patch(object{"kind": "Pod", "metadata": object{"name": pick(g, all...), "labels": object{"app": pick(g, g.apps...)}}})
+		g.patch("Pod", pick(g, all...), g.parse("{metadata: {labels: {app: $app}}}", "$app", pick(g, g.apps...)))
 	}
 }
 
-// askNodes adds a node.
-func (g *generator) askNodes() {
-	if len(g.made) == 0 {
-		g.node(len(g.cluster["nodes"].(list)), g.made)
-	}
-}
-
-func (g *generator) patch(patch object) { g.change["patch"] = append(asList(g.change["patch"]), patch) }
-
-// askNode changes a node: a cordon, a taint, a label, or its room.
+// askNode changes a node: its readiness, a cordon, a taint, a label, or its room.
 func (g *generator) askNode() {
 	n := g.aNode()
-	patch := object{"kind": "Node", "metadata": object{"name": n.name}}
-	switch g.IntN(6) {
-	case 5:
-		patch["status"] = object{"conditions": list{object{"type": "Ready", "status": "False"}}}
-	case 0:
-		patch["spec"] = object{"unschedulable": pick[any](g, true, nil)}
-	case 1:
-		patch["spec"] = object{"taints": append(slices.Clone(n.taints), object{"key": "new", "effect": pick(g, "NoSchedule", "NoExecute")})}
-	case 2:
-		patch["spec"] = object{"taints": nil}
-	case 3:
-		patch["metadata"].(object)["labels"] = object{pick(g, "disk", "topology.kubernetes.io/zone"): pick(g, "ssd", "x", "w")}
-	case 4:
-		patch["status"] = object{"allocatable": g.room(10*(1+g.IntN(8)), 2+g.IntN(10))}
-	}
-	g.patch(patch)
+	tainted := g.parse("{spec: {taints: [{key: new, effect: <NoSchedule;NoExecute>}]}}")
+	at(tainted, "spec")["taints"] = append(slices.Clone(n.taints), asList(at(tainted, "spec")["taints"])...)
+	g.patch("Node", n.name, pick(g,
+		tainted,
+		g.parse("{status: {conditions: [{type: Ready, status: 'False'}]}}"),
+		g.parse("{spec: {unschedulable: <true;null>}}"),
+		g.parse("{spec: {taints: null}}"),
+		g.parse("{metadata: {labels: {<disk;topology.kubernetes.io/zone>: <ssd;x;w>}}}"),
+		g.parse("{status: {allocatable: "+room+"}}", "$cpu", strconv.Itoa(1000*(1+g.IntN(8))), "$pods", strconv.Itoa(2+g.IntN(10))),
+	))
 }

@@ -73,21 +73,14 @@ func uid(i int) types.UID {
 }
 
 func conditions() []corev1.NodeCondition {
-	var all []corev1.NodeCondition
-	for _, c := range []struct{ kind, reason, message string }{
-		{"MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"},
-		{"DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"},
-		{"PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"},
-		{"Ready", "KubeletReady", "kubelet is posting ready status"},
-	} {
-		status := corev1.ConditionFalse
-		if c.kind == "Ready" {
-			status = corev1.ConditionTrue
-		}
-		all = append(all, corev1.NodeCondition{
-			Type: corev1.NodeConditionType(c.kind), Status: status, Reason: c.reason, Message: c.message,
-			LastHeartbeatTime: booted, LastTransitionTime: booted,
-		})
+	all := []corev1.NodeCondition{
+		{Type: "MemoryPressure", Status: "False", Reason: "KubeletHasSufficientMemory", Message: "kubelet has sufficient memory available"},
+		{Type: "DiskPressure", Status: "False", Reason: "KubeletHasNoDiskPressure", Message: "kubelet has no disk pressure"},
+		{Type: "PIDPressure", Status: "False", Reason: "KubeletHasSufficientPID", Message: "kubelet has sufficient PID available"},
+		{Type: "Ready", Status: "True", Reason: "KubeletReady", Message: "kubelet is posting ready status"},
+	}
+	for i := range all {
+		all[i].LastHeartbeatTime, all[i].LastTransitionTime = booted, booted
 	}
 	return all
 }

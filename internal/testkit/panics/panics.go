@@ -62,14 +62,14 @@ type base struct{ minor.PreFlight }
 func (base) Name() string { return "Panics" }
 
 func (base) PreBind(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) *fwk.Status {
-	at("PreBind", pod)
-	return nil
+	return at("PreBind", pod)
 }
 
-func at(point string, pod *v1.Pod) {
+func at(point string, pod *v1.Pod) *fwk.Status {
 	if is(point, pod) {
 		panic("on purpose")
 	}
+	return nil
 }
 
 func is(point string, pod *v1.Pod) bool { return pod.Labels[Label] == point }
@@ -85,14 +85,10 @@ func (*plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, er
 }
 
 func (*plugin) SignPod(_ context.Context, pod *v1.Pod) ([]fwk.SignFragment, *fwk.Status) {
-	at("SignPod", pod)
-	return nil, nil
+	return nil, at("SignPod", pod)
 }
 
-func (*plugin) PreEnqueue(_ context.Context, pod *v1.Pod) *fwk.Status {
-	at("PreEnqueue", pod)
-	return nil
-}
+func (*plugin) PreEnqueue(_ context.Context, pod *v1.Pod) *fwk.Status { return at("PreEnqueue", pod) }
 
 func (p *plugin) PreFilter(ctx context.Context, _ fwk.CycleState, pod *v1.Pod, _ []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
 	at("PreFilter", pod)
@@ -103,13 +99,11 @@ func (p *plugin) PreFilter(ctx context.Context, _ fwk.CycleState, pod *v1.Pod, _
 func (p *plugin) PreFilterExtensions() fwk.PreFilterExtensions { return p }
 
 func (*plugin) AddPod(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ fwk.PodInfo, _ fwk.NodeInfo) *fwk.Status {
-	at("AddPod", pod)
-	return nil
+	return at("AddPod", pod)
 }
 
 func (*plugin) RemovePod(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ fwk.PodInfo, _ fwk.NodeInfo) *fwk.Status {
-	at("RemovePod", pod)
-	return nil
+	return at("RemovePod", pod)
 }
 
 func (*plugin) Filter(_ context.Context, _ fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
@@ -126,25 +120,21 @@ func (*plugin) PostFilter(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ fw
 }
 
 func (*plugin) PreScore(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ []fwk.NodeInfo) *fwk.Status {
-	at("PreScore", pod)
-	return nil
+	return at("PreScore", pod)
 }
 
 func (*plugin) Score(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ fwk.NodeInfo) (int64, *fwk.Status) {
-	at("Score", pod)
-	return 0, nil
+	return 0, at("Score", pod)
 }
 
 func (p *plugin) ScoreExtensions() fwk.ScoreExtensions { return p }
 
 func (*plugin) NormalizeScore(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ fwk.NodeScoreList) *fwk.Status {
-	at("NormalizeScore", pod)
-	return nil
+	return at("NormalizeScore", pod)
 }
 
 func (*plugin) Reserve(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) *fwk.Status {
-	at("Reserve", pod)
-	return nil
+	return at("Reserve", pod)
 }
 
 func (*plugin) Unreserve(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) {

@@ -1,8 +1,8 @@
 package scenarios
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -61,21 +61,14 @@ func (s *Scenario) Change(t T, config *rest.Config) {
 // patch sends a merge patch. One with a status is of the status.
 func patch(t T, client dynamic.Interface, change []byte) {
 	t.Helper()
-	var object struct {
-		Kind     string
-		Metadata metav1.ObjectMeta
-		Status   json.RawMessage
-	}
-	testkit.Must(t, json.Unmarshal(change, &object))
-	kind, namespace := kindOf(t, object.Kind), object.Metadata.Namespace
-	if namespace == "" {
-		namespace = metav1.NamespaceDefault
-	}
+	var object unstructured.Unstructured
+	testkit.Must(t, object.UnmarshalJSON(change))
+	kind, namespace := kindOf(t, object.GetKind()), cmp.Or(object.GetNamespace(), metav1.NamespaceDefault)
 	var subresource []string
-	if object.Status != nil {
+	if object.Object["status"] != nil {
 		subresource = []string{"status"}
 	}
-	_, err := of(client, kind, namespace).Patch(t.Context(), object.Metadata.Name, types.MergePatchType, change, metav1.PatchOptions{}, subresource...)
+	_, err := of(client, kind, namespace).Patch(t.Context(), object.GetName(), types.MergePatchType, change, metav1.PatchOptions{}, subresource...)
 	if err != nil {
 		t.Fatalf("patch %s: %v", change, err)
 	}

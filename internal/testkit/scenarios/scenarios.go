@@ -10,7 +10,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +18,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiversion "k8s.io/apimachinery/pkg/util/version"
 	feature "k8s.io/apiserver/pkg/util/feature"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/component-base/version"
 	"sigs.k8s.io/yaml"
@@ -59,10 +57,9 @@ type Scenario struct {
 
 // T is what of a *testing.T a scenario needs. Fatal and Fatalf do not return.
 type T interface {
-	Helper()
+	testkit.T
 	Context() context.Context
 	Errorf(format string, args ...any)
-	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 }
 
@@ -74,10 +71,13 @@ func All(t *testing.T, directory string) (all []*Scenario) {
 		t.Fatalf("no scenarios in %s: %v", directory, err)
 	}
 	for _, file := range files {
-		s, err := read(file)
+		text, err := os.ReadFile(file)
+		testkit.Must(t, err)
+		s, err := Parse(strings.TrimSuffix(filepath.Base(file), ".yaml"), text)
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
+		s.file = file
 		early := s.Since != "" && apiversion.MustParse(version.DefaultKubeBinaryVersion).LessThan(apiversion.MustParse(s.Since))
 		if !early && (s.Needs == "" || feature.DefaultFeatureGate.Enabled(s.Needs)) {
 			all = append(all, s)
@@ -86,33 +86,12 @@ func All(t *testing.T, directory string) (all []*Scenario) {
 	return all
 }
 
-func read(file string) (*Scenario, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	s, err := Parse(strings.TrimSuffix(filepath.Base(file), ".yaml"), text)
-	if err != nil {
-		return nil, err
-	}
-	s.file = file
-	return s, nil
-}
-
 // Parse reads the text of a file.
 func Parse(name string, text []byte) (*Scenario, error) {
-	documents := bytes.SplitN(text, []byte("\n---\n"), 3)
 	s := &Scenario{Name: name, Config: "none", Each: func() {}}
-	if err := yaml.UnmarshalStrict(documents[0], s); err != nil {
-		return nil, err
-	}
-	if len(documents) > 1 {
-		s.cluster = documents[1]
-	}
-	if len(documents) > 2 {
-		s.made = documents[2]
-	}
-	return s, nil
+	change, rest, _ := bytes.Cut(text, []byte("\n---\n"))
+	s.cluster, s.made, _ = bytes.Cut(rest, []byte("\n---\n"))
+	return s, yaml.UnmarshalStrict(change, s)
 }
 
 // Cluster is the cluster before the change.
@@ -147,19 +126,12 @@ func (s *Scenario) snapshot(t T, text []byte) (*snapshot.Snapshot, []snapshot.No
 // Manifests are the objects that the change makes, as a person would apply them.
 func (s *Scenario) Manifests(t T) string {
 	t.Helper()
-	var all []string
+	var all strings.Builder
 	made := s.Made(t)
-	for _, kind := range snapshot.Kinds {
-		for o := range kind.All(made) {
-			gvks, _, err := scheme.Scheme.ObjectKinds(o)
-			testkit.Must(t, err)
-			o.GetObjectKind().SetGroupVersionKind(gvks[0])
-			text, err := yaml.Marshal(o)
-			testkit.Must(t, err)
-			all = append(all, string(text))
-		}
+	if made.Objects() > 0 {
+		testkit.Must(t, made.WriteYAML(&all))
 	}
-	return strings.Join(all, "---\n")
+	return all.String()
 }
 
 // Update writes what is expected into the file.
@@ -169,21 +141,14 @@ func (s *Scenario) Update(t *testing.T, lines []string) {
 	testkit.Must(t, err)
 	head, rest, _ := strings.Cut(string(text), "\n---\n")
 	head, _, _ = strings.Cut(head, "\nexpect:")
-	for i, line := range lines {
-		if i == 0 {
-			head += "\nexpect:"
+	head += "\nexpect:"
+	for _, line := range lines {
+		if strings.ContainsAny(line, ":#'\"{}[]") {
+			line = "'" + strings.ReplaceAll(line, "'", "''") + "'"
 		}
-		head += fmt.Sprintf("\n- %s", quoted(line))
+		head += "\n- " + line
 	}
 	testkit.Must(t, os.WriteFile(s.file, []byte(head+"\n---\n"+rest), 0o644))
-}
-
-// quoted is a line as YAML has it.
-func quoted(line string) string {
-	if strings.ContainsAny(line, ":#'\"{}[]") {
-		return "'" + strings.ReplaceAll(line, "'", "''") + "'"
-	}
-	return line
 }
 
 // about splits "kind namespace/name".

@@ -3,7 +3,6 @@ package snapshot
 
 import (
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
 )
@@ -13,10 +12,8 @@ import (
 type Handle struct {
 	fwk.Handle
 	// Nodes are in the order in which they were given, as in the snapshot.
-	Nodes []fwk.NodeInfo
-	// Activated, unless it is nil, gets the pods that are to be tried again.
-	Activated func(*v1.Pod)
-	snapshot  *cache.Snapshot
+	Nodes    []fwk.NodeInfo
+	snapshot *cache.Snapshot
 }
 
 // Of makes a snapshot of nodes, without pods.
@@ -32,15 +29,6 @@ func Of(nodes ...*v1.Node) *Handle {
 	list, _ := h.snapshot.NodeInfos().List()
 	copy(list, h.Nodes) // the snapshot has them in any order
 	return h
-}
-
-// Activate implements fwk.PodActivator.
-func (h *Handle) Activate(_ klog.Logger, pods map[string]*v1.Pod) {
-	for _, pod := range pods {
-		if h.Activated != nil {
-			h.Activated(pod)
-		}
-	}
 }
 
 // SnapshotSharedLister implements fwk.Handle.

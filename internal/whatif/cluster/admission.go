@@ -61,30 +61,25 @@ var admitting = []struct {
 	{runtimeclass.PluginName, runtimeclass.Register},
 }
 
-func newAdmission(c *Cluster) (chain []admission.Interface, err error) {
+// chain is several admission plugins as one.
+type chain interface {
+	admission.MutationInterface
+	admission.ValidationInterface
+}
+
+func newAdmission(c *Cluster) (chain, error) {
 	plugins := admission.NewPlugins()
+	access := initializer.New(c.Client, nil, c.Informers, nil, feature.DefaultFeatureGate, nil, nil, nil)
+	var all []admission.Interface
 	for _, one := range admitting {
 		one.register(plugins)
-		plugin, err := plugins.InitPlugin(one.name, nil, c)
+		plugin, err := plugins.InitPlugin(one.name, nil, access)
 		if err != nil {
 			return nil, err
 		}
-		chain = append(chain, plugin)
+		all = append(all, plugin)
 	}
-	return chain, nil
-}
-
-// Initialize implements admission.PluginInitializer.
-func (c *Cluster) Initialize(plugin admission.Interface) {
-	if wants, ok := plugin.(initializer.WantsExternalKubeClientSet); ok {
-		wants.SetExternalKubeClientSet(c.Client)
-	}
-	if wants, ok := plugin.(initializer.WantsExternalKubeInformerFactory); ok {
-		wants.SetExternalKubeInformerFactory(c.Informers)
-	}
-	if wants, ok := plugin.(initializer.WantsFeatures); ok {
-		wants.InspectFeatureGates(feature.DefaultFeatureGate)
-	}
+	return admission.NewChainHandler(all...), nil
 }
 
 // strategies are what an API server prepares and validates objects by.
@@ -198,11 +193,7 @@ func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error
 	}
 	into := internal.(metav1.Object)
 	into.SetUID(notYet)
-	ctx = request.WithRequestInfo(request.WithNamespace(ctx, o.GetNamespace()), &request.RequestInfo{
-		IsResourceRequest: true, Verb: "create", APIGroup: k.resource.Group, APIVersion: k.resource.Version, Resource: k.resource.Resource,
-		Namespace: o.GetNamespace(), Name: o.GetName(),
-	})
-	if err := rest.BeforeCreate(strategy, ctx, internal); err != nil {
+	if err := rest.BeforeCreate(strategy, k.request(ctx, "create", o), internal); err != nil {
 		delete(c.counted, o.GetNamespace()) // where it is counted already
 		return nil, err
 	}
@@ -218,6 +209,14 @@ func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error
 	return o, nil
 }
 
+// request is the context of a request about an object.
+func (k *kind) request(ctx context.Context, verb string, o Object) context.Context {
+	return request.WithRequestInfo(request.WithNamespace(ctx, o.GetNamespace()), &request.RequestInfo{
+		IsResourceRequest: true, Verb: verb, APIGroup: k.resource.Group, APIVersion: k.resource.Version, Resource: k.resource.Resource,
+		Namespace: o.GetNamespace(), Name: o.GetName(),
+	})
+}
+
 func toVersion(internal runtime.Object, k *kind) (Object, error) {
 	external, err := legacyscheme.Scheme.ConvertToVersion(internal, k.kind.GroupVersion())
 	if err != nil {
@@ -229,21 +228,11 @@ func toVersion(internal runtime.Object, k *kind) (Object, error) {
 func (c *Cluster) admit(ctx context.Context, k *kind, o Object, internal runtime.Object) error {
 	attributes := admission.NewAttributesRecord(internal, nil, k.kind, o.GetNamespace(), o.GetName(), k.resource, "",
 		admission.Create, &metav1.CreateOptions{}, false, &user.DefaultInfo{Name: "whatif"})
-	for _, plugin := range c.admission {
-		changes, ok := plugin.(admission.MutationInterface)
-		if ok && plugin.Handles(admission.Create) {
-			if err := changes.Admit(ctx, attributes, nil); err != nil {
-				return err
-			}
-		}
+	if err := c.admission.Admit(ctx, attributes, nil); err != nil {
+		return err
 	}
-	for _, plugin := range c.admission {
-		validates, ok := plugin.(admission.ValidationInterface)
-		if ok && plugin.Handles(admission.Create) {
-			if err := validates.Validate(ctx, attributes, nil); err != nil {
-				return err
-			}
-		}
+	if err := c.admission.Validate(ctx, attributes, nil); err != nil {
+		return err
 	}
 	return c.limit(attributes)
 }

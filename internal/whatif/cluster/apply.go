@@ -2,12 +2,11 @@ package cluster
 
 import (
 	"context"
-	"maps"
 	"reflect"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
@@ -33,19 +32,12 @@ func (c *Cluster) ApplyWorkload(ctx context.Context, o Object) error {
 	legacyscheme.Scheme.Default(o)
 	changed := live.DeepCopyObject().(Object)
 	reflect.ValueOf(changed).Elem().FieldByName("Spec").Set(spec)
-	changed.SetLabels(merge(live.GetLabels(), o.GetLabels()))
-	changed.SetAnnotations(merge(live.GetAnnotations(), o.GetAnnotations()))
+	changed.SetLabels(labels.Merge(live.GetLabels(), o.GetLabels()))
+	changed.SetAnnotations(labels.Merge(live.GetAnnotations(), o.GetAnnotations()))
 	if err := c.validateUpdate(ctx, k, live, changed); err != nil {
 		return err
 	}
 	return c.Update(changed)
-}
-
-func merge(old, changed map[string]string) map[string]string {
-	all := map[string]string{}
-	maps.Copy(all, old)
-	maps.Copy(all, changed)
-	return all
 }
 
 // validateUpdate refuses what an API server refuses to change.
@@ -62,9 +54,5 @@ func (c *Cluster) validateUpdate(ctx context.Context, k *kind, old, changed Obje
 		}
 		internal[i] = converted
 	}
-	ctx = request.WithRequestInfo(request.WithNamespace(ctx, old.GetNamespace()), &request.RequestInfo{
-		IsResourceRequest: true, Verb: "update", APIGroup: k.resource.Group, APIVersion: k.resource.Version, Resource: k.resource.Resource,
-		Namespace: old.GetNamespace(), Name: old.GetName(),
-	})
-	return rest.BeforeUpdate(strategy, ctx, internal[1], internal[0])
+	return rest.BeforeUpdate(strategy, k.request(ctx, "update", old), internal[1], internal[0])
 }

@@ -25,7 +25,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apiserver/pkg/admission"
 	quota "k8s.io/apiserver/pkg/quota/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -54,7 +53,7 @@ type Cluster struct {
 	now       func() time.Time
 	byName    map[schema.GroupVersionResource]*kind
 	kinds     map[reflect.Type]*kind
-	admission []admission.Interface
+	admission chain
 	quotas    quota.Registry
 	counted   map[string]bool // namespaces whose quotas are counted
 	started   bool

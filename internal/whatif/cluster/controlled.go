@@ -86,9 +86,7 @@ const notYet = types.UID("not-yet")
 // identify gives a new object a UID that does not depend on what else is created at the same time.
 func (c *Cluster) identify(o Object) {
 	name := fmt.Sprintf("UID of %s %s/%s", c.of(o).kind.Kind, o.GetNamespace(), o.GetName())
-	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(name))                               // which never fails
-	uid := fmt.Sprintf("%016x-%d", hash.Sum64(), c.countOf(name)) // short enough for a label
+	uid := fmt.Sprintf("%s-%d", hashed(name), c.countOf(name)) // short enough for a label
 	o.SetUID(types.UID(uid))
 	job, ok := o.(*batchv1.Job)
 	if !ok || job.Spec.Selector == nil {
@@ -101,6 +99,12 @@ func (c *Cluster) identify(o Object) {
 			}
 		}
 	}
+}
+
+func hashed(text string) string {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(text)) // which never fails
+	return fmt.Sprintf("%016x", hash.Sum64())
 }
 
 // carryOver gives an object that takes the place of another what only an API server writes.
@@ -129,7 +133,8 @@ func (c *Cluster) terminate(o Object) {
 	going := o.DeepCopyObject().(Object)
 	at := metav1.NewTime(c.now())
 	going.SetDeletionTimestamp(&at)
-	if pod, ok := going.(*v1.Pod); ok && !c.silent(o) {
+	pod, isPod := going.(*v1.Pod)
+	if isPod && !c.silent(o) {
 		pod.Status.Phase = v1.PodFailed
 	}
 	c.put(going)
@@ -162,13 +167,11 @@ func (o ordered) changed() {
 	clear(o.lists.all)
 }
 
-// Update implements cache.Store.
 func (o ordered) Update(object any) error {
 	defer o.changed()
 	return o.Indexer.Update(object)
 }
 
-// Delete implements cache.Store.
 func (o ordered) Delete(object any) error {
 	defer o.changed()
 	return o.Indexer.Delete(object)
@@ -196,7 +199,6 @@ func (o ordered) sorted(index, value string, list func() ([]any, error)) ([]any,
 	return all, err
 }
 
-// List implements cache.Store.
 func (o ordered) List() []any {
 	all, _ := o.sorted("", "", func() ([]any, error) { return o.Indexer.List(), nil })
 	return all
@@ -212,7 +214,6 @@ func (o ordered) Index(name string, of any) ([]any, error) {
 	return all, err
 }
 
-// ByIndex implements cache.Indexer.
 func (o ordered) ByIndex(name, value string) ([]any, error) {
 	return o.sorted(name, value, func() ([]any, error) { return o.Indexer.ByIndex(name, value) })
 }

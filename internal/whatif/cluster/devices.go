@@ -6,8 +6,11 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/dynamic-resource-allocation/resourceclaim"
 	"k8s.io/utils/ptr"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 )
 
 // claimDevices makes the resource claims of a pod that are made from templates, and names
@@ -39,10 +42,9 @@ func (c *Cluster) claimDevices(pod *v1.Pod) {
 // release takes away what only a pod that is gone needed: its own claims, and its place
 // in those of others.
 func (c *Cluster) release(pod *v1.Pod) {
-	for i := range pod.Spec.Volumes {
-		name := claimOf(pod, &pod.Spec.Volumes[i])
+	for _, name := range snapshot.ClaimsOf(pod) {
 		claim := Get[*v1.PersistentVolumeClaim](c, pod.Namespace, name)
-		if claim != nil && owned(claim, pod) {
+		if claim != nil && metav1.IsControlledBy(claim, pod) {
 			c.drop(claim)
 		}
 	}
@@ -52,7 +54,7 @@ func (c *Cluster) release(pod *v1.Pod) {
 			claim.Status.Allocation = nil
 		}
 		c.put(claim) // pods may be pending for it, also if it goes at once
-		if owned(claim, pod) {
+		if metav1.IsControlledBy(claim, pod) {
 			c.drop(claim)
 		}
 	}
@@ -61,19 +63,17 @@ func (c *Cluster) release(pod *v1.Pod) {
 // resourceClaims are copies of the resource claims of a pod, also of the one that the scheduler makes for its extended
 // resources.
 func (c *Cluster) resourceClaims(pod *v1.Pod) (claims []*resourcev1.ResourceClaim) {
+	var names []string
 	extended := pod.Status.ExtendedResourceClaimStatus
 	if extended != nil {
-		claim := Get[*resourcev1.ResourceClaim](c, pod.Namespace, extended.ResourceClaimName)
-		if claim != nil {
-			claims = append(claims, claim.DeepCopy())
-		}
+		names = append(names, extended.ResourceClaimName)
 	}
 	for i := range pod.Spec.ResourceClaims {
-		name, _, err := resourceclaim.Name(pod, &pod.Spec.ResourceClaims[i])
-		if err != nil || name == nil {
-			continue
-		}
-		claim := Get[*resourcev1.ResourceClaim](c, pod.Namespace, *name)
+		name, _, _ := resourceclaim.Name(pod, &pod.Spec.ResourceClaims[i]) // which may not be there yet
+		names = append(names, ptr.Deref(name, ""))
+	}
+	for _, name := range names {
+		claim := Get[*resourcev1.ResourceClaim](c, pod.Namespace, name)
 		if claim != nil {
 			claims = append(claims, claim.DeepCopy())
 		}

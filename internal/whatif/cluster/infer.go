@@ -4,16 +4,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
@@ -69,24 +67,18 @@ func (c *Cluster) own(o, owner Object, version, kind string) {
 // byOwner is a label of the pods whose owner was inferred, by which it selects them.
 const byOwner = "inferred-owner"
 
-// inferOwner makes the owner of pods. One of a kind that is not Kubernetes' own has a ReplicaSet between.
+// inferOwner makes the owner of pods. One that is no ReplicaSet or StatefulSet has a ReplicaSet between.
 func (c *Cluster) inferOwner(pods []*v1.Pod) {
 	ref := *metav1.GetControllerOf(pods[0])
 	ref.UID = types.UID(cmp.Or(string(ref.UID), givenUID+ref.Kind+" "+ref.Name))
-	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(ref.Kind + "/" + ref.Name)) // which never fails
-	labels := map[string]string{byOwner: strconv.FormatUint(hash.Sum64(), 16)}
-	meta := metav1.ObjectMeta{Namespace: pods[0].Namespace, Name: ref.Name, UID: ref.UID, Generation: 1, Labels: labels}
-	selector := &metav1.LabelSelector{MatchLabels: labels}
-	template := c.templateOf(pods[0], labels)
+	by := map[string]string{byOwner: hashed(ref.Kind + "/" + ref.Name)}
+	meta := metav1.ObjectMeta{Namespace: pods[0].Namespace, Name: ref.Name, UID: ref.UID, Generation: 1, Labels: by}
+	selector := &metav1.LabelSelector{MatchLabels: by}
+	template := c.templateOf(pods[0], by)
 	replicas := ptr.To(int32(len(pods)))
 	first, last := ordinals(ref.Name, pods)
 	var owner Object
 	switch {
-	case ref.Kind == "Job":
-		owner = &batchv1.Job{ObjectMeta: meta, Spec: batchv1.JobSpec{
-			Parallelism: replicas, Completions: replicas, ManualSelector: ptr.To(true), Selector: selector, Template: template,
-		}}
 	case ref.Kind == "StatefulSet" && first >= 0:
 		set := &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{
 			Replicas: ptr.To(int32(last - first + 1)), Ordinals: &appsv1.StatefulSetOrdinals{Start: int32(first)},
@@ -94,33 +86,26 @@ func (c *Cluster) inferOwner(pods []*v1.Pod) {
 		}}
 		claimByTemplate(set, pods[0].Name)
 		owner = set
-	case ref.Kind == "ReplicationController":
-		owner = &v1.ReplicationController{ObjectMeta: meta, Spec: v1.ReplicationControllerSpec{Replicas: replicas, Selector: labels, Template: &template}}
 	case ref.Kind == "ReplicaSet" && c.deploymentOf(pods[0], ref.Name) != nil:
-		owner, labels = c.replicaSetOf(c.deploymentOf(pods[0], ref.Name), meta, replicas, pods[0]), nil
-	case ref.Kind == "ReplicaSet":
-		set := &appsv1.ReplicaSet{ObjectMeta: meta, Spec: appsv1.ReplicaSetSpec{Replicas: replicas, Selector: selector, Template: template}}
+		owner, by = c.replicaSetOf(c.deploymentOf(pods[0], ref.Name), meta, replicas, pods[0]), nil
+	default:
 		deployment := c.WorkloadOf(pods[0])
-		if deployment.Kind == "Deployment" {
-			set.OwnerReferences = []metav1.OwnerReference{{
+		if ref.Kind != "ReplicaSet" {
+			meta.OwnerReferences = []metav1.OwnerReference{ref}
+			meta.UID += "'s"
+			ref.APIVersion, ref.Kind = appsv1.SchemeGroupVersion.String(), "ReplicaSet"
+		} else if deployment.Kind == "Deployment" {
+			meta.OwnerReferences = []metav1.OwnerReference{{
 				APIVersion: ref.APIVersion, Kind: deployment.Kind, Name: deployment.Name, UID: types.UID(givenUID + deployment.Name), Controller: ptr.To(true),
 			}}
 		}
-		owner = set
-	default:
-		set := &appsv1.ReplicaSet{ObjectMeta: meta, Spec: appsv1.ReplicaSetSpec{Replicas: replicas, Selector: selector, Template: template}}
-		set.OwnerReferences = []metav1.OwnerReference{ref}
-		set.UID += "'s"
-		ref.APIVersion, ref.Kind = appsv1.SchemeGroupVersion.String(), "ReplicaSet"
-		owner = set
+		owner = &appsv1.ReplicaSet{ObjectMeta: meta, Spec: appsv1.ReplicaSetSpec{Replicas: replicas, Selector: selector, Template: template}}
 	}
 	legacyscheme.Scheme.Default(owner)
 	c.put(owner)
 	for _, pod := range pods {
 		pod = pod.DeepCopy()
-		for key, value := range labels {
-			metav1.SetMetaDataLabel(&pod.ObjectMeta, key, value)
-		}
+		pod.Labels = labels.Merge(pod.Labels, by)
 		c.own(pod, owner, ref.APIVersion, ref.Kind)
 	}
 }
@@ -149,9 +134,7 @@ func (c *Cluster) inferDeployments() {
 		legacyscheme.Scheme.Default(d)
 		c.put(d)
 		labelled := set.DeepCopy()
-		for name, value := range template.Labels { // by which the Deployment finds it
-			metav1.SetMetaDataLabel(&labelled.ObjectMeta, name, value)
-		}
+		labelled.Labels = labels.Merge(labelled.Labels, template.Labels) // by which the Deployment finds it
 		c.own(labelled, d, ref.APIVersion, ref.Kind)
 	}
 }
@@ -180,17 +163,14 @@ func (c *Cluster) replicaSetOf(d *appsv1.Deployment, meta metav1.ObjectMeta, rep
 	return set
 }
 
-var ordinal = regexp.MustCompile(`^-(\d{1,6})$`)
-
 // ordinals are the first and the last of the pods of a StatefulSet; the first is negative if a pod has none.
 func ordinals(set string, pods []*v1.Pod) (first, last int) {
 	for i, pod := range pods {
-		suffix, _ := strings.CutPrefix(pod.Name, set)
-		number := ordinal.FindStringSubmatch(suffix)
-		if number == nil {
+		number, err := strconv.ParseUint(strings.TrimPrefix(pod.Name, set+"-"), 10, 20)
+		if err != nil {
 			return -1, -1
 		}
-		at, _ := strconv.Atoi(number[1]) // digits
+		at := int(number)
 		if i == 0 {
 			first = at
 		}
@@ -200,15 +180,9 @@ func ordinals(set string, pods []*v1.Pod) (first, last int) {
 }
 
 // templateOf is the template from which a pod was made, as far as the pod tells.
-func (c *Cluster) templateOf(pod *v1.Pod, labels map[string]string) v1.PodTemplateSpec {
+func (c *Cluster) templateOf(pod *v1.Pod, more map[string]string) v1.PodTemplateSpec {
 	made := c.Recreated(pod)
-	template := v1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: made.Labels, Annotations: made.Annotations}, Spec: made.Spec}
-	for key, value := range labels {
-		metav1.SetMetaDataLabel(&template.ObjectMeta, key, value)
-	}
-	if template.Spec.Hostname == pod.Name {
-		template.Spec.Hostname = ""
-	}
+	template := v1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels.Merge(made.Labels, more), Annotations: made.Annotations}, Spec: made.Spec}
 	return template
 }
 
@@ -230,28 +204,25 @@ func claimByTemplate(set *appsv1.StatefulSet, pod string) {
 func (c *Cluster) inferRevisions() error {
 	for _, set := range All[*appsv1.StatefulSet](c) {
 		current := cmp.Or(set.Status.UpdateRevision, c.newestRevision(set), set.Name+"-inferred")
-		if err := c.inferRevisionsOf(set, set.Spec.Template, "StatefulSet", current, func(revision string) string { return revision }); err != nil {
+		if err := c.inferRevisionsOf(set, set.Spec.Template, "StatefulSet", current, ""); err != nil {
 			return err
 		}
 	}
 	for _, set := range All[*appsv1.DaemonSet](c) {
 		current := cmp.Or(c.newestRevision(set), "inferred")
-		if err := c.inferRevisionsOf(set, set.Spec.Template, "DaemonSet", current, func(revision string) string { return set.Name + "-" + revision }); err != nil {
+		if err := c.inferRevisionsOf(set, set.Spec.Template, "DaemonSet", current, set.Name+"-"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *Cluster) newestRevision(set Object) (revision string) {
-	var newest *v1.Pod
+func (c *Cluster) newestRevision(set Object) string {
+	newest := &v1.Pod{}
 	for _, pod := range c.PodsOf(set.GetUID(), set.GetNamespace()) {
-		if pod.Labels[appsv1.ControllerRevisionHashLabelKey] != "" && (newest == nil || ByAge(newest, pod) < 0) {
+		if pod.Labels[appsv1.ControllerRevisionHashLabelKey] != "" && ByAge(newest, pod) < 0 {
 			newest = pod
 		}
-	}
-	if newest == nil {
-		return ""
 	}
 	return newest.Labels[appsv1.ControllerRevisionHashLabelKey]
 }
@@ -268,7 +239,7 @@ func (c *Cluster) PodsOf(owner types.UID, namespace string) (pods []*v1.Pod) {
 	return pods
 }
 
-func (c *Cluster) inferRevisionsOf(set Object, template v1.PodTemplateSpec, kind, current string, name func(string) string) error {
+func (c *Cluster) inferRevisionsOf(set Object, template v1.PodTemplateSpec, kind, current, prefix string) error {
 	templates := map[string]v1.PodTemplateSpec{current: template}
 	for _, pod := range c.PodsOf(set.GetUID(), set.GetNamespace()) {
 		revision := pod.Labels[appsv1.ControllerRevisionHashLabelKey]
@@ -290,10 +261,7 @@ func (c *Cluster) inferRevisionsOf(set Object, template v1.PodTemplateSpec, kind
 			return err
 		}
 		made := &appsv1.ControllerRevision{Revision: 1, Data: runtime.RawExtension{Raw: data}}
-		made.Namespace, made.Name, made.Labels = set.GetNamespace(), name(revision), map[string]string{}
-		for key, value := range template.Labels {
-			made.Labels[key] = value
-		}
+		made.Namespace, made.Name, made.Labels = set.GetNamespace(), prefix+revision, labels.Merge(template.Labels, nil)
 		if kind == "DaemonSet" {
 			made.Labels[appsv1.ControllerRevisionHashLabelKey] = revision
 		}
@@ -308,12 +276,8 @@ func (c *Cluster) inferRevisionsOf(set Object, template v1.PodTemplateSpec, kind
 
 // revisionOf is what Kubernetes' controllers keep of a template, byte for byte: they compare it with what they would keep.
 func revisionOf(template v1.PodTemplateSpec) ([]byte, error) {
-	text, err := json.Marshal(template)
+	raw, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&template)
 	if err != nil {
-		return nil, fmt.Errorf("revision of a pod template: %w", err)
-	}
-	var raw map[string]any
-	if err := json.Unmarshal(text, &raw); err != nil {
 		return nil, fmt.Errorf("revision of a pod template: %w", err)
 	}
 	raw["$patch"] = "replace"

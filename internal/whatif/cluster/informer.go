@@ -67,33 +67,21 @@ func (i *informer) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventHa
 	return i.AddEventHandler(handler)
 }
 
-// AddEventHandlerWithOptions implements cache.SharedInformer.
 func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, _ cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	return i.AddEventHandler(handler)
 }
 
-// RemoveEventHandler implements cache.SharedInformer.
-func (i *informer) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
-	i.handlers = slices.DeleteFunc(slices.Clone(i.handlers), func(r *registration) bool { return r == handle })
-	return nil
-}
-
-// GetStore implements cache.SharedInformer.
 func (i *informer) GetStore() cache.Store { return i.GetIndexer() }
 
-// GetIndexer implements cache.SharedIndexInformer.
 func (i *informer) GetIndexer() cache.Indexer {
 	i.used()
 	return i.table
 }
 
-// AddIndexers implements cache.SharedInformer.
 func (i *informer) AddIndexers(indexers cache.Indexers) error { return i.table.AddIndexers(indexers) }
 
-// Run implements cache.SharedInformer.
 func (*informer) Run(stop <-chan struct{}) { <-stop }
 
-// RunWithContext implements cache.SharedInformer.
 func (*informer) RunWithContext(ctx context.Context) { <-ctx.Done() }
 
 // Start has the handlers be called that were added so far, in the order in which they were.

@@ -3,18 +3,21 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	volumehelpers "k8s.io/component-helpers/storage/volume"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	schedulingapi "k8s.io/kubernetes/pkg/apis/scheduling/v1"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
@@ -32,34 +35,29 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 	for _, class := range schedulingapi.SystemPriorityClasses() {
 		c.put(class)
 	}
-	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, v1.NamespaceNodeLease} {
+	for _, name := range snapshot.SystemNamespaces {
 		c.put(&v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelMetadataName: name}}})
 	}
 	c.loading = true
 	defer func() { c.loading = false }()
-	var pods []*v1.Pod
+	var pods []Object
+	var last []snapshot.Kind
 	for _, kind := range snapshot.Kinds {
-		for o := range kind.All(s) {
-			switch o := o.(type) {
-			case *v1.Pod:
-				if !podutil.IsPodTerminal(o) && o.DeletionTimestamp == nil { // it takes no room, or will not soon
-					pods = append(pods, o)
-				}
-			case *v1.LimitRange, *v1.ResourceQuota: // below
-			default:
-				if err := c.load(kind, o); err != nil {
-					return err
-				}
+		switch kind.Kind {
+		case "Pod":
+			pods = slices.SortedStableFunc(kind.All(s), runningFirst)
+		case "LimitRange", "ResourceQuota":
+			last = append(last, kind)
+		default:
+			if err := c.loadAll(kind, kind.All(s)); err != nil {
+				return err
 			}
 		}
 	}
 	c.loading = false
 	c.bindAllAtOnce()
-	slices.SortStableFunc(pods, runningFirst)
-	for _, pod := range pods {
-		if err := c.load(snapshot.KindNamed("Pod"), pod); err != nil {
-			return err
-		}
+	if err := c.loadAll(snapshot.KindNamed("Pod"), slices.Values(pods)); err != nil {
+		return err
 	}
 	if err := c.infer(); err != nil {
 		return err
@@ -71,23 +69,30 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 			c.put(namespace)
 		}
 	}
-	for _, name := range []string{"LimitRange", "ResourceQuota"} {
-		kind := snapshot.KindNamed(name)
-		for o := range kind.All(s) {
-			if err := c.load(kind, o); err != nil {
-				return err
-			}
+	for _, kind := range last {
+		if err := c.loadAll(kind, kind.All(s)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) loadAll(kind snapshot.Kind, objects iter.Seq[Object]) error {
+	for o := range objects {
+		if err := c.load(o); err != nil {
+			return fmt.Errorf("%s %s: %w", kind.Title, cache.MetaObjectToName(o), err)
 		}
 	}
 	return nil
 }
 
 // runningFirst is the order in which pods are loaded: those with a node first, then the oldest.
-func runningFirst(a, b *v1.Pod) int {
-	if (a.Spec.NodeName == "") != (b.Spec.NodeName == "") {
-		return cmp.Compare(b.Spec.NodeName, a.Spec.NodeName) // one of which is empty
+func runningFirst(a, b Object) int {
+	one, other := a.(*v1.Pod), b.(*v1.Pod)
+	if (one.Spec.NodeName == "") != (other.Spec.NodeName == "") {
+		return cmp.Compare(other.Spec.NodeName, one.Spec.NodeName) // one of which is empty
 	}
-	return ByAge(a, b)
+	return ByAge(one, other)
 }
 
 // ByAge is the order in which pods are queued: the oldest first.
@@ -100,17 +105,10 @@ func ByName[T Object](a, b T) int {
 	return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
 }
 
-func (c *Cluster) load(of snapshot.Kind, o Object) error {
+func (c *Cluster) load(o Object) error {
 	k := c.of(o)
-	before := k.get(o.GetNamespace(), o.GetName())
-	if before != nil {
-		switch o.(type) {
-		case *v1.Namespace:
-		default:
-			if k.kind.Kind != "PriorityClass" || before.GetCreationTimestamp() != (metav1.Time{}) {
-				return fmt.Errorf("%s %s: there are two of this name", of.Title, cache.MetaObjectToName(o).String())
-			}
-		}
+	if k.get(o.GetNamespace(), o.GetName()) != nil {
+		return errors.New("there are two of this name")
 	}
 	c.stamp(o)
 	if o.GetUID() == "" {
@@ -122,14 +120,13 @@ func (c *Cluster) load(of snapshot.Kind, o Object) error {
 		return c.loadPod(o)
 	case *minor.PodGroup: // whose priority its class gives it
 		made, err := c.prepare(context.Background(), k, o)
-		if err != nil {
-			return fmt.Errorf("%s %s: %w", of.Title, cache.MetaObjectToName(o).String(), err)
+		if err == nil {
+			c.put(made)
 		}
-		c.put(made)
-		return nil
+		return err
 	case *v1.PersistentVolumeClaim:
 		if o.Status.Phase == v1.ClaimBound {
-			metav1.SetMetaDataAnnotation(&o.ObjectMeta, "pv.kubernetes.io/bind-completed", "yes")
+			metav1.SetMetaDataAnnotation(&o.ObjectMeta, volumehelpers.AnnBindCompleted, "yes")
 		}
 	case *resourcev1.ResourceClaim:
 		if o.Status.Allocation != nil && !slices.Contains(o.Finalizers, resourcev1.Finalizer) {
@@ -143,13 +140,13 @@ func (c *Cluster) load(of snapshot.Kind, o Object) error {
 // loadPod admits a pod that a person has written. One that an API server has stored stays as it is: it would be
 // rejected the second time if it has matchLabelKeys, or if its PriorityClass has changed since.
 func (c *Cluster) loadPod(pod *v1.Pod) error {
+	if podutil.IsPodTerminal(pod) || pod.DeletionTimestamp != nil { // it takes no room, or will not soon
+		return nil
+	}
 	if !stored(pod) {
 		status := pod.Status
 		made, err := c.prepare(context.Background(), c.of(pod), pod)
 		if err != nil {
-			if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
-				return fmt.Errorf("pod %s: %w", cache.MetaObjectToName(pod).String(), err)
-			}
 			return err
 		}
 		uid := pod.UID
@@ -172,7 +169,7 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 	}
 	c.adopt(pod)
 	c.put(pod)
-	if pod.Spec.NodeName != "" && !podutil.IsPodTerminal(pod) {
+	if pod.Spec.NodeName != "" {
 		c.reserve(pod)
 	}
 	return nil
@@ -211,47 +208,32 @@ func eachMerge(spec *v1.PodSpec, call func(*metav1.LabelSelector, []string)) {
 		one := &spec.TopologySpreadConstraints[i]
 		visit(one.LabelSelector, one.MatchLabelKeys...)
 	}
-	terms := func(required []v1.PodAffinityTerm, preferred []v1.WeightedPodAffinityTerm) {
-		for i := range required {
-			visit(required[i].LabelSelector, slices.Concat(required[i].MatchLabelKeys, required[i].MismatchLabelKeys)...)
-		}
-		for i := range preferred {
-			one := &preferred[i].PodAffinityTerm
-			visit(one.LabelSelector, slices.Concat(one.MatchLabelKeys, one.MismatchLabelKeys)...)
-		}
+	affinity := ptr.Deref(spec.Affinity, v1.Affinity{})
+	together := ptr.Deref(affinity.PodAffinity, v1.PodAffinity{})
+	apart := ptr.Deref(affinity.PodAntiAffinity, v1.PodAntiAffinity{})
+	terms := slices.Concat(together.RequiredDuringSchedulingIgnoredDuringExecution, apart.RequiredDuringSchedulingIgnoredDuringExecution)
+	for _, preferred := range slices.Concat(together.PreferredDuringSchedulingIgnoredDuringExecution, apart.PreferredDuringSchedulingIgnoredDuringExecution) {
+		terms = append(terms, preferred.PodAffinityTerm)
 	}
-	if spec.Affinity == nil {
-		return
-	}
-	together := spec.Affinity.PodAffinity
-	if together != nil {
-		terms(together.RequiredDuringSchedulingIgnoredDuringExecution, together.PreferredDuringSchedulingIgnoredDuringExecution)
-	}
-	apart := spec.Affinity.PodAntiAffinity
-	if apart != nil {
-		terms(apart.RequiredDuringSchedulingIgnoredDuringExecution, apart.PreferredDuringSchedulingIgnoredDuringExecution)
+	for _, term := range terms {
+		visit(term.LabelSelector, slices.Concat(term.MatchLabelKeys, term.MismatchLabelKeys)...)
 	}
 }
 
 // adopt has the claims that were made for a pod from templates be its own, also where the
 // file does not say whose they are.
 func (c *Cluster) adopt(pod *v1.Pod) {
-	var claims []Object
+	own := func(claim Object) {
+		if claim != nil && !metav1.IsControlledBy(claim, pod) {
+			c.own(claim, pod, "v1", "Pod")
+		}
+	}
 	for i := range pod.Spec.Volumes {
 		if pod.Spec.Volumes[i].Ephemeral != nil {
-			claims = append(claims, c.of(&v1.PersistentVolumeClaim{}).get(pod.Namespace, claimOf(pod, &pod.Spec.Volumes[i])))
+			own(c.of(&v1.PersistentVolumeClaim{}).get(pod.Namespace, snapshot.ClaimOf(pod, &pod.Spec.Volumes[i])))
 		}
 	}
 	for _, made := range pod.Status.ResourceClaimStatuses {
-		if made.ResourceClaimName != nil {
-			claims = append(claims, c.of(&resourcev1.ResourceClaim{}).get(pod.Namespace, *made.ResourceClaimName))
-		}
-	}
-	for _, claim := range claims {
-		if claim != nil && !owned(claim, pod) {
-			claim = claim.DeepCopyObject().(Object)
-			claim.SetOwnerReferences(ownedBy(pod))
-			c.put(claim)
-		}
+		own(c.of(&resourcev1.ResourceClaim{}).get(pod.Namespace, ptr.Deref(made.ResourceClaimName, "")))
 	}
 }

@@ -46,22 +46,17 @@ func (c *Cluster) WorkloadOf(pod *v1.Pod) Workload {
 	return Workload{ref.Kind, ref.Name}
 }
 
+var owners = map[string]Object{
+	"ReplicaSet": &appsv1.ReplicaSet{}, "StatefulSet": &appsv1.StatefulSet{}, "Job": &batchv1.Job{}, "ReplicationController": &v1.ReplicationController{},
+}
+
 // owner is the object that makes pods, or nil.
 func (c *Cluster) owner(namespace string, ref *metav1.OwnerReference) Object {
-	var none Object
-	switch ref.Kind {
-	case "ReplicaSet":
-		none = &appsv1.ReplicaSet{}
-	case "StatefulSet":
-		none = &appsv1.StatefulSet{}
-	case "Job":
-		none = &batchv1.Job{}
-	case "ReplicationController":
-		none = &v1.ReplicationController{}
-	default:
+	kind, ok := owners[ref.Kind]
+	if !ok {
 		return nil
 	}
-	return c.of(none).get(namespace, ref.Name)
+	return c.of(kind).get(namespace, ref.Name)
 }
 
 // Recreated is the pod that a controller would make in the place of one, under its name:

@@ -171,11 +171,6 @@ func (e event) object() Object {
 	return e.old
 }
 
-// owned reports whether a pod owns an object.
-func owned(o Object, pod *v1.Pod) bool {
-	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.Kind == "Pod" && r.UID == pod.UID })
-}
-
 func ownedBy(pod *v1.Pod) []metav1.OwnerReference {
 	return []metav1.OwnerReference{*metav1.NewControllerRef(pod, v1.SchemeGroupVersion.WithKind("Pod"))}
 }

@@ -22,10 +22,7 @@ func (c *Cluster) newQuotas() quota.Registry {
 	})
 	for resource, k := range c.byName {
 		if k.namespaced && all.Get(resource.GroupResource()) == nil {
-			var alias v1.ResourceName // what old quotas call it
-			if k.kind.Kind == "ReplicationController" {
-				alias = v1.ResourceReplicationControllers
-			}
+			alias := v1.ResourceName(resource.Resource) // as quotas may call ReplicationControllers
 			all.Add(generic.NewObjectCountEvaluator(resource.GroupResource(), generic.ListResourceUsingListerFunc(lister, resource), alias))
 		}
 	}

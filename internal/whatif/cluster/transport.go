@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -21,10 +20,10 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
@@ -38,7 +37,6 @@ type transport struct{ cluster *Cluster }
 
 var requests = &request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
 
-// RoundTrip implements http.RoundTripper.
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
@@ -46,34 +44,26 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := t.answer(r)
 	code := http.StatusOK
 	if err != nil {
-		status := apierrors.APIStatus(nil)
-		if !errors.As(err, &status) {
-			status = apierrors.NewInternalError(err)
-		}
-		answer, code = &metav1.Status{Status: metav1.StatusFailure}, int(status.Status().Code)
-		*answer.(*metav1.Status) = status.Status()
+		status := responsewriters.ErrorToAPIStatus(err)
+		answer, code = status, int(status.Code)
 	}
 	mediaType := runtime.ContentTypeJSON
 	if strings.Contains(r.Header.Get("Accept"), protobuf) {
 		mediaType = protobuf
 	}
-	body, err := encode(answer, mediaType)
+	kinds, _, err := scheme.Scheme.ObjectKinds(answer)
+	if err != nil {
+		return nil, err
+	}
+	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), mediaType)
+	body, err := runtime.Encode(scheme.Codecs.EncoderForVersion(info.Serializer, kinds[0].GroupVersion()), answer)
 	if err != nil {
 		return nil, err
 	}
 	return &http.Response{
-		StatusCode: code, Status: http.StatusText(code), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
+		StatusCode: code, Status: http.StatusText(code), Request: r,
 		Header: http.Header{"Content-Type": {mediaType}}, ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body)),
 	}, nil
-}
-
-func encode(o runtime.Object, mediaType string) ([]byte, error) {
-	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), mediaType)
-	versions := schema.GroupVersions(scheme.Scheme.PrioritizedVersionsAllGroups())
-	if kinds, _, err := scheme.Scheme.ObjectKinds(o); err == nil {
-		versions = schema.GroupVersions{kinds[0].GroupVersion()}
-	}
-	return runtime.Encode(serializer.NewCodecFactory(scheme.Scheme).EncoderForVersion(info.Serializer, versions), o)
 }
 
 // errNotServed names the verb and the kind.
@@ -98,12 +88,8 @@ func (t transport) answer(r *http.Request) (runtime.Object, error) {
 		}
 		_ = r.Body.Close()
 	}
-	if gvr.Resource == "events" && info.Verb == "patch" {
-		return &v1.Event{}, nil
-	}
-	if gvr.Resource == "events" && info.Verb == "create" {
-		o, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
-		return o, err // it is not read
+	if gvr.Resource == "events" && (info.Verb == "create" || info.Verb == "patch") {
+		return scheme.Scheme.New(gvr.GroupVersion().WithKind("Event")) // none is read
 	}
 	if !info.IsResourceRequest && r.Method == http.MethodGet {
 		return t.cluster.resources(strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/apis/"), "/api/")), nil

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,45 +13,38 @@ import (
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/provision"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 )
 
 // claimVolumes makes the claims of a pod's ephemeral volumes.
 func (c *Cluster) claimVolumes(pod *v1.Pod) {
 	for i := range pod.Spec.Volumes {
 		volume := &pod.Spec.Volumes[i]
-		if volume.Ephemeral == nil || volume.Ephemeral.VolumeClaimTemplate == nil || Get[*v1.PersistentVolumeClaim](c, pod.Namespace, claimOf(pod, volume)) != nil {
+		name := snapshot.ClaimOf(pod, volume)
+		if volume.Ephemeral == nil || volume.Ephemeral.VolumeClaimTemplate == nil || Get[*v1.PersistentVolumeClaim](c, pod.Namespace, name) != nil {
 			continue
 		}
 		template := volume.Ephemeral.VolumeClaimTemplate.DeepCopy()
 		claim := &v1.PersistentVolumeClaim{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
-		claim.Namespace, claim.Name, claim.OwnerReferences = pod.Namespace, claimOf(pod, volume), ownedBy(pod)
+		claim.Namespace, claim.Name, claim.OwnerReferences = pod.Namespace, name, ownedBy(pod)
 		if _, err := c.Create(context.Background(), claim); err != nil {
 			c.Unmodelled(fmt.Sprintf("claim of pod %s/%s: %v", pod.Namespace, pod.Name, err))
 		}
 	}
 }
 
-// claimOf is the name of the claim of a pod's volume, or empty.
-func claimOf(pod *v1.Pod, volume *v1.Volume) string {
-	switch {
-	case volume.PersistentVolumeClaim != nil:
-		return volume.PersistentVolumeClaim.ClaimName
-	case volume.Ephemeral != nil:
-		return pod.Name + "-" + volume.Name
-	}
-	return ""
-}
-
 // Attached is why a pod that has its node cannot start: a disk of it is attached to another node, for a pod that is still
 // there. Else it is empty.
 func (c *Cluster) Attached(pod *v1.Pod) string {
-	for i := range pod.Spec.Volumes {
-		name := claimOf(pod, &pod.Spec.Volumes[i])
-		if name == "" || pod.Spec.NodeName == "" || !c.onOneNode(pod.Namespace, name) {
+	if pod.Spec.NodeName == "" {
+		return ""
+	}
+	for _, name := range snapshot.ClaimsOf(pod) {
+		if !c.onOneNode(pod.Namespace, name) {
 			continue
 		}
 		for _, other := range In[*v1.Pod](c, pod.Namespace) {
-			if other.Spec.NodeName != "" && other.Spec.NodeName != pod.Spec.NodeName && other.Status.Phase == v1.PodRunning && claims(other, name) {
+			if other.Spec.NodeName != "" && other.Spec.NodeName != pod.Spec.NodeName && other.Status.Phase == v1.PodRunning && slices.Contains(snapshot.ClaimsOf(other), name) {
 				return fmt.Sprintf("Multi-Attach error for its claim %s: it is ReadWriteOnce, and attached to node %s for pod %s", name, other.Spec.NodeName, other.Name)
 			}
 		}
@@ -77,19 +69,11 @@ func (c *Cluster) onOneNode(namespace, name string) bool {
 	return driver == nil || ptr.Deref(driver.Spec.AttachRequired, true)
 }
 
-func claims(pod *v1.Pod, name string) bool {
-	return slices.ContainsFunc(pod.Spec.Volumes, func(volume v1.Volume) bool { return claimOf(pod, &volume) == name })
-}
-
 // detach has the pods start whose disks were attached for a pod that is gone.
 func (c *Cluster) detach(gone *v1.Pod) {
-	for i := range gone.Spec.Volumes {
-		name := claimOf(gone, &gone.Spec.Volumes[i])
-		if name == "" {
-			continue
-		}
+	for _, name := range snapshot.ClaimsOf(gone) {
 		for _, pod := range slices.SortedFunc(slices.Values(In[*v1.Pod](c, gone.Namespace)), ByName) {
-			if pod.Spec.NodeName != "" && pod.Status.Phase == v1.PodPending && claims(pod, name) && c.Attached(pod) == "" {
+			if pod.Spec.NodeName != "" && pod.Status.Phase == v1.PodPending && slices.Contains(snapshot.ClaimsOf(pod), name) && c.Attached(pod) == "" {
 				pod = pod.DeepCopy()
 				c.start(pod)
 				c.put(pod)
@@ -157,11 +141,9 @@ func (c *Cluster) match(claim *v1.PersistentVolumeClaim, node *v1.Node, taken ma
 	var all []*v1.PersistentVolume
 	for _, use := range []string{cache.MetaObjectToName(claim).String(), freeOf(volumehelpers.GetPersistentVolumeClaimClass(claim))} {
 		found, _ := c.of(&v1.PersistentVolume{}).informer.table.ByIndex(byUse, use) // which there is
-		for _, volume := range found {
-			all = append(all, volume.(*v1.PersistentVolume))
-		}
+		all = append(all, typed[*v1.PersistentVolume](found)...)
 	}
-	slices.SortFunc(all, func(a, b *v1.PersistentVolume) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, ByName)
 	found, _ := volumehelpers.FindMatchingVolume(claim, all, node, taken, node != nil, true) // a selector that is none matches none
 	return found
 }
@@ -190,7 +172,7 @@ func (c *Cluster) BindVolumes(pod *v1.Pod, nodeName string) (undo func()) {
 	if node == nil || len(claims) == 0 {
 		return func() {}
 	}
-	var before []event
+	var restore []func()
 	taken := map[string]*v1.PersistentVolume{}
 	for _, claim := range claims {
 		class := c.class(claim)
@@ -201,24 +183,26 @@ func (c *Cluster) BindVolumes(pod *v1.Pod, nodeName string) (undo func()) {
 		}
 		if volume != nil {
 			taken[volume.Name] = volume
-			before = append(before, event{old: Get[*v1.PersistentVolumeClaim](c, claim.Namespace, claim.Name)})
-			was := Get[*v1.PersistentVolume](c, "", volume.Name)
-			if was != nil {
-				before = append(before, event{old: was})
-			} else {
-				before = append(before, event{new: volume})
-			}
+			restore = append(restore, c.restore(claim), c.restore(volume))
 			metav1.SetMetaDataAnnotation(&claim.ObjectMeta, volumehelpers.AnnSelectedNode, nodeName)
 			c.bindVolume(claim, volume)
 		}
 	}
 	return func() {
-		for _, e := range slices.Backward(before) {
-			if e.old != nil {
-				c.put(e.old.DeepCopyObject().(Object))
-			} else {
-				c.Delete(e.new)
-			}
+		for _, one := range slices.Backward(restore) {
+			one()
+		}
+	}
+}
+
+// restore returns what makes the object of a name be as it is now.
+func (c *Cluster) restore(o Object) func() {
+	was := c.Current(o)
+	return func() {
+		if was == nil {
+			c.Delete(o)
+		} else {
+			c.put(was.DeepCopyObject().(Object))
 		}
 	}
 }
@@ -226,11 +210,7 @@ func (c *Cluster) BindVolumes(pod *v1.Pod, nodeName string) (undo func()) {
 // waiting are copies of a pod's claims that bind when it has its node, the smallest first, as
 // the scheduler takes them.
 func (c *Cluster) waiting(pod *v1.Pod) (claims []*v1.PersistentVolumeClaim) {
-	for i := range pod.Spec.Volumes {
-		name := claimOf(pod, &pod.Spec.Volumes[i])
-		if name == "" {
-			continue
-		}
+	for _, name := range snapshot.ClaimsOf(pod) {
 		claim := Get[*v1.PersistentVolumeClaim](c, pod.Namespace, name)
 		if claim != nil && claim.Spec.VolumeName == "" && waits(c.class(claim)) {
 			claims = append(claims, claim.DeepCopy())

@@ -35,15 +35,6 @@ const (
 // Fields are what a guest decides by.
 type Fields struct{ Pod, Node []Field }
 
-// String lists the fields.
-func (f *Fields) String() string {
-	var texts []string
-	for _, field := range slices.Concat(f.Pod, f.Node) {
-		texts = append(texts, field.text)
-	}
-	return strings.Join(texts, ", ")
-}
-
 // maxFields is how many fields a guest may decide by, of pods and nodes together.
 const maxFields = 100
 
@@ -58,7 +49,7 @@ func parseFields(declared string) (*Fields, error) {
 	texts := strings.Split(declared, "\x00")
 	last := len(texts) - 1
 	if texts[last] != "" {
-		return nil, fmt.Errorf("the last field, %q, does not end with a zero byte", short(texts[last]))
+		return nil, fmt.Errorf("the last field, %.100q, does not end with a zero byte", texts[last])
 	}
 	if last > maxFields {
 		return nil, fmt.Errorf("%d fields are declared, but at most %d can be", last, maxFields)
@@ -67,7 +58,7 @@ func parseFields(declared string) (*Fields, error) {
 	for _, text := range texts[:last] {
 		form := fieldForm.FindStringSubmatch(text)
 		if form == nil {
-			return nil, fmt.Errorf("the field %q does not exist: %s", short(text), fieldForms)
+			return nil, fmt.Errorf("the field %.100q does not exist: %s", text, fieldForms)
 		}
 		field := Field{Kind: FieldKind(cmp.Or(form[2], form[5], form[4])), Key: form[6], text: text}
 		of := &fields.Pod
@@ -79,13 +70,4 @@ func parseFields(declared string) (*Fields, error) {
 		}
 	}
 	return fields, nil
-}
-
-// short is the beginning of a text that a guest has written.
-func short(text string) string {
-	const limit = 100 // bytes
-	if len(text) > limit {
-		return text[:limit] + "…"
-	}
-	return text
 }

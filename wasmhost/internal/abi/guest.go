@@ -2,6 +2,7 @@ package abi
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,6 +42,9 @@ type Guest struct {
 	UsesHandle bool
 	// AsksWhoPassed is set for a guest that may ask which nodes passed Filter.
 	AsksWhoPassed bool
+	// Size is the size of the module in bytes, and SHA256 its digest.
+	Size   int
+	SHA256 [sha256.Size]byte
 	// Declares is set for a guest that says what it decides by ([Instance.DecidesBy]).
 	Declares bool
 
@@ -63,7 +67,7 @@ func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
 		return nil, fmt.Errorf("wasm: error compiling guest: %w", err)
 	}
 	pages := o.MemoryLimit / pageSize
-	g := &Guest{code: code, allocator: limitedAllocator{limit: uint64(pages) * pageSize}}
+	g := &Guest{Size: len(wasm), SHA256: sha256.Sum256(wasm), code: code, allocator: limitedAllocator{limit: uint64(pages) * pageSize}}
 	if err := g.check(ctx, wasm); err != nil {
 		_ = g.Close(ctx)
 		return nil, err
@@ -143,6 +147,22 @@ func typeNames(of []api.ValueType) string {
 		names = append(names, api.ValueTypeName(t))
 	}
 	return strings.Join(names, ", ")
+}
+
+// Functions are the names of the functions that the guest exports, and imports, these by module.
+func (g *Guest) Functions() (exports, imports []string) {
+	for name := range g.code.ExportedFunctions() {
+		if name != module.StartFunction {
+			exports = append(exports, name)
+		}
+	}
+	for _, f := range g.code.ImportedFunctions() {
+		module, name, _ := f.Import()
+		imports = append(imports, module+" "+name)
+	}
+	slices.Sort(exports)
+	slices.Sort(imports)
+	return exports, imports
 }
 
 // link provides the modules that the guest imports from.

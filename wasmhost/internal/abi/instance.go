@@ -54,11 +54,13 @@ type Instance struct {
 	lastOf    *Account
 	own       Account
 
-	interrupted atomic.Bool
-	mu          sync.Mutex
-	calls       uint64            // twice the number of calls, one more during a call
-	why         error             // it is interrupted
-	stop        api.MutableGlobal // nil where the guest is not interruptible
+	interrupted  atomic.Bool
+	mu           sync.Mutex
+	calls        uint64            // twice the number of calls, one more during a call
+	watched      uint64            // calls, when Watch saw the last call first
+	watchedSince time.Time         // when that was
+	why          error             // it is interrupted
+	stop         api.MutableGlobal // nil where the guest is not interruptible
 }
 
 // startsWithin is how many times as long as a call the start of an instance may take. It
@@ -178,26 +180,18 @@ func (i *Instance) finish(export string, err error) error {
 	return nil
 }
 
-// Overdue is why a call is interrupted that takes longer than it may.
-func Overdue(timeout time.Duration) error {
-	return fmt.Errorf("the call took longer than callTimeout, %s", timeout)
-}
-
-// InCall tells one call from the next, and says whether a call lasts. Any goroutine may
-// call it.
-func (i *Instance) InCall() (number uint64, lasts bool) {
+// Watch interrupts a call that lasts since an earlier Watch, at least as long ago as it may last.
+// It is for one goroutine, beside the one that calls.
+func (i *Instance) Watch(timeout time.Duration) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.calls, i.calls%2 == 1
-}
-
-// InterruptCall is Interrupt if the call with that number still lasts. Any goroutine may
-// call it.
-func (i *Instance) InterruptCall(number uint64, why error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.calls == number {
-		i.interrupt(why)
+	switch {
+	case i.calls%2 == 0:
+	case i.calls != i.watched:
+		i.watched = i.calls
+		i.watchedSince = time.Now()
+	case time.Since(i.watchedSince) >= timeout:
+		i.interrupt(fmt.Errorf("the call took longer than callTimeout, %s", timeout))
 	}
 }
 

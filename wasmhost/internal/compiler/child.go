@@ -69,7 +69,7 @@ func compileInChild(ctx context.Context, folder string, wasm []byte) error {
 	if err != nil {
 		return notStarted{err}
 	}
-	said := &firstBytes{}
+	said := &bytes.Buffer{}
 	cmd := exec.CommandContext(ctx, program)
 	cmd.Args = []string{childName, folder}
 	cmd.Stdin = bytes.NewReader(wasm)
@@ -87,9 +87,9 @@ func compileInChild(ctx context.Context, folder string, wasm []byte) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case cmd.ProcessState.ExitCode() == statusRefused:
-		return errors.New(printable.Line(string(said.kept), maxSaid))
+		return errors.New(printable.Line(said.String(), maxSaid))
 	}
-	cause, _, _ := bytes.Cut(said.kept, []byte("\n")) // of a panic, or for want of memory; then come stacks
+	cause, _, _ := bytes.Cut(said.Bytes(), []byte("\n")) // of a panic, or for want of memory; then come stacks
 	return fmt.Errorf("the process that compiles it, which may take %d MiB of memory, ended with %w: %s", maxMemory>>20, err, printable.Line(string(cause), maxSaid))
 }
 
@@ -104,11 +104,3 @@ func program() (string, error) {
 
 // maxSaid is how much of what a child prints is shown, in bytes.
 const maxSaid = 512
-
-// firstBytes keeps the beginning of what is written.
-type firstBytes struct{ kept []byte }
-
-func (f *firstBytes) Write(b []byte) (int, error) {
-	f.kept = append(f.kept, b[:min(len(b), 4*maxSaid-len(f.kept))]...)
-	return len(b), nil
-}

@@ -45,18 +45,23 @@ func (m *Module) Close(ctx context.Context) error {
 }
 
 // Compile compiles a module. It keeps the compiled code in a directory for the next start, if
-// one is named. A directory that cannot be used costs only time, and a warning.
+// one is named. A directory that cannot be made costs only time, and a warning.
 func Compile(ctx context.Context, wasm []byte, keepIn string) (*Module, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, maxTime, fmt.Errorf("it takes longer than %s", maxTime))
 	defer cancel()
-	kept := ""
 	if keepIn != "" {
-		kept = filepath.Join(keepIn, fmt.Sprintf("%x", sha256.Sum256(wasm)))
+		kept := filepath.Join(keepIn, fmt.Sprintf("%x", sha256.Sum256(wasm)))
 		m := loadKept(ctx, wasm, kept)
 		if m != nil {
 			return m, nil
 		}
-	} else if !inChild {
+		err := errors.Join(os.RemoveAll(kept), os.MkdirAll(kept, 0o700))
+		if err == nil {
+			return compileInto(ctx, wasm, kept)
+		}
+		klog.FromContext(ctx).Info("Guests are compiled at each start: the compilation cache is unusable", "directory", keepIn, "err", err)
+	}
+	if !inChild {
 		return compile(ctx, wasm, "")
 	}
 	folder, err := os.MkdirTemp("", "compiling-*") // which only this user may read
@@ -64,34 +69,27 @@ func Compile(ctx context.Context, wasm []byte, keepIn string) (*Module, error) {
 		return compileHere(ctx, wasm, err)
 	}
 	defer os.RemoveAll(folder) // compiled code is run: nothing of it stays where it is not asked for
-	err = compileInto(ctx, folder, wasm)
+	return compileInto(ctx, wasm, folder)
+}
+
+// compileInto compiles a module into a folder, which it removes after an error.
+func compileInto(ctx context.Context, wasm []byte, folder string) (m *Module, err error) {
+	if inChild {
+		err = compileInChild(ctx, folder, wasm)
+	} else {
+		m, err = compile(ctx, wasm, folder)
+	}
+	switch {
+	case err == nil && inChild:
+		return load(wasm, folder)
+	case err == nil:
+		return m, nil
+	}
+	_ = os.RemoveAll(folder)
 	if errors.As(err, new(notStarted)) {
 		return compileHere(ctx, wasm, err)
 	}
-	if err != nil {
-		return nil, err
-	}
-	m, err := load(wasm, folder)
-	if err != nil || kept == "" {
-		return m, err
-	}
-	err = keep(folder, kept)
-	if err != nil {
-		klog.FromContext(ctx).Info("Guests are compiled at each start: the compilation cache is unusable", "directory", keepIn, "err", err)
-	}
-	return m, nil
-}
-
-// compileInto compiles a module into a folder.
-func compileInto(ctx context.Context, folder string, wasm []byte) error {
-	if inChild {
-		return compileInChild(ctx, folder, wasm)
-	}
-	m, err := compile(ctx, wasm, folder)
-	if err != nil {
-		return err
-	}
-	return m.Close(ctx)
+	return nil, err
 }
 
 // compileHere compiles in this process, since nothing else is possible.
@@ -115,29 +113,6 @@ func loadKept(ctx context.Context, wasm []byte, kept string) *Module {
 		return nil
 	}
 	return m
-}
-
-// keep has a copy of a folder take the place of what was kept of a module.
-func keep(folder, kept string) error {
-	parent := filepath.Dir(kept)
-	err := os.MkdirAll(parent, 0o700)
-	if err != nil {
-		return err
-	}
-	fresh, err := os.MkdirTemp(parent, "keeping-*")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(fresh) // if it could not be renamed
-	err = os.CopyFS(fresh, os.DirFS(folder))
-	if err != nil {
-		return err
-	}
-	err = os.RemoveAll(kept)
-	if err != nil {
-		return err
-	}
-	return os.Rename(fresh, kept)
 }
 
 // load reads what was compiled into a folder, and never compiles: wazero looks for compiled

@@ -131,7 +131,7 @@ var errRedirects = failure{text: fmt.Sprintf("redirected more than %d times", ma
 // read reads to the end, but never more than the limit. size is what r is announced
 // to hold, or -1.
 func read(r io.Reader, size, limit int64) ([]byte, error) {
-	if err := CheckSize(size, limit); err != nil {
+	if err := checkSize(size, limit); err != nil {
 		return nil, err
 	}
 	wasm, err := io.ReadAll(io.LimitReader(r, limit+1))
@@ -141,8 +141,8 @@ func read(r io.Reader, size, limit int64) ([]byte, error) {
 	return wasm, err
 }
 
-// CheckSize rejects a guest that has more bytes than the limit.
-func CheckSize(size, limit int64) error {
+// checkSize rejects a guest that has more bytes than the limit.
+func checkSize(size, limit int64) error {
 	if size > limit {
 		return failure{fmt.Sprintf("%s: %d bytes", errTooLarge(limit), size), ErrTooLarge}
 	}

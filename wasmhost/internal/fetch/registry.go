@@ -39,35 +39,36 @@ const maxManifest = 4 << 20
 
 // pull fetches the one Wasm layer of an image.
 func (f Fetcher) pull(ctx context.Context, image string, limit int64) ([]byte, error) {
-	ref, err := name.ParseReference(image, name.StrictValidation)
-	if err != nil {
-		return nil, errReference
-	}
-	c, err := f.client(ctx, maxRequests)
+	c, err := f.client(ctx, image, maxRequests)
 	if err != nil {
 		return nil, err
 	}
-	layer, _, err := c.guest(ctx, ref)
+	layer, _, err := c.guest(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := CheckSize(layer.Size, limit); err != nil {
+	if err := checkSize(layer.Size, limit); err != nil {
 		return nil, err
 	}
-	wasm, err := c.layer(ctx, ref.Context().Digest(layer.Digest.String()), limit, errTooLarge(limit))
+	wasm, err := c.layer(ctx, layer.Digest, limit, errTooLarge(limit))
 	return wasm, explainPull(err, stageLayer)
 }
 
-// client asks a registry. It is for one goroutine at a time.
+// client asks a registry about an image. It is for one goroutine at a time.
 type client struct {
+	image   name.Reference
 	puller  *remote.Puller
 	options []remote.Option
 	answers *bounded
 }
 
 // client bounds the number of requests.
-func (f Fetcher) client(ctx context.Context, requests int64) (*client, error) {
-	c := &client{answers: &bounded{next: cmp.Or[http.RoundTripper](f.Transport, http.DefaultTransport), most: requests}}
+func (f Fetcher) client(ctx context.Context, image string, requests int64) (*client, error) {
+	ref, err := name.ParseReference(image, name.StrictValidation)
+	if err != nil {
+		return nil, errReference
+	}
+	c := &client{image: ref, answers: &bounded{next: cmp.Or[http.RoundTripper](f.Transport, http.DefaultTransport), most: requests}}
 	c.limitTo(maxManifest, errManifest)
 	c.options = []remote.Option{
 		remote.WithContext(ctx),
@@ -76,8 +77,7 @@ func (f Fetcher) client(ctx context.Context, requests int64) (*client, error) {
 		remote.WithRetryPredicate(func(error) bool { return false }), // as for http: the one who starts the scheduler tries again
 		remote.WithRetryStatusCodes(),
 	}
-	puller, err := remote.NewPuller(c.options...)
-	c.puller = puller
+	c.puller, err = remote.NewPuller(c.options...)
 	return c, err
 }
 
@@ -88,9 +88,12 @@ func (c *client) limitTo(limit int64, tooLarge error) {
 	c.answers.limit, c.answers.tooLarge = limit, tooLarge
 }
 
+// at is what has a digest, beside the image.
+func (c *client) at(digest v1.Hash) name.Digest { return c.image.Context().Digest(digest.String()) }
+
 // guest finds the layer that is the guest, and the digest of its manifest.
-func (c *client) guest(ctx context.Context, ref name.Reference) (found described, manifest v1.Hash, err error) {
-	descriptor, err := c.puller.Get(ctx, ref)
+func (c *client) guest(ctx context.Context) (found described, manifest v1.Hash, err error) {
+	descriptor, err := c.puller.Get(ctx, c.image)
 	if err != nil {
 		return found, manifest, explainPull(err, stageManifest)
 	}
@@ -99,10 +102,10 @@ func (c *client) guest(ctx context.Context, ref name.Reference) (found described
 }
 
 // layer reads a layer of at most that many bytes, as it is stored.
-func (c *client) layer(ctx context.Context, digest name.Digest, limit int64, tooLarge error) ([]byte, error) {
+func (c *client) layer(ctx context.Context, digest v1.Hash, limit int64, tooLarge error) ([]byte, error) {
 	c.limitTo(limit, tooLarge)
 	defer c.limitTo(maxManifest, errManifest)
-	layer, err := c.puller.Layer(ctx, digest)
+	layer, err := c.puller.Layer(ctx, c.at(digest))
 	if err != nil {
 		return nil, err
 	}

@@ -1,13 +1,13 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 
-	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
@@ -76,15 +76,11 @@ func (s Source) with(suffix string) Source {
 // signedInRegistry reads the signatures of an image by OCI's referrers. The name may lead to another
 // image than when the guest was fetched: then its layer is another one, too.
 func (f Fetcher) signedInRegistry(ctx context.Context, image string, guest Digest, verify Verify) error {
-	ref, err := name.ParseReference(image, name.StrictValidation)
-	if err != nil {
-		return errReference
-	}
-	c, err := f.client(ctx, maxRequests+2*maxReferrers)
+	c, err := f.client(ctx, image, maxRequests+2*maxReferrers)
 	if err != nil {
 		return err
 	}
-	layer, manifest, err := c.guest(ctx, ref)
+	layer, manifest, err := c.guest(ctx)
 	if err != nil {
 		return err
 	}
@@ -95,24 +91,28 @@ func (f Fetcher) signedInRegistry(ctx context.Context, image string, guest Diges
 	if err != nil || len(digest) != sha256.Size {
 		return errors.New("the digest of the image is no SHA-256")
 	}
-	return c.signed(ctx, ref.Context().Digest(manifest.String()), func(bundle []byte) error { return verify(bundle, Digest(digest)) })
+	return c.signed(ctx, manifest, func(bundle []byte) error { return verify(bundle, Digest(digest)) })
 }
 
 // stageSignatures is the stage of all that is read to find a signature in a registry.
 const stageSignatures = "the registry's answer is not a list of signatures, or not one of them"
 
 // signed reads one bundle about an image after another, until one is right. A user who may write to the
-// repository can add others in front of it: a bundle that cannot be read hides no other one, what is
-// listed as a bundle comes first, and only the time and maxReferrers end the search.
-func (c *client) signed(ctx context.Context, image name.Digest, verify func([]byte) error) error {
-	referrers, err := c.referrers(image)
+// repository can add others in front of it: a bundle that cannot be read hides no other one, and only the
+// time and maxReferrers end the search. That a referrer is a bundle, its manifest says: cosign 3.0 writes
+// another type into the list of a registry without the API for referrers.
+func (c *client) signed(ctx context.Context, manifest v1.Hash, verify func([]byte) error) error {
+	index, err := remote.Referrers(c.at(manifest), c.options...)
 	if err != nil {
 		return explainPull(err, stageSignatures)
 	}
-	first := errors.New("it has no signature")
-	found := false
-	for _, one := range referrers[:min(len(referrers), maxReferrers)] {
-		bundle, err := c.bundle(ctx, image.Context().Digest(one.Digest.String()))
+	list, err := index.IndexManifest()
+	if err != nil {
+		return explainPull(err, stageSignatures)
+	}
+	var first error
+	for _, one := range list.Manifests[:min(len(list.Manifests), maxReferrers)] {
+		bundle, err := c.bundle(ctx, one.Digest)
 		if ctx.Err() != nil {
 			return fmt.Errorf("no signature was found in time: %w", ctx.Err())
 		}
@@ -124,38 +124,14 @@ func (c *client) signed(ctx context.Context, image name.Digest, verify func([]by
 		} else if err = verify(bundle); err == nil {
 			return nil
 		}
-		if !found {
-			first, found = err, true
-		}
+		first = cmp.Or(first, err)
 	}
-	return first
-}
-
-// referrers lists what is stored about an image, bundles first. That a referrer is one, its manifest
-// says: cosign 3.0 writes another type into the list of a registry without the API for referrers.
-func (c *client) referrers(image name.Digest) ([]v1.Descriptor, error) {
-	index, err := remote.Referrers(image, c.options...)
-	if err != nil {
-		return nil, err
-	}
-	list, err := index.IndexManifest()
-	if err != nil {
-		return nil, err
-	}
-	var bundles, others []v1.Descriptor
-	for _, one := range list.Manifests {
-		if one.ArtifactType == bundleType {
-			bundles = append(bundles, one)
-		} else {
-			others = append(others, one)
-		}
-	}
-	return append(bundles, others...), nil
+	return cmp.Or(first, errors.New("it has no signature"))
 }
 
 // bundle is nil if a referrer is something else.
-func (c *client) bundle(ctx context.Context, referrer name.Digest) ([]byte, error) {
-	described, err := c.puller.Get(ctx, referrer)
+func (c *client) bundle(ctx context.Context, referrer v1.Hash) ([]byte, error) {
+	described, err := c.puller.Get(ctx, c.at(referrer))
 	if err != nil || described.MediaType.IsIndex() {
 		return nil, err
 	}
@@ -163,5 +139,5 @@ func (c *client) bundle(ctx context.Context, referrer name.Digest) ([]byte, erro
 	if err != nil || len(manifest.Layers) != 1 || manifest.Layers[0].MediaType != bundleType {
 		return nil, err
 	}
-	return c.layer(ctx, referrer.Context().Digest(manifest.Layers[0].Digest.String()), maxBundle, errBundle)
+	return c.layer(ctx, manifest.Layers[0].Digest, maxBundle, errBundle)
 }

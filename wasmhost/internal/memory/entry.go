@@ -14,8 +14,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// PreFilter is what PreFilter answered, with the nodes that it named.
-type PreFilter struct {
+// Answer is what PreFilter or PreScore answered, with the nodes that it named.
+type Answer struct {
 	abi.Verdict
 	Result *fwk.PreFilterResult
 }
@@ -35,11 +35,10 @@ type entry struct {
 	bytes   int64 // as the cache has counted them, with which these two are locked
 	dropped bool
 
-	preFilter     atomic.Pointer[PreFilter]
-	preScore      atomic.Pointer[abi.Verdict]
-	filter, score atomic.Pointer[[]uint16] // by Node: places in the verdicts, from 1 on; 0 is unknown
-	verdicts      atomic.Pointer[[]abi.Verdict]
-	passing       atomic.Pointer[passing]
+	preFilter, preScore atomic.Pointer[Answer]
+	filter, score       atomic.Pointer[[]uint16] // by Node: places in the verdicts, from 1 on; 0 is unknown
+	verdicts            atomic.Pointer[[]abi.Verdict]
+	passing             atomic.Pointer[passing]
 
 	mu     sync.Mutex // held by who writes verdicts, places, filter and score
 	places map[verdictKey]uint16
@@ -55,9 +54,9 @@ func keyOf(v abi.Verdict) verdictKey { return verdictKey{v.Code, v.Number, v.Rea
 
 // What is remembered takes about so many bytes, beside texts that it alone has.
 const (
-	entryBytes     = 450 // before there are any answers
-	preFilterBytes = 200
-	verdictBytes   = 150
+	entryBytes   = 450 // before there are any answers
+	answerBytes  = 200
+	verdictBytes = 150
 	// A name in a set, what Go adds for the value that has no size, a byte of control,
 	// and what the allocator rounds up.
 	slotBytes = 16 + 8 + 1 + 2
@@ -67,13 +66,22 @@ const (
 // have a power of two of slots, at most 7/8 of which are taken.
 func setBytes(names int) int64 { return slotBytes << bits.Len(uint(names*8/7)) }
 
-// PreFilter is what PreFilter has answered, or nil.
-func (e *entry) PreFilter() *PreFilter { return e.preFilter.Load() }
+func (e *entry) answer(hook abi.Hook) *atomic.Pointer[Answer] {
+	if hook == abi.PreScore {
+		return &e.preScore
+	}
+	return &e.preFilter
+}
 
-// PutPreFilter keeps what PreFilter has answered.
-func (e *entry) PutPreFilter(a *PreFilter) {
-	e.preFilter.Store(a)
-	bytes := preFilterBytes + int64(len(a.Reason()))
+// Answer is what PreFilter or PreScore has answered, or nil.
+func (e *entry) Answer(hook abi.Hook) *Answer { return e.answer(hook).Load() }
+
+// PutAnswer keeps what PreFilter or PreScore has answered.
+func (e *entry) PutAnswer(hook abi.Hook, a *Answer) {
+	if !e.answer(hook).CompareAndSwap(nil, a) {
+		return
+	}
+	bytes := answerBytes + int64(len(a.Reason()))
 	if a.Result != nil {
 		bytes += setBytes(len(a.Result.NodeNames))
 		for name := range a.Result.NodeNames {
@@ -81,16 +89,6 @@ func (e *entry) PutPreFilter(a *PreFilter) {
 		}
 	}
 	e.cache.grew(e, bytes)
-}
-
-// PreScore is what PreScore has answered, or nil.
-func (e *entry) PreScore() *abi.Verdict { return e.preScore.Load() }
-
-// PutPreScore keeps what PreScore has answered.
-func (e *entry) PutPreScore(v *abi.Verdict) {
-	if e.preScore.Swap(v) == nil {
-		e.cache.grew(e, verdictBytes+int64(len(v.Reason())))
-	}
 }
 
 func (e *entry) of(hook abi.Hook) *atomic.Pointer[[]uint16] {

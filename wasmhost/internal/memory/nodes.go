@@ -21,7 +21,7 @@ type Node int32
 // numbering has the numbers of nodes by the values of their fields, with those of nodes that
 // are gone.
 type numbering struct {
-	mu  sync.RWMutex
+	mu  sync.Mutex
 	ids map[string]Node
 }
 
@@ -29,22 +29,17 @@ type numbering struct {
 const maxGone = 1000
 
 func (n *numbering) len() int {
-	n.mu.RLock()
-	defer n.mu.RUnlock()
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	return len(n.ids)
 }
 
 // of is the number of the nodes whose fields have these values.
 func (n *numbering) of(values []byte) Node {
-	n.mu.RLock()
-	id, ok := n.ids[string(values)]
-	n.mu.RUnlock()
-	if ok {
-		return id
-	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if id, ok = n.ids[string(values)]; !ok {
+	id, ok := n.ids[string(values)]
+	if !ok {
 		id = Node(len(n.ids))
 		n.ids[string(values)] = id
 	}

@@ -228,6 +228,9 @@ func (m *module) boundTables(r *reader) {
 	}
 }
 
+// namesOfFunctions is the part of the section with names that is kept.
+const namesOfFunctions = 1
+
 // readCustom keeps the names of functions, for errors. The rest is for debuggers, about code that may move.
 func (m *module) readCustom(r *reader) {
 	if r.text() != "name" {
@@ -240,32 +243,17 @@ func (m *module) readCustom(r *reader) {
 	for len(r.rest) > 0 {
 		of := r.byte()
 		names := &reader{rest: r.sized()}
-		switch of {
-		case 0: // the module
-			names.text()
-			names.end()
-		case 1: // functions
-			m.names = appendSized(append(m.names, of), names.rest)
-			names.names(1)
-			names.end()
-		case 2: // local variables of functions
-			names.names(2)
-			names.end()
+		if of != namesOfFunctions {
+			continue
 		}
+		m.names = appendSized(append(m.names, of), names.rest)
+		for range names.count(maxFunctions, "names") { // wazero makes room for as many as there are said to be
+			names.uint()
+			names.text()
+		}
+		names.end()
 		if names.err != nil {
 			r.fail("%w", names.err)
-		}
-	}
-}
-
-// names reads a map of so many levels from indices to names. wazero makes room for as many as there are said to be.
-func (r *reader) names(levels int) {
-	for range r.count(maxFunctions, "names") {
-		r.uint()
-		if levels > 1 {
-			r.names(levels - 1)
-		} else {
-			r.text()
 		}
 	}
 }

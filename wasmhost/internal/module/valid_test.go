@@ -78,7 +78,7 @@ func FuzzPrepare(f *testing.F) {
 			return
 		}
 		was, is := valid(wasm), valid(prepared)
-		dropped := was != nil && strings.Contains(was.Error(), "custom section") // wazero takes no empty one at the end
+		dropped := was != nil && strings.Contains(was.Error(), "custom") // an empty section at the end, or names of locals
 		if (was == nil) != (is == nil) && !dropped {
 			t.Errorf("%x: wazero said %v, and says %v", wasm, was, is)
 		}

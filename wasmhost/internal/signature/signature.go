@@ -136,7 +136,8 @@ func by(keys []Key, digest [sha256.Size]byte, signature []byte) error {
 // about returns nil if a signed statement says "signed" of the digest.
 func about(payload []byte, digest [sha256.Size]byte) error {
 	var s statement
-	if err := json.Unmarshal(payload, &s); err != nil || s.Predicate != predicateSign {
+	err := json.Unmarshal(payload, &s)
+	if err != nil || s.Predicate != predicateSign {
 		return fmt.Errorf("what is signed is not the statement %s", predicateSign)
 	}
 	for _, subject := range s.Subject {

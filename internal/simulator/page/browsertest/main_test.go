@@ -4,7 +4,6 @@ package browsertest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -46,7 +45,8 @@ func run(m *testing.M) int {
 	if err := chromedp.Cancel(chromium); err != nil {
 		fmt.Fprintln(os.Stderr, "chromium:", err)
 	}
-	if err := errors.Join(server.Stop(), sim.Stop()); err != nil {
+	server.Stop()
+	if err := sim.Stop(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -37,7 +37,7 @@ func openAt(t *testing.T, url string) *tab {
 	t.Helper()
 	within, done := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer done()
-	if err := sim.Reset(within); err != nil { // says what is still there
+	if err := sim.Reset(within); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := chromedp.NewContext(chromium)
