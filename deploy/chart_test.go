@@ -25,6 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	kubescheduler "k8s.io/kubernetes/pkg/scheduler"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
@@ -206,7 +207,13 @@ extender: *pods
 		}
 		config, err := scheduler.Read([]byte(text))
 		testkit.Must(t, err)
-		testkit.Must(t, scheduler.Check(t.Context(), scheduler.Options{Config: config}))
+		good := errors.New("there is no mistake in it")
+		err = scheduler.Run(t.Context(), scheduler.Options{
+			Config: config, Kubeconfig: kubeconfigOf(t, ""), Prepare: func(*kubescheduler.Scheduler) error { return good },
+		})
+		if !errors.Is(err, good) {
+			t.Error(err)
+		}
 		for _, want := range []string{"percentageOfNodesToScore: 50\n", "schedulerName: mine", "resourceNamespace: mine\n", "urlPrefix: http://extender:8000/\n"} {
 			if !strings.Contains(text, want) || strings.Contains(text, "schedulerName: custom-scheduler") {
 				t.Errorf("no %q in\n%s", want, text)

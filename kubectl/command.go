@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -105,14 +104,8 @@ func newCommand(streams genericiooptions.IOStreams) *cobra.Command {
 
 // addOutput adds --output with the named formats to a command. The first is the default.
 func (o *options) addOutput(cmd *cobra.Command, formats ...string) {
-	output := cmd.Flags().StringP("output", "o", formats[0], "Output format. One of: "+strings.Join(formats, ", "))
+	output := formats[0]
+	cmd.Flags().VarP(cli.OneOf(&output, formats...), "output", "o", "Output format. One of: "+strings.Join(formats, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
-	run := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o.output = *output
-		if !slices.Contains(formats, o.output) {
-			return fmt.Errorf("--output %s: use one of %s", o.output, strings.Join(formats, ", "))
-		}
-		return run(cmd, args)
-	}
+	cmd.PreRun = func(*cobra.Command, []string) { o.output = output }
 }

@@ -151,18 +151,12 @@ func (e *explanation) write(out io.Writer) {
 	writeList(out, "To fix it:", e.Help)
 }
 
-// writeList writes the first lines of a list, if it has any.
 func writeList(out io.Writer, head string, lines []string) {
-	const few = 20
-	if len(lines) == 0 {
-		return
+	if len(lines) > 0 {
+		fmt.Fprintln(out, head)
 	}
-	fmt.Fprintln(out, head)
-	for _, line := range lines[:min(few, len(lines))] {
+	for _, line := range lines {
 		fmt.Fprintf(out, "  - %v\n", line)
-	}
-	if len(lines) > few {
-		fmt.Fprintf(out, "  and %d more; -o yaml has all\n", len(lines)-few)
 	}
 }
 

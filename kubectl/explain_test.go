@@ -62,10 +62,7 @@ func TestExplain(t *testing.T) {
 			"annotation " + key + `-exclude: missing closing ): "("`, "kubectl annotate pod p -n n --overwrite " + key + "-exclude=PATTERN",
 		}},
 		"another case, and excluded": {podWith("KUBECON-1", excluding("-1$")), seen, []string{"To fix it:\n  - change the pattern ("}},
-		"matches": {podWith("kubecon"), seen, []string{
-			"Matches:  2 of 3 nodes: kubecon-1, kubecon-2", "it is pending though the pattern matches kubecon-1, kubecon-2", "simulator why p -n n",
-		}},
-		"other pods cannot be read": {podWith("other"), forbidden, []string{"no scheduler has reported on it", "Not checked:\n  - list pods: forbidden"}},
+		"other pods cannot be read":  {podWith("other"), forbidden, []string{"no scheduler has reported on it", "Not checked:\n  - list pods: forbidden"}},
 		"misspelt": {podWith("other", func(p *v1.Pod) {
 			p.Annotations["scheduler.wasmkwokwizardry.io/regx"] = "x"
 			p.Labels = map[string]string{key: "x"}

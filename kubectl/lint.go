@@ -147,14 +147,6 @@ func severity(f lint.Finding) string {
 	return "error"
 }
 
-// place is the file, with the position where it is known.
-func place(f lint.Finding) string {
-	if f.Line == 0 {
-		return f.File
-	}
-	return fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
-}
-
 // about is the message, with the object that it is about.
 func about(f lint.Finding) string { return strings.TrimPrefix(f.Object+": "+f.Message, ": ") }
 
@@ -166,7 +158,7 @@ func (o *options) printFindings(l *lint.Linter) error {
 		return o.print(append([]lint.Finding{}, l.Findings...)) // [], not null
 	}
 	for _, f := range l.Findings {
-		fmt.Fprintf(o.Out, "%s: %s: %s (%s)\n", place(f), severity(f), about(f), f.Rule)
+		fmt.Fprintf(o.Out, "%s:%d:%d: %s: %s (%s)\n", f.File, f.Line, f.Column, severity(f), about(f), f.Rule)
 	}
 	fmt.Fprintf(o.ErrOut, "%s, %s\n", report.Plural(l.Patterns, "pattern"), report.Plural(len(l.Findings), "finding"))
 	return nil

@@ -12,7 +12,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -81,12 +80,16 @@ func (o *options) printMatched(result matched) error {
 	for _, note := range result.Notes {
 		fmt.Fprintln(o.ErrOut, "note:", note)
 	}
-	match := "match"
-	if result.Nodes == 1 {
-		match = "matches"
-	}
-	fmt.Fprintf(o.ErrOut, "%d of %s %s\n", len(result.Matches), report.Plural(result.Nodes, "node"), match)
+	fmt.Fprintf(o.ErrOut, "%d of %s\n", len(result.Matches), nodesMatch(result.Nodes))
 	return nil
+}
+
+// nodesMatch is the beginning of a sentence.
+func nodesMatch(n int) string {
+	if n == 1 {
+		return "1 node matches"
+	}
+	return fmt.Sprint(n, " nodes match")
 }
 
 // matching returns the names of nodes that qualify. Without any it is [], for JSON.

@@ -43,9 +43,9 @@ func sarif(findings []lint.Finding) object {
 		known = append(known, object{"id": id, "shortDescription": object{"text": lint.Rules[id]}})
 	}
 	for _, f := range findings {
-		place := object{"artifactLocation": object{"uri": filepath.ToSlash(f.File)}}
-		if f.Line > 0 {
-			place["region"] = object{"startLine": f.Line, "startColumn": f.Column}
+		place := object{
+			"artifactLocation": object{"uri": filepath.ToSlash(f.File)},
+			"region":           object{"startLine": f.Line, "startColumn": f.Column},
 		}
 		results = append(results, object{
 			"ruleId": f.Rule, "level": severity(f), "message": object{"text": about(f)},

@@ -294,12 +294,6 @@ func (o *options) ofMatching(pod *v1.Pod, last *decisions.Attempt, nodes []strin
 		return ""
 	}
 	matches := matching(selector, nodes)
-	say := func(n int) string {
-		if n == 1 {
-			return "1 node matches"
-		}
-		return fmt.Sprint(n, " nodes match")
-	}
 	of := sets.New(matches...)
 	counts := map[string]int{}
 	for _, group := range last.Nodes {
@@ -317,7 +311,7 @@ func (o *options) ofMatching(pod *v1.Pod, last *decisions.Attempt, nodes []strin
 		why = append(why, fmt.Sprintf("%d: %s", counts[reason], reason))
 	}
 	if len(why) == 0 {
-		return say(len(matches)) + " the regex."
+		return nodesMatch(len(matches)) + " the regex."
 	}
-	return say(len(matches)) + " the regex; of these " + strings.Join(why, "; ")
+	return nodesMatch(len(matches)) + " the regex; of these " + strings.Join(why, "; ")
 }

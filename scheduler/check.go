@@ -146,33 +146,3 @@ func argsOf(name string) any {
 func (p *Profile) path(format string, args ...any) string {
 	return fmt.Sprintf("profiles[%d].", p.index) + fmt.Sprintf(format, args...)
 }
-
-// locate has the errors of kube-scheduler's set-up that plugins have rejected their args with at
-// these args, or at their fields. It leaves any other error as it is.
-func (c *Configuration) locate(err error, rejected map[profilePlugin]error) error {
-	var m Mistakes
-	for i := range c.Profiles {
-		p := &c.Profiles[i]
-		for j, plugin := range p.PluginConfig {
-			m.addRejected(p.path("pluginConfig[%d].args", j), plugin.Name, rejected[profilePlugin{p.SchedulerName, plugin.Name}])
-		}
-	}
-	if err == nil || len(m) == 0 {
-		return err
-	}
-	return m.located(c)
-}
-
-// addRejected adds an error of a plugin at its fields, or at all args if part of it has none.
-func (m *Mistakes) addRejected(path, plugin string, err error) {
-	var found Mistakes
-	for _, one := range flat(err) {
-		var wrong *field.Error
-		if !errors.As(one, &wrong) {
-			m.add(path, "plugin %s: %w", plugin, err)
-			return
-		}
-		found.add(strings.TrimSuffix(path+"."+wrong.Field, ".<nil>"), "%s", words(wrong))
-	}
-	*m = append(*m, found...)
-}

@@ -11,44 +11,31 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
-// Each of these is found at another step, the last two by making a scheduler.
-func TestCheckFindsWhatEndsARun(t *testing.T) {
+// Others are in package command: a command's mistakes are found in the same way, but for these.
+func TestMistakeThatMakingASchedulerFindsEndsARun(t *testing.T) {
 	for config, want := range map[string]string{
-		"profiles: [{schedulerName: a}, {schedulerName: a}]": "profiles[1].schedulerName",
-		"profile: []": `profile: unknown field: do you mean "profiles"?`,
-		"profiles: [{plugins: {multiPoint: {enabled: [{name: Gone}]}}}]": "plugin Gone",
-		"parallelism: 0": "parallelism: ",
 		"profiles: [{plugins: {multiPoint: {enabled: [{name: RegexScheduling}, {name: RegexScheduling}]}}}]": "plugin \"RegexScheduling\" already registered",
-		"extenders: [{urlPrefix: there, filterVerb: f}]":                                                     "extenders[0].urlPrefix: ",
 		withPlugin("Wasm", "{guestURL: 'http://unknown/guest.wasm'}"):                                        "no such host",
 		"profiles: [{plugins: {bind: {disabled: [{name: '*'}]}}}]":                                           "initializing profiles: creating profile for scheduler name default-scheduler: at least one bind plugin is needed",
 		"profiles: [{plugins: {score: {enabled: [{name: NodeName, weight: 1}]}}}]":                           "plugin \"NodeName\" does not extend ScorePlugin",
 	} {
-		o := Options{Config: configuration(t, config), Transport: inProcess{}}
-		found := Check(t.Context(), o)
-		if found == nil || !strings.Contains(found.Error(), want) {
-			t.Errorf("%s:\n  %v, want %s", config, found, want)
-			continue
-		}
-		o.Kubeconfig = kubeconfigWithoutServer(t)
-		err := Run(t.Context(), o)
-		if err == nil || err.Error() != "scheduler: "+found.Error() {
-			t.Errorf("%s:\n  a run ends with %v, and not with %v", config, err, found)
+		err := Run(t.Context(), Options{Config: configuration(t, config), Transport: inProcess{}, Kubeconfig: kubeconfigWithoutServer(t)})
+		if err == nil || !strings.HasPrefix(err.Error(), "scheduler: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s:\n  %v, want %s", config, err, want)
 		}
 	}
 }
 
-func TestCheckOfWhatIsGoodLeavesNothing(t *testing.T) {
+func TestRunThatEndsLeavesNothing(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	testkit.Mark(t.Context(), t.Name(), func(ctx context.Context) {
-		err := Check(ctx, Options{
-			Config:    profileWith(t, "Wasm", "{guestURL: 'http://static-webserver/empty_filter.wasm'}"),
-			Transport: inProcess{},
-		})
-		if err != nil {
-			t.Error(err)
-		}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		testkit.Must(t, Run(ctx, Options{
+			Kubeconfig: cluster.Kubeconfig(), Transport: inProcess{}, Ready: cancel,
+			Config: profileWith(t, "Wasm", "{guestURL: 'http://static-webserver/empty_filter.wasm'}"),
+		}))
 	})
 	testkit.Eventually(t, "all that it started ends", func(context.Context) error {
 		left := slices.DeleteFunc(testkit.Marked(t, t.Name()), func(stack string) bool {

@@ -2,14 +2,12 @@ package scheduler
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apiserver/pkg/server"
-	basecli "k8s.io/component-base/cli"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/cli/globalflag"
 	basecompatibility "k8s.io/component-base/compatibility"
@@ -46,15 +44,10 @@ func NewCommand(host *wasmhost.Host, plugins frameworkruntime.Registry) *cobra.C
 			return err
 		}
 		verflag.PrintAndExitIfRequested() // --version=raw
-		c, err := s.readFile(cmd.Context(), opts.ConfigFile)
-		if err != nil {
+		if err := s.readFile(cmd.Context(), opts.ConfigFile); err != nil {
 			return err
 		}
-		err = c.locate(s.run(cmd, opts, ours), s.rejected)
-		if errors.As(err, new(Mistakes)) {
-			return inFile(opts.ConfigFile, err)
-		}
-		return err
+		return s.run(cmd, opts, ours)
 	}
 	cli.Complete(cmd)
 	return cmd
@@ -115,42 +108,26 @@ func (s *setup) run(cmd *cobra.Command, opts *options.Options, ours *ownFlags) e
 			return err
 		}
 		defer func() { _ = provider.Shutdown(context.WithoutCancel(ctx)) }()
-		traceAttempts(sched, provider) // after what looks into the framework itself
+		traceAttempts(sched, provider)
 	}
 	return app.Run(ctx, cc, sched)
 }
 
-// Execute runs a command of [NewCommand]. The error is on one line.
-func Execute(cmd *cobra.Command) error {
-	err := basecli.RunNoErrOutput(cmd)
-	if err == nil {
-		return nil
-	}
-	return oneLine{err}
-}
-
-type oneLine struct{ error }
-
-func (e oneLine) Error() string { return wasmhost.OneLine(e.error.Error()) }
-func (e oneLine) Unwrap() error { return e.error }
-
-// readFile reads a configuration, which is empty without a file.
-func (s *setup) readFile(ctx context.Context, path string) (*Configuration, error) {
+// readFile reads a configuration, if there is one.
+func (s *setup) readFile(ctx context.Context, path string) error {
 	if path == "" {
-		return &Configuration{}, nil
+		return nil
 	}
 	configuration, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading the configuration: %w", err)
+		return fmt.Errorf("reading the configuration: %w", err)
 	}
 	c, err := Read(configuration)
 	if err == nil {
 		err = s.read(ctx, c)
 	}
 	if err != nil {
-		return nil, inFile(path, err)
+		return fmt.Errorf("config %s: %w", path, err)
 	}
-	return c, nil
+	return nil
 }
-
-func inFile(path string, err error) error { return fmt.Errorf("config %s: %w", path, err) }

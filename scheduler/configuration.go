@@ -50,7 +50,7 @@ type PluginConfig struct {
 }
 
 // Read reads a configuration in YAML or JSON. It rejects what is not YAML or not an
-// object. [Check] finds what else is wrong.
+// object. [Run] and [New] find what else is wrong.
 func Read(text []byte) (*Configuration, error) {
 	c := &Configuration{text: yamlcheck.Parse(text), file: map[string]any{}}
 	_, root := c.text.Find("")
@@ -97,10 +97,9 @@ func (c *Configuration) SetURLPrefix(extender int, url string) {
 	}
 }
 
-// Effective is a configuration that [Check] has nothing against, as kube-scheduler
-// reads it: with all defaults, those of plugins' args too.
+// Effective is a configuration without mistakes, as kube-scheduler reads it: with all defaults, those of plugins' args too.
 func (c *Configuration) Effective() (*config.KubeSchedulerConfiguration, error) {
-	obj, err := decode(c.forUs("").file)
+	obj, err := decode(c.forUs().file)
 	if err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}
@@ -120,22 +119,13 @@ func decode(file map[string]any) (runtime.Object, error) {
 }
 
 // forUs is a copy with what a scheduler in this process cannot do without.
-func (c *Configuration) forUs(kubeconfig string) *Configuration {
+func (c *Configuration) forUs() *Configuration {
 	ours := *c
-	ours.file = runtime.DeepCopyJSON(c.file)
+	ours.file = maps.Clone(c.file)
 	ours.Default("apiVersion", "kubescheduler.config.k8s.io/v1")
 	ours.Default("kind", kind)
-	ours.set("leaderElection", "leaderElect", false)
-	ours.set("clientConnection", "kubeconfig", kubeconfig)
+	ours.file["leaderElection"] = map[string]any{"leaderElect": false}
 	return &ours
-}
-
-// set sets a field of a section. Check finds what is not a section.
-func (c *Configuration) set(section, field string, value any) {
-	c.Default(section, map[string]any{})
-	if fields, ok := c.file[section].(map[string]any); ok {
-		fields[field] = value
-	}
 }
 
 // Guest is the guest of a plugin that has a guestURL, in whatever capitals.

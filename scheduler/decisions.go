@@ -3,13 +3,14 @@ package scheduler
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/endpoints/request"
@@ -35,8 +36,8 @@ type decisionServer struct {
 	leads    atomic.Bool            // this replica schedules
 	since    time.Time
 
-	answers chan struct{} // has an element for each answer in memory
-	making  chan struct{} // and for each one that is being made: the others leave the CPU to scheduling
+	answers *semaphore.Weighted // in memory
+	making  sync.Mutex          // one at a time: the CPU is for scheduling
 }
 
 // ServeHTTP implements http.Handler. The request is authenticated, and authorized for its path.
@@ -53,11 +54,11 @@ func (s *decisionServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), longestWait)
 	defer cancel()
-	if !enter(ctx, s.answers) {
+	if s.answers.Acquire(ctx, 1) != nil {
 		http.Error(w, "too many requests at once", http.StatusServiceUnavailable)
 		return
 	}
-	defer leave(s.answers)
+	defer s.answers.Release(1)
 	status, kind, text := s.answer(ctx, pod, strings.HasPrefix(r.Header.Get("Accept"), "text/plain"))
 	w.Header().Set("Content-Type", kind)
 	sending := http.NewResponseController(w)
@@ -66,17 +67,6 @@ func (s *decisionServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text)
 	_ = sending.Flush()
 }
-
-func enter(ctx context.Context, room chan struct{}) bool {
-	select {
-	case room <- struct{}{}:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-func leave(room chan struct{}) { <-room }
 
 // allowed reports whether the user may read the pod, which a right to the path does not say.
 func (s *decisionServer) allowed(r *http.Request, pod types.NamespacedName) bool {
@@ -92,10 +82,8 @@ func (s *decisionServer) allowed(r *http.Request, pod types.NamespacedName) bool
 
 // answer is what there is to say about a pod, as text or in JSON.
 func (s *decisionServer) answer(ctx context.Context, pod types.NamespacedName, asText bool) (status int, kind string, text []byte) {
-	if !enter(ctx, s.making) {
-		return http.StatusServiceUnavailable, "text/plain", []byte("too many requests at once\n")
-	}
-	defer leave(s.making)
+	s.making.Lock()
+	defer s.making.Unlock()
 	a := decisions.Answer{Pod: pod.String(), Time: time.Now(), Attempts: []decisions.Attempt{}}
 	var sections []report.Section
 	status = http.StatusOK
@@ -206,6 +194,3 @@ func decisionOf(a *recorder.Attempt, names bool) decisions.Attempt {
 	}
 	return d
 }
-
-// errNoPort means that there is nothing to serve decisions at.
-var errNoPort = errors.New("it needs a port, which --secure-port=0 switches off")

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/endpoints/request"
@@ -29,7 +30,7 @@ func serveAttempts(t *testing.T, nodes int) *httptest.Server {
 		addNode(t, fmt.Sprintf("%s-%d", strings.Repeat("n", 55), i))
 	}
 	s := &decisionServer{
-		recorder: recorder.NewSparse(64 << 20), since: time.Now(), answers: make(chan struct{}, mostAtOnce), making: make(chan struct{}, 1),
+		recorder: recorder.NewSparse(64 << 20), since: time.Now(), answers: semaphore.NewWeighted(mostAtOnce),
 		may: func(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
 			return authorizer.DecisionAllow, "", nil
 		},

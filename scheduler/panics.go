@@ -7,7 +7,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/util/workqueue"
@@ -32,22 +31,16 @@ import (
 func catchPanics(sched *scheduler.Scheduler) {
 	for _, profile := range sched.Profiles {
 		private.Wrap(profile, "preEnqueuePlugins", catchPreEnqueue)
-		private.Wrap(profile, "preFilterPlugins", func(p fwk.PreFilterPlugin) fwk.PreFilterPlugin { return caughtPreFilter{p} })
 		private.Wrap(profile, "filterPlugins", func(p fwk.FilterPlugin) fwk.FilterPlugin { return caughtFilter{p} })
-		private.Wrap(profile, "postFilterPlugins", func(p fwk.PostFilterPlugin) fwk.PostFilterPlugin { return caughtPostFilter{p} })
-		private.Wrap(profile, "preScorePlugins", func(p fwk.PreScorePlugin) fwk.PreScorePlugin { return caughtPreScore{p} })
 		private.Wrap(profile, "scorePlugins", func(p fwk.ScorePlugin) fwk.ScorePlugin { return caughtScore{p} })
-		private.Wrap(profile, "reservePlugins", func(p fwk.ReservePlugin) fwk.ReservePlugin { return caughtReserve{p} })
-		private.Wrap(profile, "permitPlugins", func(p fwk.PermitPlugin) fwk.PermitPlugin { return caughtPermit{p} })
-		private.Wrap(profile, "preBindPlugins", func(p fwk.PreBindPlugin) fwk.PreBindPlugin {
-			return caughtPreBind{minor.Asked{PreBindPlugin: p, Around: func(ctx context.Context, _ *v1.Pod, ask func() *fwk.Status) (status *fwk.Status) {
-				defer caught(ctx, p.Name(), "PreBindPreFlight", &status)
-				return ask()
-			}}}
+		private.WrapPlugins(profile, func(ctx context.Context, c minor.Call) func() {
+			return func() {
+				reason := recover()
+				if reason != nil {
+					*c.Status = caught(ctx, c.Plugin, c.Point, reason)
+				}
+			}
 		})
-		private.Wrap(profile, "bindPlugins", func(p fwk.BindPlugin) fwk.BindPlugin { return caughtBind{p} })
-		private.Wrap(profile, "postBindPlugins", func(p fwk.PostBindPlugin) fwk.PostBindPlugin { return caughtPostBind{p} })
-		private.Wrap(profile, "batchablePlugins", func(p fwk.SignPlugin) fwk.SignPlugin { return caughtSign{p} })
 		parallel := private.Field[fwk.Parallelizer](profile, "parallelizer")
 		if parallel != nil {
 			*parallel = relaying{*parallel}
@@ -161,11 +154,15 @@ func panicked(logger klog.Logger, who, where string, reason any) error {
 	return err
 }
 
-// caught is deferred by the methods below.
-func caught(ctx context.Context, plugin, point string, status **fwk.Status) {
+func caught(ctx context.Context, plugin, point string, reason any) *fwk.Status {
+	return fwk.AsStatus(panicked(klog.FromContext(ctx), "plugin "+plugin, point, reason))
+}
+
+// catchForNode is deferred by the methods below: a [minor.Call] for each node would be an allocation more.
+func catchForNode(ctx context.Context, plugin, point string, status **fwk.Status) {
 	reason := recover()
 	if reason != nil {
-		*status = fwk.AsStatus(panicked(klog.FromContext(ctx), "plugin "+plugin, point, reason))
+		*status = caught(ctx, plugin, point, reason)
 	}
 }
 
@@ -174,65 +171,21 @@ func catchPreEnqueue(p fwk.PreEnqueuePlugin) fwk.PreEnqueuePlugin { return caugh
 type caughtPreEnqueue struct{ fwk.PreEnqueuePlugin }
 
 func (c caughtPreEnqueue) PreEnqueue(ctx context.Context, pod *v1.Pod) (status *fwk.Status) {
-	defer caught(ctx, c.Name(), "PreEnqueue", &status)
+	defer catchForNode(ctx, c.Name(), "PreEnqueue", &status)
 	return c.PreEnqueuePlugin.PreEnqueue(ctx, pod)
-}
-
-type caughtPreFilter struct{ fwk.PreFilterPlugin }
-
-func (c caughtPreFilter) PreFilter(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) (result *fwk.PreFilterResult, status *fwk.Status) {
-	defer caught(ctx, c.Name(), "PreFilter", &status)
-	return c.PreFilterPlugin.PreFilter(ctx, state, pod, nodes)
-}
-
-func (c caughtPreFilter) PreFilterExtensions() fwk.PreFilterExtensions {
-	next := c.PreFilterPlugin.PreFilterExtensions()
-	if next != nil {
-		return caughtExtensions{c, next}
-	}
-	return nil
-}
-
-type caughtExtensions struct {
-	of   fwk.Plugin
-	next fwk.PreFilterExtensions
-}
-
-func (c caughtExtensions) AddPod(ctx context.Context, state fwk.CycleState, pod *v1.Pod, added fwk.PodInfo, node fwk.NodeInfo) (status *fwk.Status) {
-	defer caught(ctx, c.of.Name(), "AddPod", &status)
-	return c.next.AddPod(ctx, state, pod, added, node)
-}
-
-func (c caughtExtensions) RemovePod(ctx context.Context, state fwk.CycleState, pod *v1.Pod, removed fwk.PodInfo, node fwk.NodeInfo) (status *fwk.Status) {
-	defer caught(ctx, c.of.Name(), "RemovePod", &status)
-	return c.next.RemovePod(ctx, state, pod, removed, node)
 }
 
 type caughtFilter struct{ fwk.FilterPlugin }
 
 func (c caughtFilter) Filter(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (status *fwk.Status) {
-	defer caught(ctx, c.Name(), "Filter", &status)
+	defer catchForNode(ctx, c.Name(), "Filter", &status)
 	return c.FilterPlugin.Filter(ctx, state, pod, node)
-}
-
-type caughtPostFilter struct{ fwk.PostFilterPlugin }
-
-func (c caughtPostFilter) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (result *fwk.PostFilterResult, status *fwk.Status) {
-	defer caught(ctx, c.Name(), "PostFilter", &status)
-	return c.PostFilterPlugin.PostFilter(ctx, state, pod, nodes)
-}
-
-type caughtPreScore struct{ fwk.PreScorePlugin }
-
-func (c caughtPreScore) PreScore(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) (status *fwk.Status) {
-	defer caught(ctx, c.Name(), "PreScore", &status)
-	return c.PreScorePlugin.PreScore(ctx, state, pod, nodes)
 }
 
 type caughtScore struct{ fwk.ScorePlugin }
 
 func (c caughtScore) Score(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (score int64, status *fwk.Status) {
-	defer caught(ctx, c.Name(), "Score", &status)
+	defer catchForNode(ctx, c.Name(), "Score", &status)
 	return c.ScorePlugin.Score(ctx, state, pod, node)
 }
 
@@ -250,55 +203,6 @@ type caughtNormalize struct {
 }
 
 func (c caughtNormalize) NormalizeScore(ctx context.Context, state fwk.CycleState, pod *v1.Pod, scores fwk.NodeScoreList) (status *fwk.Status) {
-	defer caught(ctx, c.of.Name(), "NormalizeScore", &status)
+	defer catchForNode(ctx, c.of.Name(), "NormalizeScore", &status)
 	return c.next.NormalizeScore(ctx, state, pod, scores)
-}
-
-type caughtReserve struct{ fwk.ReservePlugin }
-
-func (c caughtReserve) Reserve(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (status *fwk.Status) {
-	defer caught(ctx, c.Name(), "Reserve", &status)
-	return c.ReservePlugin.Reserve(ctx, state, pod, node)
-}
-
-func (c caughtReserve) Unreserve(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) {
-	var logged *fwk.Status
-	defer caught(ctx, c.Name(), "Unreserve", &logged)
-	c.ReservePlugin.Unreserve(ctx, state, pod, node)
-}
-
-type caughtPermit struct{ fwk.PermitPlugin }
-
-func (c caughtPermit) Permit(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (status *fwk.Status, timeout time.Duration) {
-	defer caught(ctx, c.Name(), "Permit", &status)
-	return c.PermitPlugin.Permit(ctx, state, pod, node)
-}
-
-type caughtPreBind struct{ minor.Asked }
-
-func (c caughtPreBind) PreBind(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (status *fwk.Status) {
-	defer caught(ctx, c.Name(), "PreBind", &status)
-	return c.PreBindPlugin.PreBind(ctx, state, pod, node)
-}
-
-type caughtBind struct{ fwk.BindPlugin }
-
-func (c caughtBind) Bind(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (status *fwk.Status) {
-	defer caught(ctx, c.Name(), "Bind", &status)
-	return c.BindPlugin.Bind(ctx, state, pod, node)
-}
-
-type caughtPostBind struct{ fwk.PostBindPlugin }
-
-func (c caughtPostBind) PostBind(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) {
-	var logged *fwk.Status
-	defer caught(ctx, c.Name(), "PostBind", &logged)
-	c.PostBindPlugin.PostBind(ctx, state, pod, node)
-}
-
-type caughtSign struct{ fwk.SignPlugin }
-
-func (c caughtSign) SignPod(ctx context.Context, pod *v1.Pod) (parts []fwk.SignFragment, status *fwk.Status) {
-	defer caught(ctx, c.Name(), "SignPod", &status)
-	return c.SignPlugin.SignPod(ctx, pod)
 }

@@ -19,9 +19,8 @@ import (
 // it. A guestURL of a plugin that its profile does not enable is ignored.
 type guest struct {
 	profilePlugin
-	args wasmhost.Args // if they are not valid, the guestURL alone
-	path string        // of args in the configuration
-	bad  bool          // the args are not valid: the guest is fetched and not started
+	args wasmhost.Args
+	path string // of args in the configuration
 }
 
 // multiPoint is where a guest has to be enabled: only the guest itself says which extension
@@ -34,52 +33,48 @@ func (p *Profile) checkConfig(known sets.Set[string], m *Mistakes) (guests []gue
 	compiledIn := known.Clone()
 	for i, c := range p.PluginConfig {
 		path := p.path("pluginConfig[%d].args", i)
-		url, _, isGuest := c.Guest()
-		args := argsOf(c.Name)
-		if !compiledIn.Has(c.Name) {
-			args = &map[string]any{} // any fields
-		}
-		if isGuest {
-			known.Insert(c.Name)
-			if !p.mayBeGuest(i, compiledIn, m) {
-				continue
-			}
-		} else if args != nil && len(c.Args) > 0 {
-			misfits := yamlcheck.Decode(c.Args, args)
-			*m = append(*m, below(path, misfits)...)
-			if len(misfits) > 0 {
+		_, _, isGuest := c.Guest()
+		if !isGuest {
+			if !c.check(path, compiledIn, m) {
 				known.Insert(c.Name) // there may be a guestURL
-				continue
 			}
+			continue
 		}
-		read, errs := c.readArgs(isGuest)
-		for _, err := range errs {
-			m.addArgs(path, "", err)
+		known.Insert(c.Name)
+		if !p.mayBeGuest(i, compiledIn, m) {
+			continue
 		}
-		if errs != nil {
-			read = wasmhost.Args{GuestURL: url}
+		args, err := wasmhost.ParseArgs(c.Args)
+		for _, err := range flat(err) {
+			m.addArgs(path, "", fmt.Errorf("plugin %s: %w", c.Name, err))
 		}
-		if isGuest && read.GuestURL != "" {
-			guests = append(guests, guest{profilePlugin{p.SchedulerName, c.Name}, read, path, errs != nil})
+		if err == nil {
+			guests = append(guests, guest{profilePlugin{p.SchedulerName, c.Name}, args, path})
 		}
 	}
 	return guests
 }
 
-// readArgs reads the args of a guest, or makes the native plugin for its errors.
-func (c PluginConfig) readArgs(isGuest bool) (args wasmhost.Args, errs []error) {
-	if isGuest {
-		args, err := wasmhost.ParseArgs(c.Args)
-		for _, err := range flat(err) {
-			errs = append(errs, fmt.Errorf("plugin %s: %w", c.Name, err))
+// check checks the args of a plugin that is no guest, and reports whether they have the right fields.
+func (c PluginConfig) check(path string, compiledIn sets.Set[string], m *Mistakes) bool {
+	args := argsOf(c.Name)
+	if !compiledIn.Has(c.Name) {
+		args = &map[string]any{} // any fields
+	}
+	if args != nil && len(c.Args) > 0 {
+		misfits := yamlcheck.Decode(c.Args, args)
+		*m = append(*m, below(path, misfits)...)
+		if len(misfits) > 0 {
+			return false
 		}
-		return args, errs
 	}
 	if c.Name == plugin.Name {
 		_, err := plugin.New(context.Background(), &runtime.Unknown{Raw: c.Args}, nil)
-		return args, flat(err)
+		for _, err := range flat(err) {
+			m.addArgs(path, "", err)
+		}
 	}
-	return args, nil
+	return true
 }
 
 // mayBeGuest checks what a guest is called, and where it is enabled, if it is.

@@ -1,20 +1,15 @@
 package scheduler
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/informers"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
-	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
@@ -89,48 +84,6 @@ func TestErrorPointsAtItsArg(t *testing.T) {
 		if !errors.As(err, &found) || len(found) != 1 || found[0].Field != "profiles[0].pluginConfig[0].args."+field {
 			t.Errorf("%s: %v points at %+v", field, err, found)
 		}
-	}
-}
-
-// choosy rejects all args, as one of its fields, as several, or as none.
-func choosy(wrong error) frameworkruntime.Registry {
-	return frameworkruntime.Registry{"Choosy": func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) { return nil, wrong }}
-}
-
-func TestPluginOfOthersSaysWhichOfItsArgsIsWrong(t *testing.T) {
-	colour, size := field.Required(field.NewPath("colour"), "name one"), field.Invalid(field.NewPath("size"), 9, "at most 8")
-	for name, test := range map[string]struct {
-		wrong error
-		want  map[int]string // by line
-	}{
-		"a field":        {fmt.Errorf("args: %w", size), map[int]string{8: "profiles[0].pluginConfig[0].args.size: Invalid value: 9: at most 8"}},
-		"several fields": {field.ErrorList{size, colour}.ToAggregate(), map[int]string{7: "args.colour: Required value: name one", 8: "args.size: Invalid value"}},
-		"the args":       {field.Invalid(nil, 9, "of no use"), map[int]string{6: "profiles[0].pluginConfig[0].args: Invalid value: 9: of no use"}},
-		"no field":       {errors.New("out of order"), map[int]string{6: "profiles[0].pluginConfig[0].args: plugin Choosy: out of order"}},
-		"a field or not": {errors.Join(errors.New("out of order"), size), map[int]string{6: "args: plugin Choosy: out of order"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			config := configuration(t, `profiles:
-- plugins: {multiPoint: {enabled: [{name: Choosy}]}}
-  pluginConfig:
-  - name: Choosy
-
-    args:
-      colour: ""
-      size: 9
-`)
-			var mistakes Mistakes
-			err := Check(t.Context(), Options{Config: config, Plugins: choosy(test.wrong)})
-			if !errors.As(err, &mistakes) || len(mistakes) != len(test.want) {
-				t.Fatalf("got %v", err)
-			}
-			for _, m := range mistakes {
-				want, ok := test.want[m.Line]
-				if !ok || !strings.Contains(m.Error(), want) {
-					t.Errorf("line %d: %v, want %s", m.Line, m, want)
-				}
-			}
-		})
 	}
 }
 

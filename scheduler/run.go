@@ -1,25 +1,29 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
+	"sync"
 
+	feature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/kubernetes/cmd/kube-scheduler/app"
-	schedulerconfig "k8s.io/kubernetes/cmd/kube-scheduler/app/config"
-	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/events"
+	baseconfig "k8s.io/component-base/config"
+	"k8s.io/component-base/featuregate"
 	"k8s.io/kubernetes/pkg/scheduler"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/profile"
 	"k8s.io/utils/clock"
-	"sigs.k8s.io/yaml"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
@@ -62,11 +66,19 @@ func Run(ctx context.Context, o Options) (err error) {
 	defer Recover(ctx, &err)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := o.newSetup()
+	s, err := o.newSetup(ctx)
+	if err != nil {
+		return fmt.Errorf("scheduler: %w", err)
+	}
 	defer s.host.Close()
-	cc, sched, err := o.setup(ctx, s, "")
+	api, sender, err := connect(ctx, o.Kubeconfig, s.config.ClientConnection)
+	if err != nil {
+		return fmt.Errorf("scheduler: %w", err)
+	}
+	defer sender.Shutdown()
+	sched, err := s.newScheduler(ctx, o, api)
 	if err == nil && o.Decisions > 0 {
-		record(cc, sched, o.Decisions)
+		record(api.Informers, sched, o.Decisions)
 	}
 	if err == nil && o.Prepare != nil {
 		err = o.Prepare(sched)
@@ -74,80 +86,62 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return fmt.Errorf("scheduler: %w", err)
 	}
-	return serve(ctx, cancel, cc, sched, o.Ready)
+	sender.StartRecordingToSink(ctx.Done())
+	return serve(ctx, cancel, api, sched, o.Ready)
 }
 
-// Check returns the error of the configuration or of its guests with which [Run]
-// would end. It makes a scheduler, guests and all, and does not run it, so it needs no
-// cluster and contacts none.
-func Check(ctx context.Context, o Options) (err error) {
-	defer Recover(ctx, &err)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	s := o.newSetup()
-	defer s.host.Close()
-	o.Kubeconfig = ""
-	cc, _, err := o.setup(ctx, s, "http://127.0.0.1:1") // which is not asked anything
-	if err != nil {
-		return err
+// newSetup reads the configuration, and starts its guests.
+func (o Options) newSetup(ctx context.Context) (*setup, error) {
+	s := &setup{host: wasmhost.New(wasmhost.Options{Transport: o.Transport, NoCache: true}), extra: o.Plugins}
+	c := o.Config.forUs()
+	err := s.read(ctx, c)
+	if err == nil {
+		s.config, err = c.Effective()
 	}
-	cc.EventBroadcaster.Shutdown()
-	return nil
+	if err != nil {
+		s.host.Close()
+		return nil, err
+	}
+	return s, nil
 }
 
-func (o Options) newSetup() *setup {
-	return &setup{host: wasmhost.New(wasmhost.Options{Transport: o.Transport, NoCache: true}), extra: o.Plugins}
-}
-
-// setup makes a scheduler for the API server of the kubeconfig, or for another one.
-func (o Options) setup(ctx context.Context, s *setup, server string) (*schedulerconfig.CompletedConfig, *scheduler.Scheduler, error) {
-	c := o.Config.forUs(o.Kubeconfig)
-	if err := s.read(ctx, c); err != nil {
-		return nil, nil, err
-	}
-	text, err := yaml.Marshal(c.file)
+// connect makes the API of a server, and what sends events to it. It sends nothing itself.
+func connect(ctx context.Context, kubeconfig string, client baseconfig.ClientConnectionConfiguration) (api API, sender events.EventBroadcasterAdapter, err error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
-		return nil, nil, err
+		return api, nil, err
 	}
-	dir, err := os.MkdirTemp("", "kube-scheduler-") // it reads a configuration from a file only
+	config.DisableCompression = true // as kube-scheduler does
+	config.AcceptContentTypes, config.ContentType = client.AcceptContentTypes, client.ContentType
+	config.QPS, config.Burst = client.QPS, int(client.Burst)
+	typed, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, nil, err
+		return api, nil, err
 	}
-	defer os.RemoveAll(dir)
-	opts := options.NewOptions()
-	opts.ConfigFile = filepath.Join(dir, "config.yaml")
-	if err := os.WriteFile(opts.ConfigFile, text, 0o600); err != nil {
-		return nil, nil, err
-	}
-	opts.Master = server
-	opts.SecureServing.BindPort = 0
-	var cc *schedulerconfig.CompletedConfig
-	var sched *scheduler.Scheduler
-	err = withGates(o.Gates, func() error {
-		cc, sched, err = app.Setup(ctx, opts, s.register)
-		return err
-	})
+	untyped, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return nil, nil, c.locate(err, s.rejected)
+		return api, nil, err
 	}
-	catchPanics(sched)
-	o.bindHere(ctx, sched, cc.Client)
-	return cc, sched, nil
+	sender = events.NewEventBroadcasterAdapterWithContext(ctx, typed)
+	return API{
+		Client: typed, Config: config, Clock: clock.RealClock{},
+		Informers: hooks.NewInformers(typed),
+		Dynamic:   dynamicinformer.NewDynamicSharedInformerFactory(untyped, 0),
+		Events:    func(name string) minor.EventRecorder { return sender.NewRecorder(name) },
+	}, sender, nil
 }
 
 // serve is app.Run without what a process can have only once: its name in the
 // registry of configurations, and the exit at the end of leadership.
-func serve(ctx context.Context, cancel func(), cc *schedulerconfig.CompletedConfig, sched *scheduler.Scheduler, ready func()) error {
-	cc.EventBroadcaster.StartRecordingToSink(ctx.Done())
-	defer cc.EventBroadcaster.Shutdown()
-	cc.InformerFactory.Start(ctx.Done())
-	defer cc.InformerFactory.Shutdown()
-	cc.DynInformerFactory.Start(ctx.Done())
-	defer cc.DynInformerFactory.Shutdown()
+func serve(ctx context.Context, cancel func(), api API, sched *scheduler.Scheduler, ready func()) error {
+	api.Informers.Start(ctx.Done())
+	defer api.Informers.Shutdown()
+	api.Dynamic.Start(ctx.Done())
+	defer api.Dynamic.Shutdown()
 	defer cancel() // before the factories wait for their informers
 
-	cc.InformerFactory.WaitForCacheSync(ctx.Done())
-	cc.DynInformerFactory.WaitForCacheSync(ctx.Done())
+	api.Informers.WaitForCacheSync(ctx.Done())
+	api.Dynamic.WaitForCacheSync(ctx.Done())
 	if err := sched.WaitForHandlersSync(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -176,28 +170,26 @@ type API struct {
 // New makes a scheduler over an API that the caller has, and does not run it. Call done
 // when it is not used any more. Errors are [Run]'s. A panic of a plugin is handled as there.
 func New(ctx context.Context, o Options, api API) (sched *scheduler.Scheduler, done func(), err error) {
-	s := o.newSetup()
+	s, err := o.newSetup(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	defer func() {
 		if err != nil {
 			s.host.Close()
 		}
 	}()
 	defer Recover(ctx, &err)
-	c := o.Config.forUs("")
-	if err := s.read(ctx, c); err != nil {
-		return nil, nil, err
-	}
-	config, err := c.Effective()
-	if err != nil {
-		return nil, nil, err
-	}
+	sched, err = s.newScheduler(ctx, o, api)
+	return sched, func() { _ = sched.Profiles.Close(); s.host.Close() }, err
+}
+
+func (s *setup) newScheduler(ctx context.Context, o Options, api API) (sched *scheduler.Scheduler, err error) {
 	plugins := frameworkruntime.Registry{}
 	if err := s.register(plugins); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if api.Parallelism == 0 {
-		api.Parallelism = config.Parallelism
-	}
+	config := s.config
 	err = withGates(o.Gates, func() error {
 		sched, err = scheduler.New(ctx, api.Client, api.Informers, api.Dynamic, api.Events,
 			scheduler.WithComponentConfigVersion(config.APIVersion),
@@ -208,15 +200,34 @@ func New(ctx context.Context, o Options, api API) (sched *scheduler.Scheduler, d
 			scheduler.WithPodMaxBackoffSeconds(config.PodMaxBackoffSeconds),
 			scheduler.WithPodInitialBackoffSeconds(config.PodInitialBackoffSeconds),
 			scheduler.WithExtenders(config.Extenders...),
-			scheduler.WithParallelism(api.Parallelism),
+			scheduler.WithParallelism(cmp.Or(api.Parallelism, config.Parallelism)),
 			scheduler.WithClock(api.Clock),
 		)
 		return err
 	})
 	if err != nil {
-		return nil, nil, c.locate(err, s.rejected)
+		return nil, err
 	}
 	catchPanics(sched)
 	o.bindHere(ctx, sched, api.Client)
-	return sched, func() { _ = sched.Profiles.Close(); s.host.Close() }, nil
+	return sched, nil
+}
+
+// making is held while a scheduler is made, which reads the feature gates of the process.
+var making sync.Mutex
+
+// withGates does something while feature gates are otherwise, and no other scheduler is made.
+func withGates(gates map[string]bool, do func() error) error {
+	making.Lock()
+	defer making.Unlock()
+	of := feature.DefaultMutableFeatureGate
+	were := map[string]bool{}
+	for name := range gates {
+		were[name] = of.Enabled(featuregate.Feature(name))
+	}
+	if err := of.SetFromMap(gates); err != nil {
+		return err
+	}
+	defer func() { _ = of.SetFromMap(were) }() // which they were
+	return do()
 }

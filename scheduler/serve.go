@@ -9,6 +9,7 @@ import (
 	"time"
 	_ "unsafe" // for go:linkname
 
+	"golang.org/x/sync/semaphore"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apiserver/pkg/endpoints/filters"
 	"k8s.io/apiserver/pkg/endpoints/request"
@@ -40,12 +41,12 @@ func newEndpointsHandler(config *config.KubeSchedulerConfiguration, informers in
 func serveDecisions(ctx context.Context, cc *schedulerconfig.CompletedConfig, sched *scheduler.Scheduler, bytes int) error {
 	serving := cc.SecureServing
 	if serving == nil {
-		return errNoPort
+		return errors.New("it needs a port, which --secure-port=0 switches off")
 	}
 	cc.SecureServing = nil
 	s := &decisionServer{
-		recorder: record(cc, sched, bytes), may: cc.Authorization.Authorizer.Authorize, since: time.Now(),
-		answers: make(chan struct{}, mostAtOnce), making: make(chan struct{}, 1),
+		recorder: record(cc.InformerFactory, sched, bytes), may: cc.Authorization.Authorizer.Authorize, since: time.Now(),
+		answers: semaphore.NewWeighted(mostAtOnce),
 	}
 	hooks.AroundNext(sched, func() { s.leads.Store(true) }, func(string, int) {})
 	ready := []healthz.HealthChecker{healthz.NewShutdownHealthz(ctx.Done()), synced(ctx, sched)}
@@ -87,7 +88,7 @@ func synced(ctx context.Context, sched *scheduler.Scheduler) healthz.HealthCheck
 }
 
 // record has a scheduler keep its attempts in about so many bytes, and count them.
-func record(cc *schedulerconfig.CompletedConfig, sched *scheduler.Scheduler, bytes int) *recorder.Recorder {
+func record(informers informers.SharedInformerFactory, sched *scheduler.Scheduler, bytes int) *recorder.Recorder {
 	r := recorder.NewSparse(bytes)
 	r.OnEnd = func(result recorder.Result, plugin string) {
 		attempts.WithLabelValues(strings.ToLower(string(result)), causeOf(result, plugin)).Inc()
@@ -101,7 +102,7 @@ func record(cc *schedulerconfig.CompletedConfig, sched *scheduler.Scheduler, byt
 		}
 	}
 	r.Attach(sched, func(url string) string { return url })
-	_, _ = cc.InformerFactory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(object any) {
+	_, _ = informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(object any) {
 		if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
 			object = unknown.Obj
 		}

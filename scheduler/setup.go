@@ -1,7 +1,7 @@
 // Package scheduler is kube-scheduler with this project's plugins in it: the
 // native one, and every Wasm plugin that the configuration names. It comes as a
 // command, [NewCommand], and as functions for a process that does more: [Read],
-// [Check] and [Run]. For plugins of others there is Main of package command.
+// [New] and [Run]. For plugins of others there is Main of package command.
 package scheduler
 
 import (
@@ -18,6 +18,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
@@ -27,10 +28,10 @@ import (
 
 // setup is what there is to know about plugins before the scheduler starts.
 type setup struct {
-	host     *wasmhost.Host
-	extra    frameworkruntime.Registry
-	started  map[profilePlugin]*wasmhost.Started
-	rejected map[profilePlugin]error // of further plugins: kube-scheduler keeps only the text
+	host    *wasmhost.Host
+	extra   frameworkruntime.Registry
+	config  *config.KubeSchedulerConfiguration // of [Run] and [New]
+	started map[profilePlugin]*wasmhost.Started
 }
 
 // profilePlugin is a plugin of a profile. No two profiles have the same name.
@@ -41,12 +42,6 @@ func (s *setup) read(ctx context.Context, c *Configuration) error {
 	guests, mistakes := c.check(s.compiledIn())
 	s.started = map[profilePlugin]*wasmhost.Started{}
 	for _, g := range guests {
-		if g.bad {
-			if _, err := s.host.Fetch(ctx, g.args); err != nil {
-				mistakes.addArgs(g.path, "guestURL", fmt.Errorf("plugin %s: %w", g.plugin, err))
-			}
-			continue
-		}
 		started, err := s.host.Start(ctx, g.plugin, g.args)
 		if err != nil {
 			mistakes.addArgs(g.path, "guestURL", err)
@@ -79,9 +74,8 @@ func (s *setup) register(registry frameworkruntime.Registry) error {
 	if err := app.WithPlugin(plugin.Name, plugin.New)(registry); err != nil {
 		return err
 	}
-	s.rejected = map[profilePlugin]error{}
 	for name, factory := range s.extra {
-		if err := registry.Register(name, s.noting(name, factory)); err != nil {
+		if err := registry.Register(name, caughtFactory(name, factory)); err != nil {
 			return err
 		}
 	}
@@ -91,16 +85,13 @@ func (s *setup) register(registry frameworkruntime.Registry) error {
 	return nil
 }
 
-// noting makes a plugin, and keeps its error.
-func (s *setup) noting(name string, factory frameworkruntime.PluginFactory) frameworkruntime.PluginFactory {
+// caughtFactory makes an error of a panic.
+func caughtFactory(name string, factory frameworkruntime.PluginFactory) frameworkruntime.PluginFactory {
 	return func(ctx context.Context, args runtime.Object, handle fwk.Handle) (made fwk.Plugin, err error) {
 		defer func() {
 			reason := recover()
 			if reason != nil {
 				err = panicked(klog.FromContext(ctx), "plugin "+name, "its factory", reason)
-			}
-			if err != nil {
-				s.rejected[profilePlugin{handle.ProfileName(), name}] = err
 			}
 		}()
 		return factory(ctx, args, handle)

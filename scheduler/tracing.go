@@ -18,15 +18,26 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
+	"wasmkwokwizardry.io/regex-scheduling/internal/private"
 	"wasmkwokwizardry.io/regex-scheduling/internal/tracing"
 )
 
-// traceAttempts has a scheduler send a span of each attempt, with one for each extension point in it. A point lasts until the
-// next one: waiting is part of Permit.
+// pluginPoints are the extension points that begin with a call of one of their plugins.
+var pluginPoints = sets.New("PreFilter", "PreScore", "Reserve", "Permit", "PreBind", "Bind")
+
+// traceAttempts has a scheduler send a span of each attempt, with one for each extension point in it that has plugins. A
+// point lasts until the next one: waiting is part of Permit.
 func traceAttempts(sched *scheduler.Scheduler, provider trace.TracerProvider) {
 	for name, profile := range sched.Profiles {
-		sched.Profiles[name] = hooks.BeforePermit(tracedFramework{profile}, func(state fwk.CycleState) { tracing.Of(state).At("Permit") })
+		sched.Profiles[name] = tracedFramework{profile}
+		private.WrapPlugins(profile, func(_ context.Context, c minor.Call) func() {
+			if pluginPoints.Has(c.Point) {
+				tracing.Of(c.State).At(c.Point)
+			}
+			return func() {}
+		})
 	}
 	next := sched.SchedulePod
 	sched.SchedulePod = func(ctx context.Context, of framework.Framework, state fwk.CycleState, pod *hooks.Queued) (scheduler.ScheduleResult, error) {
@@ -42,13 +53,8 @@ func traceAttempts(sched *scheduler.Scheduler, provider trace.TracerProvider) {
 	}
 }
 
-// tracedFramework says at which extension point an attempt is.
+// tracedFramework says when an attempt filters, scores and ends.
 type tracedFramework struct{ framework.Framework }
-
-func (t tracedFramework) RunPreFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod) (*fwk.PreFilterResult, *fwk.Status, sets.Set[string]) {
-	tracing.Of(state).At("PreFilter")
-	return t.Framework.RunPreFilterPlugins(ctx, state, pod)
-}
 
 func (t tracedFramework) RunFilterPluginsWithNominatedPods(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
 	tracing.Of(state).At("Filter")
@@ -64,19 +70,9 @@ func (t tracedFramework) RunPostFilterPlugins(ctx context.Context, state fwk.Cyc
 	return result, status
 }
 
-func (t tracedFramework) RunPreScorePlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) *fwk.Status {
-	tracing.Of(state).At("PreScore")
-	return t.Framework.RunPreScorePlugins(ctx, state, pod, nodes)
-}
-
 func (t tracedFramework) RunScorePlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) ([]fwk.NodePluginScores, *fwk.Status) {
 	tracing.Of(state).At("Score")
 	return t.Framework.RunScorePlugins(ctx, state, pod, nodes)
-}
-
-func (t tracedFramework) RunReservePluginsReserve(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
-	tracing.Of(state).At("Reserve")
-	return t.Framework.RunReservePluginsReserve(ctx, state, pod, node)
 }
 
 // RunReservePluginsUnreserve is the last of an attempt that loses its node again.
@@ -86,16 +82,6 @@ func (t tracedFramework) RunReservePluginsUnreserve(ctx context.Context, state f
 	t.Framework.RunReservePluginsUnreserve(ctx, state, pod, node)
 	a.Set("scheduler.message", "node "+node+" was given up")
 	a.End()
-}
-
-func (t tracedFramework) RunPreBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
-	tracing.Of(state).At("PreBind")
-	return t.Framework.RunPreBindPlugins(ctx, state, pod, node)
-}
-
-func (t tracedFramework) RunBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
-	tracing.Of(state).At("Bind")
-	return t.Framework.RunBindPlugins(ctx, state, pod, node)
 }
 
 // RunPostBindPlugins is the last of an attempt that binds its pod.

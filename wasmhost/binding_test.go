@@ -166,9 +166,8 @@ func TestHookThatTheGuestDoesNotHaveLetsTheOthersBind(t *testing.T) {
 	if !status.IsSkip() {
 		t.Errorf("bind: %v", status)
 	}
-	asked := minor.Asked{PreBindPlugin: open(t, "permit").(fwk.PreBindPlugin), Around: func(_ context.Context, _ *v1.Pod, ask func() *fwk.Status) *fwk.Status {
-		status = ask()
-		return status
+	asked := minor.Called{PreBindPlugin: open(t, "permit").(fwk.PreBindPlugin), Around: func(_ context.Context, c minor.Call) func() {
+		return func() { status = *c.Status }
 	}}
 	asked.PreBindPreFlight(t.Context(), framework.NewCycleState(), pod("web"), "n")
 	if !status.IsSkip() {

@@ -52,10 +52,9 @@ var warnings = []string{Dialect, Hostlist, Pasted, NoNode}
 
 // Finding is a mistake or a warning.
 type Finding struct {
-	File string `json:"file"`
-	// Line and Column are 0 in JSON, where Object says which it is.
-	Line   int `json:"line,omitempty"`
-	Column int `json:"column,omitempty"`
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
 	// Object is the kind, namespace and name, as far as they are set.
 	Object  string `json:"object"`
 	Rule    string `json:"rule"`

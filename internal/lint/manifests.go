@@ -66,26 +66,13 @@ func (m *manifest) isCustom() bool {
 
 // Read checks the annotations and labels in a text. After a document that is broken, it checks the next ones.
 func (l *Linter) Read(file string, text []byte) {
-	begin := bytes.TrimLeft(text, " \t\r\n\ufeff")
-	if len(begin) > 0 && begin[0] == '{' {
-		documents, err := readJSON(text)
-		if err == nil { // else it may be YAML
-			l.all(file, documents)
-			return
-		}
-	}
-	documents, err := decode(text)
-	if err == nil {
-		l.all(file, documents)
-		return
-	}
 	line := 0
 	for part := range parts(text) {
 		documents, err := decode(part)
 		for _, document := range documents {
 			shift(document, line)
+			l.object(file, document, "", "")
 		}
-		l.all(file, documents)
 		if err != nil {
 			l.broken(file, line, err)
 		}
@@ -146,12 +133,6 @@ func shift(node *yaml.Node, lines int) {
 	node.Line += lines
 	for _, child := range node.Content {
 		shift(child, lines)
-	}
-}
-
-func (l *Linter) all(file string, documents []*yaml.Node) {
-	for _, document := range documents {
-		l.object(file, document, "", "")
 	}
 }
 
@@ -240,7 +221,7 @@ func isString(node *yaml.Node) bool {
 		return false
 	}
 	const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
-	if node.Line == 0 || node.Style&(quoted|yaml.TaggedStyle) != 0 { // JSON has a tag
+	if node.Style&(quoted|yaml.TaggedStyle) != 0 {
 		return node.ShortTag() == "!!str"
 	}
 	var value map[string]any

@@ -19,15 +19,16 @@ func (p PreFlight) PreBindPreFlight(context.Context, fwk.CycleState, *v1.Pod, st
 	return p.Status()
 }
 
-// Asked is a plugin with a function around what it is asked before PreBind.
-type Asked struct {
+// Called is a plugin with something around PreBindPreFlight.
+type Called struct {
 	fwk.PreBindPlugin
-	Around func(ctx context.Context, pod *v1.Pod, ask func() *fwk.Status) *fwk.Status
+	Around Around
 }
 
 // PreBindPreFlight implements fwk.PreBindPlugin.
-func (p Asked) PreBindPreFlight(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
-	return p.Around(ctx, pod, func() *fwk.Status { return p.PreBindPlugin.PreBindPreFlight(ctx, state, pod, node) })
+func (p Called) PreBindPreFlight(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (status *fwk.Status) {
+	defer p.Around(ctx, Call{Plugin: p.Name(), Point: "PreBindPreFlight", State: state, Pod: pod, Status: &status})()
+	return p.PreBindPlugin.PreBindPreFlight(ctx, state, pod, node)
 }
 
 // EventRecorder is what a fwk.Handle returns, for handles that tests make.

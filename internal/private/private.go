@@ -8,14 +8,19 @@ import (
 )
 
 // Field returns the address of a private field of the struct that of points to, or nil if
-// it points to none, or the struct has no such field of this type.
+// it points to none, or the struct has no such field of this type. It looks into frameworks
+// that others stand around.
 func Field[T any](of any, name string) *T {
-	impl := reflect.ValueOf(of)
-	if impl.Kind() != reflect.Pointer || impl.Elem().Kind() != reflect.Struct {
+	impl := reflect.Indirect(reflect.ValueOf(of))
+	if impl.Kind() != reflect.Struct {
 		return nil
 	}
-	field := impl.Elem().FieldByName(name)
-	if !field.IsValid() || field.Type() != reflect.TypeFor[T]() {
+	inside := impl.FieldByName("Framework")
+	if inside.IsValid() {
+		return Field[T](inside.Interface(), name)
+	}
+	field := impl.FieldByName(name)
+	if !field.IsValid() || !field.CanAddr() || field.Type() != reflect.TypeFor[T]() {
 		return nil
 	}
 	return (*T)(unsafe.Pointer(field.UnsafeAddr()))

@@ -63,14 +63,13 @@ func (s *session) begin(fwk schedframework.Framework, pod *v1.Pod) *cycle {
 	profile := s.profiles[fwk.ProfileName()]
 	rec := &record{
 		Attempt: Attempt{Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID), Time: time.Now(), Result: Pending, PodGroup: s.group.Load()},
-		profile: profile, verdicts: profile.verdicts,
+		profile: profile, verdicts: profile.verdicts.clone(),
 	}
 	if s.recorder.sparse {
 		s.nodes.trim()
 	}
 	s.recorder.add(rec)
 	s.inFlight.Store(pod.UID, rec)
-	s.newest.Store(rec)
 	c := &cycle{rec: rec, raw: map[string][]int64{}}
 	s.current.Store(c)
 	return c

@@ -47,12 +47,6 @@ func (n *nodes) trim() {
 	}
 }
 
-// find returns the place of a node, by its name: extenders make NodeInfos of their own.
-func (n *nodes) find(node framework.NodeInfo) (int32, bool) {
-	place, ok := n.byName[node.Node().Name]
-	return place, ok
-}
-
 // nodeSet is some nodes, by their places in a list of names.
 type nodeSet struct {
 	names  []string

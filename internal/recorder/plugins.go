@@ -3,7 +3,6 @@ package recorder
 import (
 	"cmp"
 	"context"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
@@ -18,54 +17,36 @@ import (
 // their common result. Without the private fields plugins seem not to have run, and scores
 // not to be normalized.
 func (s *session) wrapPlugins(fwk schedframework.Framework) {
-	private.Wrap(fwk, "preFilterPlugins", func(p framework.PreFilterPlugin) framework.PreFilterPlugin { return recordedPreFilter{p, s} })
-	private.Wrap(fwk, "preScorePlugins", func(p framework.PreScorePlugin) framework.PreScorePlugin { return recordedPreScore{p, s} })
+	private.WrapPlugins(fwk, func(_ context.Context, c minor.Call) func() { return func() { s.record(c) } })
 	if !s.recorder.WithoutRaw {
 		private.Wrap(fwk, "scorePlugins", func(p framework.ScorePlugin) framework.ScorePlugin { return recordedScore{p, s} })
 	}
-	private.Wrap(fwk, "reservePlugins", func(p framework.ReservePlugin) framework.ReservePlugin { return recordedReserve{p, s} })
-	private.Wrap(fwk, "permitPlugins", func(p framework.PermitPlugin) framework.PermitPlugin { return recordedPermit{p, s} })
-	private.Wrap(fwk, "preBindPlugins", func(p framework.PreBindPlugin) framework.PreBindPlugin { return s.recordedPreBind(p) })
-	private.Wrap(fwk, "bindPlugins", func(p framework.BindPlugin) framework.BindPlugin { return recordedBind{p, s} })
+}
+
+// pointsByName are the extension points at which verdicts are kept.
+var pointsByName = map[string]point{
+	"PreFilter": preFilter, "PreScore": preScore, "Reserve": reserve, "Permit": permit, "PreBindPreFlight": preBind, "PreBind": preBind, "Bind": bind,
 }
 
 // record keeps the verdict of a plugin on a pod.
-func (s *session) record(p point, pod *v1.Pod, verdict PluginVerdict) {
-	rec := s.of(pod)
-	if rec != nil {
-		s.recorder.mu.Lock()
-		defer s.recorder.mu.Unlock()
-		rec.set(p, verdict)
+func (s *session) record(c minor.Call) {
+	at, ok := pointsByName[c.Point]
+	status := *c.Status
+	rec := s.of(c.Pod)
+	if !ok || rec == nil || c.Point == "PreBindPreFlight" && status.IsSuccess() { // PreBind follows
+		return
 	}
-}
-
-func pluginVerdict(plugin framework.Plugin, status *framework.Status) PluginVerdict {
-	verdict, reason := verdictOf(status)
-	return PluginVerdict{Plugin: plugin.Name(), Verdict: verdict, Reason: reason}
-}
-
-type recordedPreFilter struct {
-	framework.PreFilterPlugin
-	session *session
-}
-
-func (r recordedPreFilter) PreFilter(ctx context.Context, state framework.CycleState, pod *v1.Pod, nodes []framework.NodeInfo) (*framework.PreFilterResult, *framework.Status) {
-	result, status := r.PreFilterPlugin.PreFilter(ctx, state, pod, nodes)
-	verdict := pluginVerdict(r, status)
-	verdict.LimitsNodes = status.IsSuccess() && !result.AllNodes()
-	r.session.record(preFilter, pod, verdict)
-	return result, status
-}
-
-type recordedPreScore struct {
-	framework.PreScorePlugin
-	session *session
-}
-
-func (r recordedPreScore) PreScore(ctx context.Context, state framework.CycleState, pod *v1.Pod, nodes []framework.NodeInfo) *framework.Status {
-	status := r.PreScorePlugin.PreScore(ctx, state, pod, nodes)
-	r.session.record(preScore, pod, pluginVerdict(r, status))
-	return status
+	verdict := PluginVerdict{Plugin: c.Plugin}
+	verdict.Verdict, verdict.Reason = verdictOf(status)
+	if c.Result != nil {
+		verdict.LimitsNodes = status.IsSuccess() && !(*c.Result).AllNodes()
+	}
+	if c.Timeout != nil {
+		verdict.Timeout = *c.Timeout
+	}
+	s.recorder.mu.Lock()
+	defer s.recorder.mu.Unlock()
+	rec.set(at, verdict)
 }
 
 // recordedScore reports the scores before they are normalized.
@@ -100,62 +81,6 @@ func (r recordedNormalize) NormalizeScore(ctx context.Context, state framework.C
 		c.mu.Unlock()
 	}
 	return r.ScoreExtensions.NormalizeScore(ctx, state, pod, list)
-}
-
-type recordedReserve struct {
-	framework.ReservePlugin
-	session *session
-}
-
-func (r recordedReserve) Reserve(ctx context.Context, state framework.CycleState, pod *v1.Pod, node string) *framework.Status {
-	status := r.ReservePlugin.Reserve(ctx, state, pod, node)
-	r.session.record(reserve, pod, pluginVerdict(r, status))
-	return status
-}
-
-type recordedPermit struct {
-	framework.PermitPlugin
-	session *session
-}
-
-func (r recordedPermit) Permit(ctx context.Context, state framework.CycleState, pod *v1.Pod, node string) (*framework.Status, time.Duration) {
-	status, timeout := r.PermitPlugin.Permit(ctx, state, pod, node)
-	verdict := pluginVerdict(r, status)
-	verdict.Timeout = timeout
-	r.session.record(permit, pod, verdict)
-	return status, timeout
-}
-
-type recordedPreBind struct {
-	minor.Asked
-	session *session
-}
-
-func (s *session) recordedPreBind(p framework.PreBindPlugin) recordedPreBind {
-	return recordedPreBind{minor.Asked{PreBindPlugin: p, Around: func(_ context.Context, pod *v1.Pod, ask func() *framework.Status) *framework.Status {
-		status := ask()
-		if !status.IsSuccess() { // else PreBind follows
-			s.record(preBind, pod, pluginVerdict(p, status))
-		}
-		return status
-	}}, s}
-}
-
-func (r recordedPreBind) PreBind(ctx context.Context, state framework.CycleState, pod *v1.Pod, node string) *framework.Status {
-	status := r.PreBindPlugin.PreBind(ctx, state, pod, node)
-	r.session.record(preBind, pod, pluginVerdict(r, status))
-	return status
-}
-
-type recordedBind struct {
-	framework.BindPlugin
-	session *session
-}
-
-func (r recordedBind) Bind(ctx context.Context, state framework.CycleState, pod *v1.Pod, node string) *framework.Status {
-	status := r.BindPlugin.Bind(ctx, state, pod, node)
-	r.session.record(bind, pod, pluginVerdict(r, status))
-	return status
 }
 
 // recordedExtender reports the verdicts and scores of an extender.

@@ -42,22 +42,14 @@ func (r *Recorder) Preempted(namespace, name string) (Preempted, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out, ok := r.preempted[types.NamespacedName{Namespace: namespace, Name: name}]
-	if !ok {
-		return Preempted{}, false
-	}
-	return out.public(), true
+	return out.Preempted, ok
 }
 
 // eviction is the eviction of a pod with a UID, by another's attempt.
 type eviction struct {
-	by   *record
-	node string
-	uid  types.UID
-	time time.Time
-}
-
-func (e eviction) public() Preempted {
-	return Preempted{By: e.by.pod().String(), Node: e.node, Time: e.time}
+	Preempted
+	by  *record
+	uid types.UID
 }
 
 func (r *Recorder) addVictim(preemptor metav1.Object, victim *v1.Pod) {
@@ -72,7 +64,7 @@ func (r *Recorder) addVictim(preemptor metav1.Object, victim *v1.Pod) {
 	}
 	key := types.NamespacedName{Namespace: victim.Namespace, Name: victim.Name}
 	rec.victims = append(rec.victims, key.String())
-	r.preempted[key] = eviction{rec, victim.Spec.NodeName, victim.UID, time.Now()}
+	r.preempted[key] = eviction{Preempted{rec.pod().String(), victim.Spec.NodeName, time.Now()}, rec, victim.UID}
 	r.changed()
 }
 

@@ -132,8 +132,7 @@ func (r *Recorder) copy(rec *record) Attempt {
 	a := rec.copy()
 	out, ok := r.preempted[rec.pod()]
 	if ok && string(out.uid) == rec.UID && rec.Result == Scheduled {
-		preempted := out.public()
-		a.Preempted = &preempted
+		a.Preempted = &out.Preempted
 	}
 	return a
 }
@@ -169,11 +168,7 @@ func (r *Recorder) add(rec *record) {
 	if len(kept) == r.maxPerPod {
 		r.forget(kept[0])
 	}
-	if r.sparse {
-		r.charge(rec, sparseBytes)
-	} else {
-		r.charge(rec, baseBytes)
-	}
+	r.charge(rec, baseBytes)
 	r.changed()
 }
 
@@ -187,9 +182,6 @@ func (r *Recorder) settle(rec *record) {
 
 // end is called when an attempt has ended, with the lock held.
 func (r *Recorder) end(rec *record) {
-	if r.sparse {
-		r.charge(rec, rec.share())
-	}
 	if rec.Result == Scheduled {
 		r.settle(rec)
 	}
@@ -277,7 +269,6 @@ type record struct {
 	Attempt
 	profile  *profile
 	verdicts verdicts
-	own      [points]bool // which of the verdicts no other attempt shares
 
 	preempts  bool     // PostFilter runs, or has nominated a node
 	nominated string   // that node
@@ -332,40 +323,14 @@ func (a *Attempt) count() {
 func (r *record) set(p point, verdict PluginVerdict) {
 	list := r.verdicts[p]
 	i := slices.IndexFunc(list, func(v PluginVerdict) bool { return v.Plugin == verdict.Plugin })
-	if i < 0 || list[i].Verdict != NotRun {
-		return
+	if i >= 0 && list[i].Verdict == NotRun {
+		list[i] = verdict
 	}
-	if !r.own[p] {
-		list = slices.Clone(list)
-		r.verdicts[p], r.own[p] = list, true
-	}
-	list[i] = verdict
-}
-
-// share has the attempt share the verdicts that the one before had, too. It returns about how
-// many bytes its own take.
-func (r *record) share() (bytes int) {
-	for p, list := range r.verdicts {
-		switch shared := &r.profile.lastVerdicts[p]; {
-		case !r.own[p]:
-		case slices.Equal(list, *shared):
-			r.verdicts[p] = *shared
-		default:
-			*shared = list
-			bytes += verdictBytes * len(list)
-		}
-		r.own[p] = false
-	}
-	return bytes
 }
 
 const (
 	// baseBytes is about the memory of an attempt without its nodes.
 	baseBytes = 4 << 10
-	// sparseBytes is the same of a sparse recorder, whose verdicts count apart.
-	sparseBytes = 2 << 10
-	// verdictBytes is about the memory of a plugin's verdict on the pod.
-	verdictBytes = 80
 	// groupBytes is about the memory of a group without its nodes and its reason.
 	groupBytes = 128
 )

@@ -2,10 +2,8 @@ package recorder
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"iter"
-	"slices"
 )
 
 // Saved is an attempt for a file that has thousands: nodes are indexes into a list of names
@@ -45,10 +43,8 @@ func (s *Saved) Restore(names []string) (*Attempt, error) {
 	}
 	for _, set := range sets {
 		set.names = names
-		for _, place := range set.Places.all() {
-			if int(place) >= len(names) {
-				return nil, errors.New("an attempt has nodes that are not listed")
-			}
+		if !set.Places.areOf(len(names)) {
+			return nil, errors.New("an attempt has nodes that are not listed")
 		}
 	}
 	if len(a.scoring.Columns) != len(a.ScoreColumns) {
@@ -82,6 +78,20 @@ func (p *places) add(place int32) {
 	}
 }
 
+// areOf reports whether each place in the list is one of so many nodes.
+func (p places) areOf(nodes int) bool {
+	for at, one := range p {
+		last := int(one)
+		if one < 0 && at > 0 {
+			last = int(p[at-1]) - int(one)
+		}
+		if last < 0 || last >= nodes || one < 0 && p[at-1] < 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // all yields the places with their indexes in the list.
 func (p places) all() iter.Seq2[int, int32] {
 	return func(yield func(int, int32) bool) {
@@ -110,30 +120,4 @@ func (p places) count() (n int) {
 		}
 	}
 	return n
-}
-
-// MarshalJSON writes each place.
-func (p places) MarshalJSON() ([]byte, error) {
-	each := make([]int32, 0, len(p))
-	for _, place := range p.all() {
-		each = append(each, place)
-	}
-	return json.Marshal(each)
-}
-
-// UnmarshalJSON reads what MarshalJSON has written.
-func (p *places) UnmarshalJSON(text []byte) error {
-	var each []int32
-	if err := json.Unmarshal(text, &each); err != nil {
-		return err
-	}
-	*p = nil
-	for _, place := range each {
-		if place < 0 {
-			return errors.New("the place of a node is negative")
-		}
-		p.add(place)
-	}
-	*p = slices.Clip(*p)
-	return nil
 }

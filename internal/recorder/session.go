@@ -26,7 +26,6 @@ type session struct {
 
 	group atomic.Pointer[PodGroup] // whose pods are scheduled now, or nil
 
-	newest   atomic.Pointer[record]
 	inFlight sync.Map // records by the pod's UID, until it is bound or rejected
 }
 
@@ -73,11 +72,8 @@ func (s *session) take(pod *v1.Pod) *record {
 
 // of returns the attempt for a pod, but not in preemption's dry runs.
 func (s *session) of(pod *v1.Pod) *record {
-	rec := s.newest.Load() // which is mostly it, and costs no look-up
-	if rec == nil || rec.UID != string(pod.UID) {
-		found, _ := s.inFlight.Load(pod.UID)
-		rec, _ = found.(*record)
-	}
+	found, _ := s.inFlight.Load(pod.UID)
+	rec, _ := found.(*record)
 	if rec != nil && !rec.PodGroup.isTryOut() {
 		return rec
 	}
@@ -114,8 +110,7 @@ type profile struct {
 	columns  []Column
 	weights  map[string]int64
 
-	lastVerdicts verdicts // of the attempt before, for a sparse recorder. The recorder's lock guards them
-	lastGroups   []Group  // likewise
+	lastGroups []Group // of the attempt before, for a sparse recorder. The recorder's lock guards them
 }
 
 // extenderKey tells extenders apart: two may have one URL.
@@ -156,7 +151,7 @@ func (s *session) set(node framework.NodeInfo, status *framework.Status) {
 		c.extended[node.Node().Name] = c.verdict(status)
 		return
 	}
-	place, ok := s.nodes.find(node)
+	place, ok := s.nodes.byName[node.Node().Name] // an extender makes NodeInfos of its own
 	if c != nil && ok {
 		s.verdicts[place] = c.verdict(status)
 	}

@@ -79,7 +79,7 @@ func TestPodsThatAreAlikeShareAnAttempt(t *testing.T) {
 	_, first := r.Dropped()
 	one(t.Context(), sched, newPod("unfit-2"))
 	_, both := r.Dropped()
-	if both-first != sparseBytes {
+	if both-first != baseBytes {
 		t.Errorf("the second takes %d bytes, the first %d", both-first, first)
 	}
 	a, b := r.Attempts("ns", "unfit-1")[0], r.Attempts("ns", "unfit-2")[0]
@@ -128,7 +128,7 @@ func TestTensOfThousandsOfPodsStayWithinTheBound(t *testing.T) {
 	own := *testProfile
 	for i := range pods {
 		name := fmt.Sprint("pod-", i)
-		rec := &record{Attempt: Attempt{Namespace: "ns", Name: name, UID: name, Result: Pending}, profile: &own, verdicts: own.verdicts}
+		rec := &record{Attempt: Attempt{Namespace: "ns", Name: name, UID: name, Result: Pending}, profile: &own, verdicts: own.verdicts.clone()}
 		r.add(rec)
 		var groups []Group
 		for _, g := range kinds[i%len(kinds)] {
@@ -160,7 +160,7 @@ func TestTensOfThousandsOfPodsStayWithinTheBound(t *testing.T) {
 }
 
 func TestAttemptsOfPendingPodsAreDroppedLast(t *testing.T) {
-	r := NewSparse(10 * sparseBytes)
+	r := NewSparse(10 * baseBytes)
 	for i := range 15 {
 		r.record(fmt.Sprint(i), nil, halves)
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	basecli "k8s.io/component-base/cli"
 	_ "k8s.io/component-base/logs/json/register"          // --logging-format=json
 	_ "k8s.io/component-base/metrics/prometheus/clientgo" // the client's metrics
 	_ "k8s.io/component-base/metrics/prometheus/version"  // the build's metric
@@ -41,8 +42,8 @@ func run(host *wasmhost.Host, args []string, stdout, stderr io.Writer, options .
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
-	if err := scheduler.Execute(cmd); err != nil {
-		fmt.Fprintln(stderr, "kube-scheduler:", err)
+	if err := basecli.RunNoErrOutput(cmd); err != nil {
+		fmt.Fprintln(stderr, "kube-scheduler:", wasmhost.OneLine(err.Error()))
 		if errors.As(err, new(cli.UsageError)) {
 			return cli.StatusUsage
 		}

@@ -41,7 +41,6 @@ func command(t *testing.T, args ...string) (output string, err error) {
 // badConfigs are the messages that the files in testdata/scheduler/bad earn.
 var badConfigs = map[string]string{
 	"all_stages.yaml": "parallelism: cannot unmarshal JSON string into Go int32; profile: unknown field: do you mean \"profiles\"?; " +
-		"plugin WasmRegexScheduling: guest file://../testdata/guests/missing.wasm: stat ../testdata/guests/missing.wasm: no such file or directory; " +
 		"plugin WasmRegexScheduling: args: guestConfg: unknown field: do you mean \"guestConfig\"?; profile: duplicate field \"profile\": it is on line 5 already",
 	"args_in_a_list.yaml":          `profiles[0].pluginConfig[0].args: cannot unmarshal JSON array into Go map[string]interface {}`,
 	"args_of_in_tree.yaml":         `profiles[0].pluginConfig[0].args.addedAffinty: unknown field: do you mean "addedAffinity"?`,

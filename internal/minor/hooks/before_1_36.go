@@ -23,8 +23,3 @@ func Enqueue(pod *v1.Pod) *Queued { return pod }
 func Permit(ctx context.Context, profile framework.Framework, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
 	return profile.RunPermitPlugins(ctx, state, pod, node)
 }
-
-func (p beforePermit) RunPermitPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
-	p.call(state)
-	return p.Framework.RunPermitPlugins(ctx, state, pod, node)
-}

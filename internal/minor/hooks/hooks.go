@@ -12,13 +12,3 @@ import (
 
 // SchedulePod is how a scheduler looks for a node.
 type SchedulePod = func(context.Context, framework.Framework, fwk.CycleState, *Queued) (scheduler.ScheduleResult, error)
-
-// BeforePermit calls before the plugins of a profile are asked whether a pod is permitted.
-func BeforePermit(profile framework.Framework, call func(fwk.CycleState)) framework.Framework {
-	return beforePermit{profile, call}
-}
-
-type beforePermit struct {
-	framework.Framework
-	call func(fwk.CycleState)
-}

@@ -4,7 +4,6 @@ package hooks
 
 import (
 	"context"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -26,9 +25,4 @@ func Enqueue(pod *v1.Pod) *Queued {
 func Permit(ctx context.Context, profile framework.Framework, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
 	_, status := profile.RunPermitPlugins(ctx, state, pod, node)
 	return status
-}
-
-func (p beforePermit) RunPermitPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) (map[string]time.Duration, *fwk.Status) {
-	p.call(state)
-	return p.Framework.RunPermitPlugins(ctx, state, pod, node)
 }

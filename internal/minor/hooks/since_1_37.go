@@ -5,6 +5,8 @@ package hooks
 import (
 	"context"
 
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -35,6 +37,11 @@ func podGroup(entity framework.QueuedEntityInfo) (name string, pods int) {
 func NameInformers(opts *options.Options) (err error) {
 	opts.InformerName, err = cache.NewInformerName("kube-scheduler")
 	return err
+}
+
+// NewInformers are informers as kube-scheduler has them.
+func NewInformers(client kubernetes.Interface) informers.SharedInformerFactory {
+	return scheduler.NewInformerFactory(client, 0, nil)
 }
 
 // AroundTryOuts calls with true when no place was found for a PodGroup, before preemption

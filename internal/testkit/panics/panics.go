@@ -45,21 +45,18 @@ var Plugins = frameworkruntime.Registry{
 	"Panics": func(_ context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
 		p := &plugin{handle: handle}
 		p.PreBindPlugin = base{minor.PreFlight{Status: func() *fwk.Status { return nil }}}
-		p.Around = func(_ context.Context, pod *v1.Pod, ask func() *fwk.Status) *fwk.Status {
-			at("PreBindPreFlight", pod)
-			return ask()
-		}
+		p.Around = func(_ context.Context, c minor.Call) func() { return func() { at("PreBindPreFlight", c.Pod) } }
 		return p, nil
 	},
 	"FactoryPanics": func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) { panic("on purpose") },
 }
 
 type plugin struct {
-	minor.Asked // PreBindPreFlight
-	handle      fwk.Handle
+	minor.Called // PreBindPreFlight
+	handle       fwk.Handle
 }
 
-// base has what [minor.Asked] stands around.
+// base has what [minor.Called] stands around.
 type base struct{ minor.PreFlight }
 
 func (base) Name() string { return "Panics" }

@@ -27,7 +27,7 @@ func TestErrorNamesAProgramThatIsNoSide(t *testing.T) {
 		"it is not there":        {"/no/such", "^fork/exec /no/such: no such file or directory$"},
 		"it writes nothing":      {program(t, "exit 0"), `/program is no simulator that runs sides, as "simulator side" does$`},
 		"it knows no sides":      {program(t, "echo 'simulator: unknown command \"side\"' >&2; exit 2"), `/program side: exit status 2: simulator: unknown command "side"$`},
-		"it is of another time":  {program(t, `echo '{"format":7}' >$OUT`), "it is a result of format 7, and this simulator reads format 3"},
+		"it is of another time":  {program(t, `echo '{"format":7}' >$OUT`), "it is a result of format 7, and this simulator reads format 4"},
 		"it refuses":             {program(t, `echo "simulator: --config $(dirname $OUT)/config.yaml: line 3: no good" >&2; exit 2`), "/config.yaml: line 3: no good$"},
 		"it dies":                {program(t, "(echo other; echo 'panic: index'; echo; echo goroutine) >&2; kill -9 $$"), "(?s)/program side: signal: killed: other\npanic: index\n\ngoroutine$"},
 		"it fails without words": {program(t, "exit 3"), "/program side: exit status 3: $"},

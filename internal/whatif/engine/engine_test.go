@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +22,7 @@ import (
 	feature "k8s.io/apiserver/pkg/util/feature"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/features"
+	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
@@ -376,14 +379,16 @@ func TestSchedulerThatIsMadeMeanwhileSeesTheGatesOfTheProcess(t *testing.T) {
 		}}
 	}
 	live := make(chan bool, 1)
-	checked := make(chan error, 1)
+	ended, isMade := make(chan error, 1), errors.New("it is made")
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	testkit.Must(t, os.WriteFile(kubeconfig, []byte("clusters: [{name: '', cluster: {server: 'http://127.0.0.1:1'}}]"), 0o600))
 	over(t, read(t, "nodes:\n"+node("n1", "2")), func(o *Options) {
 		o.Config = config
 		o.Plugins = made(func() {
 			go func() {
-				checked <- ours.Check(context.Background(), ours.Options{Config: config, Plugins: made(func() {
+				ended <- ours.Run(context.Background(), ours.Options{Config: config, Kubeconfig: kubeconfig, Plugins: made(func() {
 					live <- feature.DefaultFeatureGate.Enabled(features.SchedulerAsyncPreemption)
-				})})
+				}), Prepare: func(*scheduler.Scheduler) error { return isMade }})
 			}()
 			select { // or else it has to wait until this scheduler is made
 			case is := <-live:
@@ -395,7 +400,10 @@ func TestSchedulerThatIsMadeMeanwhileSeesTheGatesOfTheProcess(t *testing.T) {
 	if !<-live {
 		t.Error("a live scheduler has the gates of the engine")
 	}
-	testkit.Must(t, <-checked)
+	err := <-ended
+	if !errors.Is(err, isMade) {
+		t.Error(err)
+	}
 }
 
 // permits is a plugin that has the pod "first" wait until its time is over.

@@ -21,7 +21,7 @@ import (
 )
 
 // Format is the version of [Result] as a file. Only files of this one are read.
-const Format = 3
+const Format = 4
 
 // Result is the result of one configuration: all that another is compared with, and
 // that a report is made of. [Result.Write] and [Read] keep it in a file.

@@ -14,18 +14,18 @@ import (
 func TestReadRefusesFilesThatAreNoResults(t *testing.T) {
 	var packed bytes.Buffer
 	to := gzip.NewWriter(&packed)
-	_, _ = to.Write([]byte(`{"format":3,"pods":[]}`))
+	_, _ = to.Write([]byte(`{"format":4,"pods":[]}`))
 	_ = to.Close()
 	none := `it is no result of "simulator side", or not all of one`
-	const strange = `{"format":3,"nodeNames":["a"],"pods":[{"namespace":"n","name":"p","state":"","attempts":1,"last":{"attempt":{},"scoring":{"nodes":[1]}}}]}`
+	const strange = `{"format":4,"nodeNames":["a"],"pods":[{"namespace":"n","name":"p","state":"","attempts":1,"last":{"attempt":{},"scoring":{"nodes":[1]}}}]}`
 	for text, want := range map[string]string{
 		"":                           none,
 		"nodes: []":                  none,
 		"{}":                         none,
 		`{"format":"x"}`:             none,
-		`{"format":3,"pods":[`:       none,
-		`{"format":3,"pods":[null]}`: "the file is damaged: a pod is missing",
-		`{"format":9}`:               "it is a result of format 9, and this simulator reads format 3",
+		`{"format":4,"pods":[`:       none,
+		`{"format":4,"pods":[null]}`: "the file is damaged: a pod is missing",
+		`{"format":9}`:               "it is a result of format 9, and this simulator reads format 4",
 		packed.String()[:20]:         none,
 		strange:                      "the file is damaged: pod n/p: an attempt has nodes that are not listed",
 	} {
