@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/events"
@@ -71,7 +72,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return fmt.Errorf("scheduler: %w", err)
 	}
 	defer s.host.Close()
-	api, sender, err := connect(ctx, o.Kubeconfig, s.config.ClientConnection)
+	api, sender, err := connect(o.Kubeconfig, s.config.ClientConnection)
 	if err != nil {
 		return fmt.Errorf("scheduler: %w", err)
 	}
@@ -86,7 +87,9 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return fmt.Errorf("scheduler: %w", err)
 	}
-	sender.StartRecordingToSink(ctx.Done())
+	if err := sender.StartRecordingToSinkWithContext(ctx); err != nil {
+		return fmt.Errorf("scheduler: %w", err)
+	}
 	return serve(ctx, cancel, api, sched, o.Ready)
 }
 
@@ -106,7 +109,7 @@ func (o Options) newSetup(ctx context.Context) (*setup, error) {
 }
 
 // connect makes the API of a server, and what sends events to it. It sends nothing itself.
-func connect(ctx context.Context, kubeconfig string, client baseconfig.ClientConnectionConfiguration) (api API, sender events.EventBroadcasterAdapter, err error) {
+func connect(kubeconfig string, client baseconfig.ClientConnectionConfiguration) (api API, sender events.EventBroadcaster, err error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return api, nil, err
@@ -122,12 +125,12 @@ func connect(ctx context.Context, kubeconfig string, client baseconfig.ClientCon
 	if err != nil {
 		return api, nil, err
 	}
-	sender = events.NewEventBroadcasterAdapterWithContext(ctx, typed)
+	sender = events.NewBroadcaster(&events.EventSinkImpl{Interface: typed.EventsV1()})
 	return API{
 		Client: typed, Config: config, Clock: clock.RealClock{},
 		Informers: hooks.NewInformers(typed),
 		Dynamic:   dynamicinformer.NewDynamicSharedInformerFactory(untyped, 0),
-		Events:    func(name string) minor.EventRecorder { return sender.NewRecorder(name) },
+		Events:    func(name string) minor.EventRecorder { return sender.NewRecorder(scheme.Scheme, name) },
 	}, sender, nil
 }
 
