@@ -65,7 +65,8 @@ func attributeOf(span *tracev1.Span, name string) string {
 		if a.Key != name {
 			continue
 		}
-		if text := a.Value.GetStringValue(); text != "" {
+		text := a.Value.GetStringValue()
+		if text != "" {
 			return text
 		}
 		return fmt.Sprint(a.Value.GetIntValue())

@@ -48,12 +48,14 @@ func TestOverTimeExitStatusSaysWhetherItEnds(t *testing.T) {
 	}
 	_, out, _ := here(t, "fail", "node-1", "--cluster", cluster, "-o", "json")
 	var failed drain.Result
-	if err := json.Unmarshal([]byte(out), &failed); err != nil || len(failed.Timeline.Events) == 0 || failed.Timeline.Events[0].What != "is not ready" {
+	err := json.Unmarshal([]byte(out), &failed)
+	if err != nil || len(failed.Timeline.Events) == 0 || failed.Timeline.Events[0].What != "is not ready" {
 		t.Errorf("%v: %s", err, out)
 	}
 	_, out, _ = here(t, "rollout", "-f", large, "--cluster", cluster, "-o", "json")
 	var rollout fit.Fitting
-	if err := json.Unmarshal([]byte(out), &rollout); err != nil || rollout.Workloads[0].Stuck == "" {
+	err = json.Unmarshal([]byte(out), &rollout)
+	if err != nil || rollout.Workloads[0].Stuck == "" {
 		t.Errorf("%v: %s", err, out)
 	}
 }

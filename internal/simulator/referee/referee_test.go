@@ -112,7 +112,8 @@ func (r *referee) outcome(t scenarios.T, s *scenarios.Scenario, settled time.Dur
 		}
 		was := lines
 		lines = scenarios.Lines(pods, evictions.Kept)
-		if err := cmp.Or(r.atRest(pods), r.nodesAtRest(pods)); err != nil || !slices.Equal(lines, was) {
+		err = cmp.Or(r.atRest(pods), r.nodesAtRest(pods))
+		if err != nil || !slices.Equal(lines, was) {
 			looks = 0
 			since = time.Now()
 			return errors.Join(err, fmt.Errorf("it comes to:\n%s", strings.Join(lines, "\n")))

@@ -147,12 +147,22 @@ type ordered struct {
 	lists   *lists
 }
 
-// lists are the long sorted lists of a table since it has last changed: a controller asks for the same one for each of its
-// keys.
+// lists are the long sorted lists of a table. A controller asks for the same one again and again, and few objects are written in
+// between.
 type lists struct {
-	mu  sync.Mutex
-	all map[[2]string][]any // by an index and its value; that of all objects has none
+	mu      sync.Mutex
+	all     map[[2]string]*list // by an index and its value; that of all objects has none
+	written []written           // since there is any list
 }
+
+// list is as it was when so many objects were written.
+type list struct {
+	objects []any // are not changed any more
+	written int
+}
+
+// written is an object in the place of another one. Either may be nil.
+type written struct{ old, new any }
 
 // LastStoreSyncResourceVersion is what controllers since 1.36 compare with the version of what they have written.
 func (o ordered) LastStoreSyncResourceVersion() string {
@@ -161,42 +171,83 @@ func (o ordered) LastStoreSyncResourceVersion() string {
 	return strconv.Itoa(o.cluster.version)
 }
 
-func (o ordered) changed() {
-	o.lists.mu.Lock()
-	defer o.lists.mu.Unlock()
-	clear(o.lists.all)
-}
-
+// Update implements cache.Store.
 func (o ordered) Update(object any) error {
-	defer o.changed()
+	old, _, _ := o.Get(object) // which has a key
+	defer o.lists.note(written{old, object})
 	return o.Indexer.Update(object)
 }
 
 func (o ordered) Delete(object any) error {
-	defer o.changed()
+	defer o.lists.note(written{object, nil})
 	return o.Indexer.Delete(object)
 }
 
-func sortByName(all []any) {
-	slices.SortFunc(all, func(a, b any) int { return ByName(a.(Object), b.(Object)) })
+func (l *lists) note(w written) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	const many = 1000 // after which a list is sorted as fast as it is changed
+	if len(l.written) == many {
+		clear(l.all)
+	}
+	if len(l.all) == 0 {
+		l.written = nil
+		return
+	}
+	l.written = append(l.written, w)
 }
 
+func byName(a, b any) int { return ByName(a.(Object), b.(Object)) }
+
 // sorted is a list that is not to be changed.
-func (o ordered) sorted(index, value string, list func() ([]any, error)) ([]any, error) {
+func (o ordered) sorted(index, value string, objects func() ([]any, error)) ([]any, error) {
 	o.lists.mu.Lock()
 	defer o.lists.mu.Unlock()
 	key := [2]string{index, value}
-	all, ok := o.lists.all[key]
-	if ok {
-		return all, nil
+	kept := o.lists.all[key]
+	if kept != nil {
+		kept.objects = o.changed(key, kept.objects, o.lists.written[kept.written:])
+		kept.written = len(o.lists.written)
+		return kept.objects, nil
 	}
-	all, err := list()
-	sortByName(all)
+	all, err := objects()
+	slices.SortFunc(all, byName)
 	const long = 64
 	if err == nil && len(all) >= long {
-		o.lists.all[key] = all
+		o.lists.all[key] = &list{all, len(o.lists.written)}
 	}
 	return all, err
+}
+
+// changed is a list after some writes.
+func (o ordered) changed(key [2]string, objects []any, writes []written) []any {
+	own := false
+	for _, w := range writes {
+		was, is := o.has(key, w.old), o.has(key, w.new)
+		if !was && !is {
+			continue
+		}
+		if !own {
+			objects, own = slices.Clone(objects), true
+		}
+		at, there := slices.BinarySearchFunc(objects, cmp.Or(w.new, w.old), byName)
+		if there {
+			objects = slices.Delete(objects, at, at+1)
+		}
+		if is {
+			objects = slices.Insert(objects, at, w.new)
+		}
+	}
+	return objects
+}
+
+// has says whether the list of a value of an index has an object.
+func (o ordered) has(key [2]string, object any) bool {
+	if object == nil || key[0] == "" {
+		return object != nil
+	}
+	values, _ := o.GetIndexers()[key[0]](object) // which fails for no object of the table
+	return slices.Contains(values, key[1])
 }
 
 func (o ordered) List() []any {
@@ -210,7 +261,7 @@ func (o ordered) Index(name string, of any) ([]any, error) {
 		return o.ByIndex(name, of.(metav1.Object).GetNamespace())
 	}
 	all, err := o.Indexer.Index(name, of)
-	sortByName(all)
+	slices.SortFunc(all, byName)
 	return all, err
 }
 

@@ -41,7 +41,7 @@ func (c *Cluster) newInformer(example runtime.Object, used func()) *informer {
 		idle: idle{cache.NewSharedIndexInformer(&cache.ListWatch{}, example, 0, cache.Indexers{})},
 		table: ordered{
 			cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}), c,
-			&lists{all: map[[2]string][]any{}},
+			&lists{all: map[[2]string]*list{}},
 		},
 		cluster: c,
 		used:    used,

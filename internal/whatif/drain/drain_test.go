@@ -315,7 +315,8 @@ func TestRunsShowTheWorstDrainAndTheBestShrink(t *testing.T) {
 	alike(t, "the nodes that go", found.Go, "gone")
 	o = removing(t, packed, text, found.Go...)
 	o.Seed = found.Basis.Seed
-	if again, err := Drain(t.Context(), o); err != nil || again.Lost() > 0 || !slices.Equal(described(again.Moves), described(found.Moves)) {
+	again, err := Drain(t.Context(), o)
+	if err != nil || again.Lost() > 0 || !slices.Equal(described(again.Moves), described(found.Moves)) {
 		t.Errorf("with seed %d: %v %v, %v", o.Seed, err, described(again.Moves), described(found.Moves))
 	}
 }

@@ -181,7 +181,8 @@ func TestDescriptionSaysWhatControllersChangedBeforeTheQuestion(t *testing.T) {
 			t.Fatal(err)
 		}
 		basis := e.Describe()
-		if got := strings.Join(basis.Before, ", "); got != test.want {
+		got := strings.Join(basis.Before, ", ")
+		if got != test.want {
 			t.Errorf("%s: before the question,\n%s\nwant\n%s", test.about, got, test.want)
 		}
 		if test.want != "" && !strings.Contains(basis.String(), "Before the question, "+test.want) {

@@ -288,11 +288,12 @@ func TestMovesSayWhatAStatefulSetWaitsFor(t *testing.T) {
 		}
 	}
 	outcomes(t, e)
-	if got := e.Moves(before, gone)[0].Reason; got != "its StatefulSet does not make it before db-2 is ready" {
+	got := e.Moves(before, gone)[0].Reason
+	if got != "its StatefulSet does not make it before db-2 is ready" {
 		t.Error(got)
 	}
 	cordon(false)
-	got := outcomes(t, e)
+	got = outcomes(t, e)
 	if strings.Count(got, "db-10: Scheduled n1") != 1 || strings.Count(got, "Scheduled") != 2 {
 		t.Error(got)
 	}

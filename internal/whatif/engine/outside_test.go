@@ -112,8 +112,9 @@ func TestPluginWritesToTheCopy(t *testing.T) {
 			return writer{handle}, nil
 		}}
 	})
-	if got := outcomes(t, e); got != "a: Scheduled n1" {
-		t.Error(got)
+	tried := outcomes(t, e)
+	if tried != "a: Scheduled n1" {
+		t.Error(tried)
 	}
 	got := cluster.Get[*v1.Pod](e.Cluster, "default", "a").Annotations
 	if got["clientset"] == "" || got["kubeconfig"] == "" {
@@ -143,7 +144,8 @@ func TestGuestIsOnlyRead(t *testing.T) {
 	if got != "a: Scheduled n1" {
 		t.Error(got)
 	}
-	if files, err := os.ReadDir(cache); err != nil || len(files) > 0 || fetched.Load() == 0 {
+	files, err := os.ReadDir(cache)
+	if err != nil || len(files) > 0 || fetched.Load() == 0 {
 		t.Errorf("%v, %v, after %d requests", files, err, fetched.Load())
 	}
 }

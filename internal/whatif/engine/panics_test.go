@@ -79,7 +79,8 @@ func TestPluginThatPanicsInAHandlerIsAnErrorThatNamesTheFunction(t *testing.T) {
 	e := over(t, read(t, "nodes:\n"+node("n1", "2")+"pods:\n"+pod("a", "", "1", "")), nil)
 	_, err := e.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: panicsInHandler})
 	testkit.Must(t, err)
-	if err := e.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "engine.panicsInHandler: on purpose") {
+	err = e.Run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "engine.panicsInHandler: on purpose") {
 		t.Error(err)
 	}
 }
