@@ -38,18 +38,13 @@ func (r *receiver) Export(_ context.Context, request *collector.ExportTraceServi
 	return &collector.ExportTraceServiceResponse{}, nil
 }
 
-// attempt is the first attempt of a pod, and the spans below its span.
+// attempt is the first attempt of a pod that had a node to look at, and the spans below its span: the scheduler may see a pod
+// before its node.
 func (r *receiver) attempt(pod string) (attempt *tracev1.Span, below func(*tracev1.Span) []*tracev1.Span) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	spans := slices.Clone(r.spans)
-	for _, span := range spans {
-		if attributeOf(span, "k8s.pod.name") == pod {
-			attempt = span
-			break
-		}
-	}
-	return attempt, func(parent *tracev1.Span) (all []*tracev1.Span) {
+	below = func(parent *tracev1.Span) (all []*tracev1.Span) {
 		for _, span := range spans {
 			if string(span.ParentSpanId) == string(parent.SpanId) {
 				all = append(all, span)
@@ -58,6 +53,12 @@ func (r *receiver) attempt(pod string) (attempt *tracev1.Span, below func(*trace
 		slices.SortFunc(all, func(a, b *tracev1.Span) int { return int(a.StartTimeUnixNano) - int(b.StartTimeUnixNano) })
 		return all
 	}
+	for _, span := range spans {
+		if attributeOf(span, "k8s.pod.name") == pod && len(below(span)) > 0 {
+			return span, below
+		}
+	}
+	return nil, below
 }
 
 func attributeOf(span *tracev1.Span, name string) string {
