@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/component-base/metrics/testutil"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -57,81 +59,66 @@ func (p passing) preBind() string {
 func (p passing) postBind()  { p.guest.PostBind(p.t.Context(), p.state, p.pod, "n") }
 func (p passing) unreserve() { p.guest.Unreserve(p.t.Context(), p.state, p.pod, "n") }
 
-func TestPodInBindingKeepsItsInstance(t *testing.T) {
+// Each pod's calls begin with its own PreFilter, though there is one instance for all of them.
+func TestPodsInBindingShareTheInstance(t *testing.T) {
 	guest := open(t, "remember_permit").(binder)
 	a := begins(t, guest, "first.")
+	got := a.preBind()
+	if got != "first.RPB" {
+		t.Errorf("before there is another pod: %q", got)
+	}
 	b := begins(t, guest, "second")
 	next := framework.NewCycleState()
 	preFilter(t.Context(), guest, next, pod("third."))
-	got := b.preBind()
-	if got != "secondRPB" {
+	got = b.preBind()
+	if got != "secondB" { // what Reserve and Permit have left is gone
 		t.Errorf("the second pod: %q", got)
-	}
-	got = a.preBind()
-	if got != "first.RPB" {
-		t.Errorf("the first pod: %q", got)
 	}
 	got = guest.Filter(t.Context(), next, pod("third."), node("n")).Message()
 	if got != "third." {
 		t.Errorf("the pod that is being scheduled: %q", got)
 	}
 	log := logged(t, func() { a.unreserve() })
-	if !strings.Contains(log, "first.RPB") {
+	if !strings.Contains(log, "first.") {
 		t.Errorf("Unreserve gets %q", log)
 	}
 }
 
-func TestInstancesOfPodsThatEndOrComeBackAreEnded(t *testing.T) {
-	guest := open(t, "remember_permit").(binder)
-	var pods []passing
-	for i := range 3 * maxSpare {
-		pods = append(pods, begins(t, guest, fmt.Sprintf("p%05d", i)))
+// Neither PostBind nor Unreserve is called of them, as where a profile has disabled PostBind.
+func TestPodsWhoseBindingDoesNotEndKeepNoInstance(t *testing.T) {
+	guest := openCounted(t, "remember_permit", Args{}).(binder)
+	for i := range 20 {
+		begins(t, guest, fmt.Sprintf("p%05d", i)).preBind()
 	}
-	for i, p := range pods {
-		got, want := p.preBind(), fmt.Sprintf("p%05dRPB", i)
-		if got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-		if i%2 == 0 {
-			p.postBind()
-		} else {
-			p.unreserve()
-		}
-	}
-	pool := inside(guest).pool
-	held := pool.ownedMemory.Load()
-	if held != 0 {
-		t.Errorf("pods that have ended hold %d bytes", held)
-	}
-	for range 3 * maxSpare {
-		begins(t, guest, "again.") // it comes back without an end
-	}
-	n := pool.watchdog.interrupt(errClosed)
-	if n > maxSpare+1 {
-		t.Errorf("%d instances are left", n)
+	n, err := testutil.GetGaugeMetricValue(instances.WithLabelValues(t.Name()))
+	if n != 1 || err != nil {
+		t.Errorf("%v instances, want 1; %v", n, err)
 	}
 }
 
-func TestPermitRefusesAPodForWhoseInstanceThereIsNoRoom(t *testing.T) {
-	guest := open(t, "remember_permit").(binder)
-	inside(guest).pool.ownedMemory.Store(maxOwnedMemory - 1)
-	first := begins(t, guest, "first.")
-	state, second := framework.NewCycleState(), pod("second")
-	preFilter(t.Context(), guest, state, second)
-	guest.Reserve(t.Context(), state, second, "n")
-	status, wait := guest.Permit(t.Context(), state, second, "n")
-	if status.Code() != fwk.Error || wait != 0 || !strings.Contains(status.Message(), "at most 1073741824 are taken") {
-		t.Errorf("no room: %v, %s", status, wait)
+// Pods are bound, and trap, beside the scheduling cycle of another one.
+func TestPodsThatAreBoundAtOnceDoNotMeet(t *testing.T) {
+	guest := open(t, "trap_prebind").(binder)
+	traps.Reset()
+	var group sync.WaitGroup
+	for i := range 20 {
+		p := begins(t, guest, fmt.Sprintf("%c%05d", "tp"[i%2], i))
+		group.Go(func() {
+			status := guest.PreBind(t.Context(), p.state, p.pod, "n")
+			if (i%2 == 0) != (status.Code() == fwk.Error) || i%2 == 1 && status.Message() != p.pod.Name {
+				t.Errorf("%s: %v", p.pod.Name, status)
+			}
+			p.postBind()
+		})
+		got := guest.Filter(t.Context(), p.state, p.pod, node("n")).Message()
+		if got != p.pod.Name {
+			t.Errorf("beside the binding of others, %s sees %q", p.pod.Name, got)
+		}
 	}
-	guest.Unreserve(t.Context(), state, second, "n")
-	got := first.preBind()
-	if got != "first.RPB" {
-		t.Errorf("the pod that has the room: %q", got)
-	}
-	first.postBind()
-	got = begins(t, guest, "third.").preBind()
-	if got != "third.RPB" {
-		t.Errorf("when there is room again: %q", got)
+	group.Wait()
+	n, err := testutil.GetCounterMetricValue(traps.WithLabelValues(t.Name()))
+	if n != 10 || err != nil {
+		t.Errorf("%v traps, want 10; %v", n, err)
 	}
 }
 

@@ -133,7 +133,7 @@ func (c *cycle) call(hook abi.Hook, in abi.In) (out abi.Out, err error) {
 	case abi.PreFilter, abi.AddPod, abi.RemovePod, abi.PreScore:
 		past = past[:len(past)-1]
 	}
-	s := p.pool.acquire(c.pod.UID)
+	s := p.pool.acquire()
 	defer p.pool.release(s)
 	if err = c.prepare(s, past); err == nil {
 		out, err = c.run(s, hook, in)

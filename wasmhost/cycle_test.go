@@ -12,7 +12,7 @@ import (
 
 // inAnother makes calls in another instance than those outside of it.
 func inAnother(p *plugin, call func()) {
-	s := p.pool.acquire("")
+	s := p.pool.acquire()
 	defer p.pool.release(s)
 	call()
 }
@@ -100,6 +100,19 @@ func TestClonedStateHasAPreScoreOfItsOwn(t *testing.T) {
 	})
 	expect("the state, where only the clone's was", state, `["a","b"]`)
 	expect("the clone, later", clone, `["a"]`)
+}
+
+// The scheduler renews its nodes while a pod is bound, for which PreScore may be repeated.
+func TestPreScoreIsRepeatedWithTheNodesThatItHad(t *testing.T) {
+	pl := openTwo(t, "remember_score")
+	state, p, passed := framework.NewCycleState(), pod("web"), node("a")
+	preFilter(t.Context(), pl, state, p)
+	inAnother(inside(pl), func() { pl.(fwk.PreScorePlugin).PreScore(t.Context(), state, p, []fwk.NodeInfo{passed}) })
+	passed.(*framework.NodeInfo).SetNode(node("renewed").Node())
+	score, status := pl.(fwk.ScorePlugin).Score(t.Context(), state, p, node("a"))
+	if score != int64(len(`["a"]`)) || !status.IsSuccess() {
+		t.Errorf("got %d, %v, want the length of [\"a\"]", score, status)
+	}
 }
 
 // Sixteen goroutines ask of one cycle after another, as the scheduler does.

@@ -73,7 +73,7 @@ func TestHintThatFailsIsNoPodScheduledWithoutTheGuest(t *testing.T) {
 // slow opens decides_by_slow, which calls a function for each verdict.
 func slow(t *testing.T, args Args, call func(), nodes ...*v1.Node) *remembering {
 	r := openRemembering(t, "decides_by_slow", args, nodes...)
-	s := r.p.pool.acquire("")
+	s := r.p.pool.acquire()
 	defer r.p.pool.release(s)
 	s.drop() // an instance has the settings of its start
 	r.p.pool.settings.Log = func(int32, string, []string) { call() }

@@ -66,7 +66,6 @@ func (p *plugin) cycleFor(state fwk.CycleState, pod *v1.Pod) *cycle {
 
 // PreFilter implements fwk.PreFilterPlugin. It begins the cycle of a pod.
 func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
-	p.pool.takeBack(pod.UID) // where its last cycle did not end as it should
 	c := p.begin(state, pod)
 	c.known = p.answers.About(pod, nodes)
 	if c.known != nil {
@@ -171,7 +170,11 @@ type scoreHooks struct{ p *plugin }
 
 func (h scoreHooks) PreScore(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) *fwk.Status {
 	c := h.p.cycleFor(state, pod)
-	in := abi.In{FilteredNodes: func() any { return namesOf(nodes) }}
+	var in abi.In
+	if h.p.guest.AsksWhoPassed {
+		names := namesOf(nodes) // now: the scheduler renews the nodes when the step may be repeated
+		in.FilteredNodes = func() any { return names }
+	}
 	c.leaves(abi.PreScore, in)
 	_, status := c.askAboutPod(abi.PreScore, in)
 	return status

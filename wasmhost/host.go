@@ -13,8 +13,8 @@
 //
 // A guest runs in parallel on as many instances as there are processors, if nothing
 // that it exports or imports speaks against it: a guest that reserves, binds, or acts
-// on the scheduler has one instance for scheduling cycles, and so has one that both
-// filters and scores. [Args.Instances] asks for one instance. Each instance has seen
+// on the scheduler has one instance, and so has one that both filters and scores.
+// [Args.Instances] asks for one instance. Each instance has seen
 // the scheduling cycle that it is called for: the host repeats PreFilter, PreScore,
 // AddPod and RemovePod for one that has not.
 //
@@ -149,7 +149,7 @@ type Description struct {
 
 	DecidesBy     []string // fields; none where the guest does not say
 	NotRemembered string   // why its answers are not; empty where they are
-	Instances     int      // at most, for scheduling cycles
+	Instances     int      // at most
 	WhyInstances  string
 	Memory        int64 // of one instance after its start, in bytes
 }
@@ -167,7 +167,7 @@ func (s *Started) Describe() (d Description) {
 			d.DecidesBy = append(d.DecidesBy, field.String())
 		}
 	}
-	slot := p.pool.acquire("")
+	slot := p.pool.acquire()
 	defer p.pool.release(slot)
 	if slot.provide() == nil {
 		d.Memory = int64(slot.instance.memory)

@@ -15,10 +15,10 @@ package wasmhost
 //     maxReasons, maxReasonsCount, maxName, maxFields, maxDeclared, maxPrinted
 //   - what is shown of it: maxTrap, shownFrames, maxLine, maxShown, maxSaid
 //   - what it logs: logPeriod, maxLogged, lineBytes
-//   - what it may hold: maxOwnedMemory; closePatience for a call that does not end
+//   - closePatience for a call that does not end
 //   - what is fetched: maxRedirects, maxManifest, maxRequests, maxBundle, maxReferrers, maxKey
 //   - compiling: maxMemory, maxTime and stopTime of a child; package module has limits of its own
 //
 // One may tune, by a benchmark of bench/ and nothing else: hintTime and
-// afterFailure (BenchmarkHints); leastAhead and askedAhead; maxSpare; maxWorkers; maxGone; and
+// afterFailure (BenchmarkHints); leastAhead and askedAhead; maxWorkers; maxGone; and
 // entryBytes, answerBytes, verdictBytes and slotBytes, which are measured sizes.

@@ -62,7 +62,7 @@ func TestHowManyInstancesAGuestMayHave(t *testing.T) {
 		{name: "reserve and unreserve", guest: "reserve_count", want: single},
 		{name: "filter, and the scheduler's handle", guest: "filter_handle", want: single},
 		{name: "filter, and its args ask for one", guest: "remember", args: Args{Instances: 1}, want: single},
-		{name: "permit and binding", guest: "remember_permit", want: perPod},
+		{name: "permit and binding", guest: "remember_permit", want: single},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := inside(openWith(t, tt.guest, tt.args, nil))

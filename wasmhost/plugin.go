@@ -90,7 +90,7 @@ func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, ar
 // startFirst makes the first instance, so that a guest that cannot start does
 // not get as far as a pod.
 func (p *plugin) startFirst() error {
-	s := p.pool.acquire("")
+	s := p.pool.acquire()
 	defer p.pool.release(s)
 	if err := s.provide(); err != nil {
 		err = fmt.Errorf("failed to create a guest pool: %w", err)

@@ -6,13 +6,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// pool has the instances of a guest. It hands them out: to scheduling cycles, any that is
-// free; to a pod in permit or binding, its own.
+// pool has the instances of a guest, and hands out any that is free.
 type pool struct {
 	plugin   *plugin
 	settings abi.Settings
@@ -21,11 +18,8 @@ type pool struct {
 	freed *sync.Cond
 	free  []*slot // the one that was used last at the end: its instance has seen most of the cycle
 
-	owned       sync.Map       // by pods in permit or binding, by UID: the *slot
-	ownedMemory atomic.Int64   // of their instances, when they became the pods', in bytes
-	spare       chan *instance // that such pods no longer need
-	watchdog    watchdog
-	closed      atomic.Bool
+	watchdog watchdog
+	closed   atomic.Bool
 }
 
 // slot is a place for an instance. The goroutine that has acquired it may call the
@@ -33,8 +27,6 @@ type pool struct {
 type slot struct {
 	pool     *pool
 	instance *instance
-	owned    *sync.Mutex // of a pod's own slot; nil for one that is in the pool
-	counted  int64       // in the pool's ownedMemory
 }
 
 // instance is an instance of a guest, and what the host knows of it.
@@ -46,27 +38,16 @@ type instance struct {
 	shown   declaredNode // during a call
 }
 
-// maxOwnedMemory bounds the memory of instances that are pods' own, from permit on.
-const maxOwnedMemory = 1 << 30
-
-// maxSpare is how many instances are kept for pods to come.
-const maxSpare = 8
-
-// fill makes the slots for scheduling cycles.
+// fill makes the slots.
 func (p *pool) fill(instances int) {
 	p.freed = sync.NewCond(&p.mu)
-	p.spare = make(chan *instance, maxSpare)
 	for range instances {
 		p.free = append(p.free, &slot{pool: p})
 	}
 }
 
-// acquire waits for the slot of a pod that has one, or for any.
-func (p *pool) acquire(pod types.UID) *slot {
-	own := p.acquireOwned(pod)
-	if own != nil {
-		return own
-	}
+// acquire waits for a slot.
+func (p *pool) acquire() *slot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for len(p.free) == 0 {
@@ -78,56 +59,12 @@ func (p *pool) acquire(pod types.UID) *slot {
 	return s
 }
 
-// acquireOwned waits for the slot that a pod has to itself. It returns nil if there is none.
-func (p *pool) acquireOwned(pod types.UID) *slot {
-	own, ok := p.owned.Load(pod)
-	if !ok {
-		return nil
-	}
-	s := own.(*slot)
-	s.owned.Lock() // not for long: the calls for a pod come one after another
-	return s
-}
-
 // release gives a slot back.
 func (p *pool) release(s *slot) {
-	if s.owned != nil {
-		s.owned.Unlock()
-		return
-	}
 	p.mu.Lock()
 	p.free = append(p.free, s)
 	p.mu.Unlock()
 	p.freed.Signal()
-}
-
-// give makes the instance of an acquired slot a pod's own. The pod has none yet.
-func (p *pool) give(pod types.UID, s *slot) {
-	size := int64(s.instance.memory)
-	p.owned.Store(pod, &slot{pool: p, instance: s.instance, owned: new(sync.Mutex), counted: size})
-	p.ownedMemory.Add(size)
-	s.instance = nil
-}
-
-// takeBack takes back the instance that was a pod's own, if there is one, and ends it if there
-// are enough without it.
-func (p *pool) takeBack(pod types.UID) {
-	s := p.acquireOwned(pod)
-	if s == nil {
-		return
-	}
-	defer p.release(s)
-	p.owned.Delete(pod)
-	p.ownedMemory.Add(-s.counted)
-	if s.instance == nil {
-		return
-	}
-	select {
-	case p.spare <- s.instance:
-		s.instance = nil
-	default:
-		s.drop()
-	}
 }
 
 // provide sees to it that there is an instance.
@@ -139,10 +76,6 @@ func (s *slot) provide() error {
 	s.drop()
 	if p.closed.Load() {
 		return errClosed
-	}
-	s.instance = p.takeSpare()
-	if s.instance != nil {
-		return nil
 	}
 	started, err := p.plugin.guest.Start(p.plugin.ctx, p.settings)
 	if err != nil {
@@ -159,27 +92,13 @@ func (s *slot) provide() error {
 	return nil
 }
 
-// drop closes the instance.
+// drop closes the instance, if there is one.
 func (s *slot) drop() {
-	s.pool.closeInstance(s.instance)
-	s.instance = nil
-}
-
-// takeSpare takes an instance that no pod needs any more, or nil.
-func (p *pool) takeSpare() *instance {
-	select {
-	case oldest := <-p.spare:
-		return oldest
-	default:
-		return nil
-	}
-}
-
-// closeInstance closes an instance, if there is one.
-func (p *pool) closeInstance(i *instance) {
+	i, p := s.instance, s.pool
 	if i == nil {
 		return
 	}
+	s.instance = nil
 	_ = i.Close(context.Background())
 	p.watchdog.running.Delete(i)
 	instances.WithLabelValues(p.plugin.name).Dec()
@@ -206,27 +125,12 @@ func (p *pool) end() bool {
 		if time.Now().After(deadline) {
 			return false
 		}
-		p.endIdle()
+		p.mu.Lock()
+		for _, s := range p.free {
+			s.drop()
+		}
+		p.mu.Unlock()
 		time.Sleep(time.Millisecond)
 	}
 	return true
-}
-
-// endIdle ends the instances that are not being called.
-func (p *pool) endIdle() {
-	p.mu.Lock()
-	for _, s := range p.free {
-		s.drop()
-	}
-	p.mu.Unlock()
-	for _, own := range p.owned.Range {
-		s := own.(*slot)
-		if s.owned.TryLock() {
-			s.drop()
-			p.release(s)
-		}
-	}
-	for range maxSpare {
-		p.closeInstance(p.takeSpare())
-	}
 }

@@ -20,19 +20,14 @@ const (
 	// there for the next: scores may count what Filter has seen, and who acts twice
 	// through the scheduler's handle has acted wrongly.
 	single
-	// perPod guests take part in binding. As single, but after a pod's Permit its
-	// instance stays with it until it is bound or given back.
-	perPod
 )
 
 // sharingOf decides on a guest, and says why.
 func sharingOf(guest *abi.Guest, args Args) (is sharing, why string) {
 	active := guest.Active
 	switch {
-	case active.Has(abi.PreBind, abi.Bind, abi.PostBind):
-		return perPod, "it takes part in binding"
-	case active.Has(abi.Reserve, abi.Unreserve, abi.Permit):
-		return single, "it takes part in reserve or permit"
+	case active.Has(bindingCycle...):
+		return single, "it takes part in reserve, permit or binding"
 	case guest.UsesHandle:
 		return single, "it acts on the scheduler through its handle"
 	case args.Instances == 1:
@@ -45,7 +40,7 @@ func sharingOf(guest *abi.Guest, args Args) (is sharing, why string) {
 	return parallel, "nothing that it exports or imports speaks against it"
 }
 
-// instances is how many there may be for scheduling cycles.
+// instances is how many there may be.
 func (s sharing) instances() int {
 	if s == parallel {
 		return runtime.GOMAXPROCS(0)

@@ -189,7 +189,7 @@ func TestInspectShowsWhatTheHostMakesOfAGuest(t *testing.T) {
 	for guest, want := range map[string][]string{
 		"../../static/regex_v2.wasm":         {`decides by +pod\.metadata\.annotations.*node\.metadata\.name\n`, `remembered +yes`, `imports .*k8s\.io/scheduler currentPod`, `memory +[1-9]\.`},
 		guests + "error_filter.wasm":         {`remembered +the guest does not declare what it decides by`, `decides by +it does not say`},
-		guests + "filter_permit_active.wasm": {`instances +1: it takes part in reserve or permit`, `exports .*permit`},
+		guests + "filter_permit_active.wasm": {`instances +1: it takes part in reserve, permit or binding`, `exports .*permit`},
 		guests + "filter_and_score.wasm":     {`instances +1: it filters and scores`},
 	} {
 		status, out, errOut := try(t, "inspect", guest)
