@@ -76,7 +76,7 @@ func TestErrorPointsAtItsArg(t *testing.T) {
 		"memoryLimit":      "memoryLimit: 1Mi, guestURL: 'http://static-webserver/regex_v2.wasm'",
 		"callTimeout":      guest + "callTimeout: soon",
 		"instances":        guest + "instances: 2",
-		"compilationCache": guest + "compilationCache: 1",
+		"compilationCache": guest + "compilationCache: /var/cache",
 		"guestSHA265":      guest + "guestSHA265: ''",
 	} {
 		err := Run(t.Context(), Options{Config: profileWith(t, "Wasm", "{"+args+"}"), Transport: inProcess{}})

@@ -95,7 +95,7 @@ func Run(ctx context.Context, o Options) (err error) {
 
 // newSetup reads the configuration, and starts its guests.
 func (o Options) newSetup(ctx context.Context) (*setup, error) {
-	s := &setup{host: wasmhost.New(wasmhost.Options{Transport: o.Transport, NoCache: true}), extra: o.Plugins}
+	s := &setup{host: wasmhost.New(wasmhost.Options{Transport: o.Transport}), extra: o.Plugins}
 	c := o.Config.forUs()
 	err := s.read(ctx, c)
 	if err == nil {

@@ -49,9 +49,6 @@ type Args struct {
 	// FailurePolicy is what a call means that fails: one that traps or lasts too long, or
 	// for which no instance starts. Empty is FailurePolicyFail.
 	FailurePolicy FailurePolicy `json:"failurePolicy,omitempty"`
-	// CompilationCache is the directory that keeps compiled guests for the next
-	// start. It is made where it is missing. Empty keeps nothing.
-	CompilationCache string `json:"compilationCache,omitempty"`
 }
 
 // Verify refuses a guest that has no signature by cosign (version 3, or its bundle of before) with one
@@ -149,6 +146,9 @@ func DecodeArgs(obj runtime.Object) (Args, error) {
 func ParseArgs(raw []byte) (args Args, err error) {
 	var errs []error
 	for _, p := range yamlcheck.Decode(raw, &args) {
+		if p.Field == "compilationCache" {
+			p.Message = "was removed and has no replacement: delete it; each start compiles the guest"
+		}
 		errs = append(errs, argsErrorf(p.Field, "%w", yamlcheck.Problems{p}))
 	}
 	if errs != nil {

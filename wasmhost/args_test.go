@@ -27,14 +27,14 @@ func TestDecodeArgs(t *testing.T) {
 			&runtime.Unknown{Raw: []byte("guestURL: " + good), ContentType: runtime.ContentTypeYAML}, Args{GuestURL: good},
 		},
 		"limits and trust": {
-			withFields(`"guestSHA256":"` + digest + `","guestSizeLimit":"2Mi","memoryLimit":"64Mi","callTimeout":"1m30s","instances":1,"compilationCache":"/var/cache"`),
+			withFields(`"guestSHA256":"` + digest + `","guestSizeLimit":"2Mi","memoryLimit":"64Mi","callTimeout":"1m30s","instances":1`),
 			Args{
 				GuestURL: good, GuestSHA256: digest, GuestSizeLimit: resource.MustParse("2Mi"), MemoryLimit: resource.MustParse("64Mi"),
-				CallTimeout: Timeout{90 * time.Second}, Instances: 1, CompilationCache: "/var/cache",
+				CallTimeout: Timeout{90 * time.Second}, Instances: 1,
 			},
 		},
 		"limits that are left empty are the default": {
-			withFields(`"guestSHA256":"","memoryLimit":null,"callTimeout":null,"instances":0,"compilationCache":""`), Args{GuestURL: good},
+			withFields(`"guestSHA256":"","memoryLimit":null,"callTimeout":null,"instances":0`), Args{GuestURL: good},
 		},
 		"bytes without a unit": {withFields(`"memoryLimit":65536`), Args{GuestURL: good, MemoryLimit: quantity(MinMemory)}},
 		"no bound on time":     {withFields(`"callTimeout":"none"`), Args{GuestURL: good, CallTimeout: NoCallTimeout}},
@@ -68,6 +68,7 @@ func TestDecodeArgsNamesTheFieldThatIsWrong(t *testing.T) {
 		withFields(`"callTimeout":"-2s"`):                       seconds,
 		withFields(`"callTimeout":2`):                           `args: callTimeout: cannot unmarshal JSON number into Go wasmhost.Timeout: JSON value must be string type`,
 		withFields(`"instances":2`):                             `args: instances is 2, but must be 1, or 0 for as many as the guest allows`,
+		withFields(`"compilationCache":""`):                     `args: compilationCache: was removed and has no replacement: delete it; each start compiles the guest`,
 		withFields(`"memoryLimit":"much","guestConfg":""`):      quantity + "\n" + `args: guestConfg: unknown field: do you mean "guestConfig"?`,
 	} {
 		_, err := DecodeArgs(args)

@@ -51,9 +51,6 @@ type Options struct {
 	Transport http.RoundTripper
 	// Timeout bounds each fetch from first to last byte. Zero is DefaultTimeout.
 	Timeout time.Duration
-	// NoCache ignores [Args.CompilationCache], which names a directory to write
-	// to: for a process that anyone may configure.
-	NoCache bool
 }
 
 // Host fetches guests and makes plugins of them. It fetches and compiles a guest for each plugin

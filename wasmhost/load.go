@@ -19,7 +19,7 @@ import (
 // without CompileInChild it can take all memory that there is.
 //
 // Call it first in main. The child is this program, run again, and there the call compiles a guest
-// and does not return. Where no child can be started, or nothing can be written to [os.TempDir], guests
+// and does not return. Where no child can be started, or it cannot write to [os.TempDir], guests
 // are compiled in this process, and a warning is logged. Only Linux limits the memory of a child.
 func CompileInChild() { compiler.InChild() }
 
@@ -29,14 +29,10 @@ func (h *Host) load(ctx context.Context, from fetch.Source, args Args) (*abi.Gue
 	if err != nil {
 		return nil, err
 	}
-	options := abi.Options{
+	guest, err := abi.Compile(ctx, wasm, abi.Options{
 		MemoryLimit:   cmp.Or(args.MemoryLimit.Value(), DefaultMemory),
 		Interruptible: args.callTimeout() > 0,
-	}
-	if !h.options.NoCache {
-		options.KeepIn = args.CompilationCache
-	}
-	guest, err := abi.Compile(ctx, wasm, options)
+	})
 	if errors.Is(err, abi.ErrMemoryLimit) {
 		return nil, &ArgsError{"memoryLimit", err}
 	}

@@ -25,8 +25,6 @@ type Options struct {
 	// Interruptible guests can be bounded in time (see [Instance.Interrupt]). The
 	// meter that this takes makes them a little slower.
 	Interruptible bool
-	// KeepIn is a directory that keeps compiled code for the next start. Empty keeps none.
-	KeepIn string
 }
 
 // Guest is a compiled guest.
@@ -62,7 +60,7 @@ func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
 	if err != nil {
 		return nil, err
 	}
-	code, err := compiler.Compile(ctx, prepared, o.KeepIn)
+	code, err := compiler.Compile(ctx, prepared)
 	if err != nil {
 		return nil, fmt.Errorf("wasm: error compiling guest: %w", err)
 	}

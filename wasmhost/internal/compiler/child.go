@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"runtime"
@@ -36,20 +37,27 @@ func InChild() {
 	}
 	if err := compileAsChild(os.Args[1], os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, err)
+		if errors.As(err, new(*fs.PathError)) {
+			os.Exit(statusNotWritten)
+		}
 		os.Exit(statusRefused)
 	}
 	os.Exit(0)
 }
 
-// statusRefused is the exit status of a child that could not compile, and has printed why. Go
+// A child that could not compile, or could not write what it compiled, prints why and exits with one of these. Go
 // exits with 2 where a program panics or finds no memory.
-const statusRefused = 1
+const (
+	statusRefused    = 1
+	statusNotWritten = 3
+)
 
 func compileAsChild(folder string, stdin io.Reader) error {
-	if err := limitMemory(maxMemory); err != nil {
+	limit := memoryLimit()
+	if err := limitMemory(limit); err != nil {
 		return err
 	}
-	debug.SetMemoryLimit(maxMemory / 4 * 3) // beyond it, garbage is collected more often
+	debug.SetMemoryLimit(int64(limit / 4 * 3)) // beyond it, garbage is collected more often
 	wasm, err := io.ReadAll(stdin)
 	if err != nil {
 		return err
@@ -58,8 +66,8 @@ func compileAsChild(folder string, stdin io.Reader) error {
 	return err
 }
 
-// notStarted is the error of a child that did not begin.
-type notStarted struct{ error }
+// notPossible is the error of a child that did not begin, or could not write what it compiled.
+type notPossible struct{ error }
 
 // stopTime is how long a child may take to end after SIGTERM.
 const stopTime = time.Second
@@ -67,7 +75,7 @@ const stopTime = time.Second
 func compileInChild(ctx context.Context, folder string, wasm []byte) error {
 	program, err := program()
 	if err != nil {
-		return notStarted{err}
+		return notPossible{err}
 	}
 	said := &bytes.Buffer{}
 	cmd := exec.CommandContext(ctx, program)
@@ -76,7 +84,7 @@ func compileInChild(ctx context.Context, folder string, wasm []byte) error {
 	cmd.Stderr = said
 	wait, err := child.Start(cmd, stopTime)
 	if err != nil && ctx.Err() == nil {
-		return notStarted{err}
+		return notPossible{err}
 	}
 	if err == nil {
 		err = wait()
@@ -88,9 +96,11 @@ func compileInChild(ctx context.Context, folder string, wasm []byte) error {
 		return context.Cause(ctx)
 	case cmd.ProcessState.ExitCode() == statusRefused:
 		return errors.New(printable.Line(said.String(), maxSaid))
+	case cmd.ProcessState.ExitCode() == statusNotWritten:
+		return notPossible{errors.New(printable.Line(said.String(), maxSaid))}
 	}
 	cause, _, _ := bytes.Cut(said.Bytes(), []byte("\n")) // of a panic, or for want of memory; then come stacks
-	return fmt.Errorf("the process that compiles it, which may take %d MiB of memory, ended with %w: %s", maxMemory>>20, err, printable.Line(string(cause), maxSaid))
+	return fmt.Errorf("the process that compiles it, which may take %d MiB of memory, ended with %w: %s", memoryLimit()>>20, err, printable.Line(string(cause), maxSaid))
 }
 
 // program is the file that this process runs. On Linux it is that very file, even if another

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -66,7 +68,7 @@ func TestChildDiesOfABombAlone(t *testing.T) {
 			}
 			before := peak(t)
 			began := time.Now()
-			_, err := Compile(t.Context(), wasm, "")
+			_, err := Compile(t.Context(), wasm)
 			t.Logf("%d bytes, %s, %d MiB and %d more: %v", len(wasm), time.Since(began).Round(time.Millisecond), before, peak(t)-before, err)
 			const want = "the process that compiles it, which may take 768 MiB of memory, ended with exit status 2: "
 			if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "memory") || len(err.Error()) > len(want)+maxSaid || strings.Contains(err.Error(), "\n") {
@@ -95,7 +97,7 @@ func TestCompileEndsWithItsChildOrItsContext(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			ended := make(chan error, 1)
 			go func() {
-				_, err := Compile(ctx, bombs["2,000 globals and 20,000 calls"](), "") // which takes a while
+				_, err := Compile(ctx, bombs["2,000 globals and 20,000 calls"]()) // which takes a while
 				ended <- err
 			}()
 			testkit.Must(t, end(cancel, oneChild(t)))
@@ -108,3 +110,46 @@ func TestCompileEndsWithItsChildOrItsContext(t *testing.T) {
 		})
 	}
 }
+
+// TestCompileWhereNothingCanBeWritten has each file end after 100 bytes, as a full file system does.
+func TestCompileWhereNothingCanBeWritten(t *testing.T) {
+	testkit.EmptyTemp(t)
+	setLimit(t, syscall.RLIMIT_FSIZE, 100)
+	warned = sync.Once{}
+	lines := compileSmall(t)
+	if len(lines) != 1 || !strings.Contains(lines[0], "Guests are compiled in this process, without a limit of memory") || !strings.Contains(lines[0], "file too large") {
+		t.Errorf("logged %q", lines)
+	}
+}
+
+// setLimit lowers a limit of this process and its children for a test.
+func setLimit(t *testing.T, resource int, soft uint64) {
+	t.Helper()
+	var before syscall.Rlimit
+	testkit.Must(t, syscall.Getrlimit(resource, &before))
+	testkit.Must(t, syscall.Setrlimit(resource, &syscall.Rlimit{Cur: soft, Max: before.Max}))
+	t.Cleanup(func() { testkit.Must(t, syscall.Setrlimit(resource, &before)) })
+}
+
+// A child keeps a hard limit that is lower than its own. This test runs itself with one, since it could not take it back.
+func TestChildKeepsALowerLimitOfMemory(t *testing.T) {
+	if os.Getenv(lowered) != "" {
+		const hard = 400 << 20
+		testkit.Must(t, syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: hard, Max: hard}))
+		lines := compileSmall(t)
+		if len(lines) > 0 {
+			t.Errorf("logged %q", lines)
+		}
+		_, err := Compile(t.Context(), bombs["2,000 globals and 20,000 calls"]())
+		testkit.ErrorHas(t, err, "which may take 400 MiB of memory, ended with exit status 2: ")
+		return
+	}
+	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), lowered+"=1")
+	said, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v: %s", err, said)
+	}
+}
+
+const lowered = "TEST_WITH_LOWER_LIMIT"

@@ -2,17 +2,15 @@
 //
 // wazero's compiler takes as much memory as a guest makes it take: more than the square of
 // what is in a function. Its validator can panic, and a panic of its workers cannot be
-// recovered. So a child with a limit of memory and of time compiles, into a folder that
+// recovered. So a child with a limit of memory and of time compiles, into a private folder that
 // wazero's compilation cache reads. This process only loads what is there.
 package compiler
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
 	"time"
@@ -44,57 +42,29 @@ func (m *Module) Close(ctx context.Context) error {
 	return err
 }
 
-// Compile compiles a module. It keeps the compiled code in a directory for the next start, if
-// one is named. A directory that cannot be used costs only time, and a warning.
-func Compile(ctx context.Context, wasm []byte, keepIn string) (*Module, error) {
+// Compile compiles a module, in a child process if [InChild] was called.
+func Compile(ctx context.Context, wasm []byte) (*Module, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, maxTime, fmt.Errorf("it takes longer than %s", maxTime))
 	defer cancel()
-	kept := ""
-	if keepIn != "" {
-		kept = filepath.Join(keepIn, fmt.Sprintf("%x", sha256.Sum256(wasm)))
-		m := loadKept(ctx, wasm, kept)
-		if m != nil {
-			return m, nil
-		}
-	} else if !inChild {
+	if !inChild {
 		return compile(ctx, wasm, "")
 	}
 	folder, err := os.MkdirTemp("", "compiling-*") // which only this user may read
 	if err != nil {
 		return compileHere(ctx, wasm, err)
 	}
-	defer os.RemoveAll(folder) // compiled code is run: nothing of it stays where it is not asked for
-	err = compileInto(ctx, folder, wasm)
-	if errors.As(err, new(notStarted)) {
+	defer os.RemoveAll(folder) // compiled code is run: nothing of it stays
+	err = compileInChild(ctx, folder, wasm)
+	if errors.As(err, new(notPossible)) {
 		return compileHere(ctx, wasm, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	m, err := load(wasm, folder)
-	if err != nil || kept == "" {
-		return m, err
-	}
-	err = keep(folder, kept)
-	if err != nil {
-		klog.FromContext(ctx).Info("Guests are compiled at each start: the compilation cache is unusable", "directory", keepIn, "err", err)
-	}
-	return m, nil
+	return load(wasm, folder)
 }
 
-// compileInto compiles a module into a folder.
-func compileInto(ctx context.Context, folder string, wasm []byte) error {
-	if inChild {
-		return compileInChild(ctx, folder, wasm)
-	}
-	m, err := compile(ctx, wasm, folder)
-	if err != nil {
-		return err
-	}
-	return m.Close(ctx)
-}
-
-// compileHere compiles in this process, since nothing else is possible.
+// compileHere compiles in this process, since no child can.
 func compileHere(ctx context.Context, wasm []byte, why error) (*Module, error) {
 	warned.Do(func() {
 		klog.FromContext(ctx).Info("Guests are compiled in this process, without a limit of memory: no child process can do it", "err", why)
@@ -104,48 +74,12 @@ func compileHere(ctx context.Context, wasm []byte, why error) (*Module, error) {
 
 var warned sync.Once
 
-// loadKept loads a module that was kept, or returns nil.
-func loadKept(ctx context.Context, wasm []byte, kept string) *Module {
-	if _, err := os.Stat(kept); err != nil {
-		return nil
-	}
-	m, err := load(wasm, kept)
-	if err != nil {
-		klog.FromContext(ctx).Info("A guest is compiled again: what was kept of it cannot be loaded", "directory", kept, "err", err)
-		return nil
-	}
-	return m
-}
-
-// keep has a copy of a folder take the place of what was kept of a module.
-func keep(folder, kept string) error {
-	parent := filepath.Dir(kept)
-	err := os.MkdirAll(parent, 0o700)
-	if err != nil {
-		return err
-	}
-	fresh, err := os.MkdirTemp(parent, "keeping-*")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(fresh) // if it could not be renamed
-	err = os.CopyFS(fresh, os.DirFS(folder))
-	if err != nil {
-		return err
-	}
-	err = os.RemoveAll(kept)
-	if err != nil {
-		return err
-	}
-	return os.Rename(fresh, kept)
-}
-
 // load reads what was compiled into a folder, and never compiles: wazero looks for compiled
 // code first, and then finds that its context is done. But it validates the module again, so call
 // this only for one that was compiled.
 func load(wasm []byte, folder string) (*Module, error) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	cancel(errors.New("it was compiled for another processor, or by another version of wazero"))
+	cancel(errors.New("the code that was compiled for it is gone"))
 	return compile(ctx, wasm, folder)
 }
 
