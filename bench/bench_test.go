@@ -79,7 +79,7 @@ func TestEveryVariantIsMeasured(t *testing.T) {
 	}
 	reported(t, string(stdout), "Scheduler/case=decisions/nodes=40/plugin=native-decisions", " 0 pods-left")
 	reported(t, string(stdout), "Cycle/case=new/nodes=40/plugin=v2", "cpu-ns/op")
-	reported(t, string(stdout), "Hints/case=40/nodes=100/plugin=v2", " woken/op")
+	reported(t, string(stdout), "Hints/case=40/nodes=100/plugin=v2", " attempts/op")
 	for _, question := range []string{"compare", "fit", "shrink"} {
 		if !strings.Contains(string(stdout), "BenchmarkWhatIf/cluster=40-nodes-120-pods/"+question) {
 			t.Errorf("%s is not measured", question)

@@ -143,7 +143,7 @@ func exposedSeries(t *testing.T) map[string]map[string]string {
 		pods := 0
 		testkit.Eventually(t, "calls are measured, which is so in some cycles", func(context.Context) error {
 			pods++
-			pod := podFor(fmt.Sprintf("rejected-by-guest-%d", pods), "^absent$")
+			pod := podFor(fmt.Sprintf("rejected-by-guest-%d", pods), fmt.Sprintf("^absent-%d$", pods)) // else the answer is remembered
 			pod.Spec.SchedulerName = "with-guest"
 			addPod(t, pod)
 			waitForCondition(t, pod.Name)

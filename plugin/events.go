@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"errors"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
@@ -9,6 +10,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/util"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // EventsToRegister implements framework.EnqueueExtensions. A pod that this plugin has
@@ -28,7 +30,9 @@ func (p *Plugin) EventsToRegister(context.Context) ([]framework.ClusterEventWith
 	}, nil
 }
 
-// afterNode wakes the pods that a new node qualifies for.
+// afterNode wakes the pods that a new node qualifies for, as far as their patterns are compiled. The
+// scheduler calls it with its queue locked, once for each pending pod, so it compiles none: such a
+// pod is woken.
 func (p *Plugin) afterNode(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (framework.QueueingHint, error) {
 	old, node, err := util.As[*v1.Node](oldObj, newObj)
 	if err != nil {
@@ -37,8 +41,13 @@ func (p *Plugin) afterNode(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (fram
 	if old != nil || node == nil {
 		return framework.QueueSkip, nil
 	}
-	selector, err := p.selectors.Selector(pod.Annotations)
-	if err != nil || selector != nil && !selector.Match(node.Name) { // no node fixes a pattern
+	selector, err := p.selectors.Cached(pod.Annotations)
+	switch {
+	case errors.Is(err, regex.ErrNotCached):
+		return framework.Queue, nil
+	case err != nil: // no node fixes a pattern
+		return framework.QueueSkip, nil
+	case selector != nil && !selector.Match(node.Name):
 		return framework.QueueSkip, nil
 	}
 	return framework.Queue, nil

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"errors"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -49,11 +50,29 @@ func TestQueueingHints(t *testing.T) {
 		{"a change of another pod's annotation", pending, schedframework.EventAssignedPodUpdate, renamed(pod(key, "a")), renamed(pod(key, "b")), framework.QueueSkip},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := hint(t, newPlugin(t, ""), tt.pod, tt.event, tt.old, tt.new)
+			pl := newPlugin(t, "")
+			pl.PreFilter(t.Context(), schedframework.NewCycleState(), tt.pod, nil) // it has no node
+			got := hint(t, pl, tt.pod, tt.event, tt.old, tt.new)
 			if got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
+	}
+}
+
+// The scheduler's queue waits for each hint.
+func TestHintCompilesNoPattern(t *testing.T) {
+	pl, p := newPlugin(t, ""), pod(regex.Annotation, "cncf-.*")
+	added := framework.ClusterEvent{Resource: framework.Node, ActionType: framework.Add}
+	for range 2 {
+		got := hint(t, pl, p, added, nil, node("kubecon-1").Node())
+		if got != framework.Queue {
+			t.Errorf("got %v for a pattern that is not compiled", got)
+		}
+	}
+	_, err := pl.selectors.Cached(p.Annotations)
+	if !errors.Is(err, regex.ErrNotCached) {
+		t.Errorf("the pattern is compiled: %v", err)
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kube-scheduler/framework"
-	"k8s.io/utils/lru"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
 	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
@@ -34,8 +33,12 @@ var stateKey = naming.Key(Name)
 type Plugin struct {
 	policy    regex.Policy
 	selectors *regex.Cache
-	matchings *matchings
 	handle    framework.Handle // nil if there are no events
+
+	kinds *naming.Memo[struct{}] // by the patterns that reject nodes
+	mu    sync.Mutex
+	list  []framework.NodeInfo // of the last cycle
+	lists int64                // how many there were
 }
 
 var (
@@ -59,7 +62,10 @@ func New(_ context.Context, args runtime.Object, handle framework.Handle) (frame
 	if err != nil {
 		return nil, fmt.Errorf("plugin %s: args: %w", Name, err)
 	}
-	return &Plugin{policy: policy, selectors: regex.NewCache(policy, cacheBytes), matchings: newMatchings(), handle: handle}, nil
+	return &Plugin{
+		policy: policy, handle: handle,
+		selectors: regex.NewCache(policy, cacheBytes), kinds: naming.NewMemo[struct{}](namedBytes, nil),
+	}, nil
 }
 
 // Name implements framework.Plugin.
@@ -98,7 +104,7 @@ func (p *Plugin) PreFilter(_ context.Context, cycle framework.CycleState, pod *v
 	if len(nodes) == 0 {
 		return nil, nil
 	}
-	named := p.matchings.of(selector, nodes)
+	named := p.named(pod, selector, nodes)
 	if named.Nodes == 0 {
 		return nil, framework.NewStatus(framework.UnschedulableAndUnresolvable, named.Rejected)
 	}
@@ -169,31 +175,38 @@ func (p *Plugin) PostFilter(_ context.Context, cycle framework.CycleState, _ *v1
 // cacheBytes bounds the memory of compiled patterns.
 const cacheBytes = 16 << 20
 
-// matchings remembers which nodes of a list qualify, as long as the list is the same.
-type matchings struct {
-	mu    sync.Mutex
-	list  []framework.NodeInfo
-	known *lru.Cache // of *naming.Named, by regex.Selector
-}
+// namedBytes bounds the memory of names of nodes. With 3,000 nodes, a kind of pods takes up to some 100 KB.
+const namedBytes = 16 << 20
 
-// maxMatchings is how many selectors are remembered. With 3,000 nodes, each takes some
-// 100 KB.
-const maxMatchings = 500
+// kindBytes is about what a kind of pods takes before its nodes are known.
+const kindBytes = 350
 
-func newMatchings() *matchings { return &matchings{known: lru.New(maxMatchings)} }
-
-// of returns which nodes of a list, which is not empty, qualify.
-func (m *matchings) of(selector *regex.Selector, list []framework.NodeInfo) *naming.Named {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !naming.Same(m.list, list) {
-		m.list = list
-		m.known.Clear()
+// named returns which nodes of a list, which is not empty, a selector lets pods run on. It is
+// remembered by the pod's patterns, as long as the list is the same.
+func (p *Plugin) named(pod *v1.Pod, selector *regex.Selector, list []framework.NodeInfo) *naming.Named {
+	p.mu.Lock()
+	if !naming.Same(p.list, list) {
+		p.list = list
+		p.lists++
 	}
-	if known, ok := m.known.Get(*selector); ok {
-		return known.(*naming.Named)
+	number := p.lists
+	p.mu.Unlock()
+	var buffer [256]byte
+	key := buffer[:0]
+	for r := range regex.Roles {
+		if r.Rejects() {
+			pattern, ok := pod.Annotations[*p.policy.Key(r)]
+			key = naming.AppendValue(key, pattern, ok)
+		}
 	}
-	found := naming.Divide(list, func(i int) string { return selector.Reason(selector.Judge(list[i].Node().Name)) })
-	m.known.Add(*selector, found)
-	return found
+	kind := p.kinds.Get(key)
+	if kind == nil {
+		kind = p.kinds.Add(key, struct{}{}, kindBytes)
+	}
+	named := kind.Named(number)
+	if named == nil {
+		named = naming.Divide(list, func(i int) string { return selector.Reason(selector.Judge(list[i].Node().Name)) })
+		kind.SetNamed(number, named)
+	}
+	return named
 }

@@ -104,8 +104,8 @@ samplingRatePerMillion: 1000000
 	waitFor(t, "placed", isOn("traced"))
 	waitFor(t, "pending", isPending)
 
-	wantPoints(t, got, "placed", []string{"PreFilter", "PreFilter asks Wasm prefilter", "PreFilter asks Wasm filter", "Filter", "Reserve", "Bind", "PostBind"}, "k8s.node.name", "traced")
-	wantPoints(t, got, "pending", []string{"PreFilter", "PreFilter asks Wasm prefilter", "PreFilter asks Wasm filter", "PostFilter"}, "scheduler.message", "0/1 nodes are available")
+	wantPoints(t, got, "placed", []string{"PreFilter", "PreFilter asks Wasm prefilter", "Filter", "Filter asks Wasm filter", "Reserve", "Bind", "PostBind"}, "k8s.node.name", "traced")
+	wantPoints(t, got, "pending", []string{"PreFilter", "PreFilter asks Wasm prefilter", "Filter", "Filter asks Wasm filter", "PostFilter"}, "scheduler.message", "0/1 nodes are available")
 }
 
 func wantPoints(t *testing.T, from *receiver, pod string, want []string, name, value string) {

@@ -35,8 +35,9 @@ type attempt struct {
 	excluded string
 	// rejected is set where PreFilter has rejected the pod for all nodes.
 	rejected bool
-	// hint is set where the guest is only asked whether an event helps the pod.
-	hint bool
+	// ahead is set where the guest is asked before the scheduler does. What fails there is no
+	// part of an attempt.
+	ahead bool
 
 	once      sync.Once // encodes the pod, for all instances that ask for it
 	encoded   []byte
@@ -79,21 +80,16 @@ func (c *cycle) Clone() fwk.StateData { return &cycle{attempt: c.attempt, histor
 func (c *cycle) Excluded() string { return c.excluded }
 
 // ask calls a hook whose answers are not remembered.
-func (c *cycle) ask(hook abi.Hook, in abi.In) (out abi.Out, status *fwk.Status) {
-	if c.measured {
-		defer c.measure(hook, time.Now(), &status)
-	}
+func (c *cycle) ask(hook abi.Hook, in abi.In) (abi.Out, *fwk.Status) {
 	out, err := c.call(hook, in)
 	return out, c.status(hook, out.Verdict, err)
 }
 
 // askAbout is what Filter or Score answers about a node: it is remembered, or the guest is asked.
-func (c *cycle) askAbout(hook abi.Hook, node fwk.NodeInfo) (v abi.Verdict, status *fwk.Status) {
-	if c.measured {
-		defer c.measure(hook, time.Now(), &status)
-	}
+func (c *cycle) askAbout(hook abi.Hook, node fwk.NodeInfo) (abi.Verdict, *fwk.Status) {
 	var number memory.Node
-	if c.known != nil && c.plugin.guest.Active.Has(hook) {
+	remembers := c.known != nil && c.plugin.guest.Active.Has(hook)
+	if remembers {
 		number = c.known.Number(node)
 		v, ok := c.known.Get(hook, number)
 		if ok {
@@ -102,7 +98,12 @@ func (c *cycle) askAbout(hook abi.Hook, node fwk.NodeInfo) (v abi.Verdict, statu
 		}
 	}
 	out, err := c.call(hook, onNode(node.Node()))
-	c.learn(hook, number, out.Verdict, err)
+	if err == nil && remembers {
+		c.plugin.metrics.asked.Inc()
+		if worthKeeping(hook, out.Verdict) {
+			c.known.Put(hook, number, out.Verdict)
+		}
+	}
 	return out.Verdict, c.status(hook, out.Verdict, err)
 }
 
@@ -198,9 +199,20 @@ func (c *cycle) run(s *slot, hook abi.Hook, in abi.In) (abi.Out, error) {
 	i, watchdog := s.instance, &c.plugin.pool.watchdog
 	c.show(&in, i)
 	i.In = in
+	var began time.Time
+	if c.measured {
+		began = time.Now()
+	}
 	before := watchdog.looks.Load()
 	out, err := i.Call(hook)
 	c.time.add(before, watchdog.looks.Load())
+	if c.measured {
+		code := fwk.Error
+		if err == nil {
+			code = statusOf(hook, out.Verdict).Code()
+		}
+		callSeconds.WithLabelValues(c.plugin.name, hook.String(), code.String()).Observe(time.Since(began).Seconds())
+	}
 	i.In = abi.In{} // so that it keeps no node alive
 	i.shown.node = nil
 	if err != nil {
@@ -215,9 +227,9 @@ func (c *cycle) run(s *slot, hook abi.Hook, in abi.In) (abi.Out, error) {
 }
 
 // fail notes that a call has failed, and under FailurePolicyIgnore that the attempt goes on
-// without the guest. A question for a queueing hint is no attempt.
+// without the guest.
 func (c *cycle) fail(err error) {
-	if !c.failed.CompareAndSwap(nil, &err) || c.plugin.args.FailurePolicy != FailurePolicyIgnore || c.hint {
+	if !c.failed.CompareAndSwap(nil, &err) || c.plugin.args.FailurePolicy != FailurePolicyIgnore || c.ahead {
 		return
 	}
 	skipped.WithLabelValues(c.plugin.name).Inc()

@@ -44,6 +44,7 @@ func TestDeclaringGuestGetsObjectsWithoutUndeclaredFields(t *testing.T) {
 	p.Labels = map[string]string{"zone": "label-secret"}
 	p.Spec.NodeName = "spec-secret"
 	r := openRemembering(t, "decides_by_label", Args{}, n)
+	r.cycle(t, p)
 	_, _, status := r.cycle(t, p)
 	got := status.Message()
 	if strings.Contains(got, "secret") || !strings.Contains(got, "east") || !strings.HasPrefix(got, "1 undeclared") {
@@ -71,6 +72,7 @@ func TestDeclaringGuestGetsAnErrorForOtherQuestions(t *testing.T) {
 func TestDeclaringGuestHasAClockThatStandsStillAndTheSameRandomNumbers(t *testing.T) {
 	reason := func() string {
 		r := openRemembering(t, "decides_by_asks", Args{}, nodesNamed("n1", "n2", "n3")...)
+		r.cycle(t, pod("web"))
 		_, _, status := r.cycle(t, pod("web"))
 		return status.Message()
 	}

@@ -124,7 +124,7 @@ func (p *plugin) eventsOf(i *instance) ([]fwk.ClusterEventWithHint, error) {
 			hinted[n].QueueingHintFn = unlessItsStatus
 		}
 		if p.answers != nil {
-			hinted[n] = p.hints.declared(hinted[n])
+			hinted[n] = p.withHint(hinted[n])
 		}
 	}
 	return hinted, nil

@@ -1,9 +1,7 @@
 package wasmhost
 
 import (
-	"fmt"
 	"testing"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/component-base/metrics/testutil"
@@ -11,6 +9,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestPodIsWokenByDeclaredFieldsOnly(t *testing.T) {
@@ -47,7 +46,13 @@ func TestPodIsWokenByDeclaredFieldsOnly(t *testing.T) {
 		{"decides_by_pod", "conditions, for which it does not wait", update(fwk.UpdateNodeCondition), n1, n1, fwk.QueueSkip},
 	} {
 		t.Run(tt.guest+": "+tt.name, func(t *testing.T) {
-			hint := openRemembering(t, tt.guest, Args{}).hint(t, tt.event, web, tt.old, tt.new)
+			var nodes []*v1.Node
+			if n, ok := tt.new.(*v1.Node); ok {
+				nodes = append(nodes, n)
+			}
+			r := openRemembering(t, tt.guest, Args{}, nodes...)
+			r.cycle(t, web)
+			hint := r.hint(t, tt.event, web, tt.old, tt.new)
 			if hint != tt.want {
 				t.Errorf("got %v, want %v", hint, tt.want)
 			}
@@ -55,71 +60,34 @@ func TestPodIsWokenByDeclaredFieldsOnly(t *testing.T) {
 	}
 }
 
-func TestHintThatFailsIsNoPodScheduledWithoutTheGuest(t *testing.T) {
-	r := openRemembering(t, "decides_by_trap", Args{FailurePolicy: FailurePolicyIgnore}, nodesNamed("n1")...)
-	skipped.Reset()
-	log := logged(t, func() {
-		hint := r.hint(t, added, about("web", "x"), nil, nodesNamed("n2")[0])
-		if hint != fwk.Queue {
-			t.Errorf("got %v", hint)
-		}
-	})
-	n, err := testutil.GetCounterMetricValue(skipped.WithLabelValues(t.Name()))
-	if n != 0 || err != nil {
-		t.Errorf("%v pods are counted, %v; logged: %s", n, err, log)
-	}
-}
-
-// slow opens decides_by_slow, which calls a function for each verdict.
-func slow(t *testing.T, args Args, call func(), nodes ...*v1.Node) *remembering {
-	r := openRemembering(t, "decides_by_slow", args, nodes...)
+// The scheduler's queue waits for each hint.
+func TestHintAsksNoGuest(t *testing.T) {
+	r := openRemembering(t, "decides_by", Args{}, nodesNamed("n1", "m1")...)
+	r.cycle(t, about("web", "x"))
+	began, entries := r.asked(t), remembered(t, r)
 	s := r.p.pool.acquire()
 	defer r.p.pool.release(s)
-	s.drop() // an instance has the settings of its start
-	r.p.pool.settings.Log = func(int32, string, []string) { call() }
-	return r
-}
-
-// The queue waits for the first pod's answer, and for no further one's.
-func TestPodsThatAHintHasNoTimeForAreWoken(t *testing.T) {
-	calls := 0
-	r := slow(t, Args{}, func() { calls++; time.Sleep(hintTime) })
-	n1, m1 := nodesNamed("n1")[0], nodesNamed("m1")[0]
 	for _, tt := range []struct {
-		pod  string
-		node *v1.Node
-		want fwk.QueueingHint
+		pod, node string
+		want      fwk.QueueingHint
 	}{
-		{"first", m1, fwk.QueueSkip},
-		{"second", m1, fwk.Queue},
-		{"third", n1, fwk.Queue},
-		{"first", m1, fwk.QueueSkip}, // what is known needs no time
+		{"x", "m1", fwk.QueueSkip},
+		{"x", "m2", fwk.Queue}, // of which nothing is known
+		{"y", "m1", fwk.Queue}, // a pod that was not tried
 	} {
-		hint := r.hint(t, added, about(tt.pod, tt.pod), nil, tt.node)
+		hint := r.hint(t, added, about("web", tt.pod), nil, nodesNamed(tt.node)[0])
 		if hint != tt.want {
-			t.Errorf("%s, %s: %v", tt.pod, tt.node.Name, hint)
+			t.Errorf("%s, %s: got %v, want %v", tt.pod, tt.node, hint, tt.want)
 		}
 	}
-	if calls != 1 {
-		t.Errorf("the guest is asked %d times", calls)
+	if r.asked(t) != began || remembered(t, r) != entries {
+		t.Errorf("asked %d times, and then %d; %v entries, and then %v", began, r.asked(t), entries, remembered(t, r))
 	}
 }
 
-// In place of the time, the test lets the watchdog look, once in each call.
-func TestCallsOfACycleAreBounded(t *testing.T) {
-	var r *remembering
-	calls := 0
-	r = slow(t, Args{CallTimeout: NoCallTimeout}, func() { calls++; r.p.pool.watchdog.looks.Add(1) },
-		nodesNamed("n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9")...)
-	state, p := framework.NewCycleState(), about("web", "x")
-	_, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
-	if !status.IsSuccess() || calls != looksEach { // nodes that it asks about
-		t.Errorf("PreFilter: %v, after %d calls", status, calls)
-	}
-	for status.IsSuccess() && calls < 100 {
-		status = r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, node(fmt.Sprint("n-", calls)))
-	}
-	if calls != cycleWithin*looksEach || status.Code() != fwk.Error {
-		t.Errorf("after %d calls: %v", calls, status)
-	}
+// remembered is of how many kinds of pods something is remembered.
+func remembered(t *testing.T, r *remembering) float64 {
+	n, err := testutil.GetGaugeMetricValue(r.p.metrics.entries)
+	testkit.Must(t, err)
+	return n
 }

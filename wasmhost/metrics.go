@@ -13,7 +13,7 @@ var (
 	callSeconds = registered(metrics.NewHistogramVec(&metrics.HistogramOpts{
 		Subsystem:      "scheduler",
 		Name:           "wasm_call_duration_seconds",
-		Help:           "Time that calls of a Wasm guest took, by the hook that was called and the code that it answered, of the cycles whose plugins the scheduler measures. It includes the wait for an instance.",
+		Help:           "Time that calls of a Wasm guest took, by the hook that was called and the code that it answered, of the cycles whose plugins the scheduler measures. It does not include the wait for an instance. Remembered answers are no calls.",
 		Buckets:        metrics.ExponentialBuckets(250e-9, 4, 12),
 		StabilityLevel: metrics.ALPHA,
 	}, []string{"plugin", "hook", "code"}))

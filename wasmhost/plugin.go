@@ -42,7 +42,6 @@ type plugin struct {
 
 	pool      *pool
 	log       *guestLog
-	hints     hints
 	last      atomic.Pointer[cycle] // that was begun last
 	beginning sync.Mutex
 	stop      context.CancelFunc // ends the watch
@@ -63,7 +62,6 @@ func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, ar
 		name: name, url: from.String(), args: args, host: h, guest: guest, notRemembered: whyForgotten(guest),
 		ctx: context.WithoutCancel(ctx), key: naming.Key(name), log: &guestLog{plugin: name, url: from.String()},
 	}
-	p.hints.plugin = p
 	p.sharing, p.whySharing = sharingOf(guest, args)
 	p.pool = &pool{
 		plugin: p,

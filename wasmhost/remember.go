@@ -10,29 +10,14 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 )
 
-// learn remembers what Filter or Score has answered about a node, by the node's number.
-func (c *cycle) learn(hook abi.Hook, number memory.Node, v abi.Verdict, err error) {
-	if err == nil && c.counted(hook, v) {
-		c.known.Put(hook, map[memory.Node]abi.Verdict{number: v})
-	}
-}
-
 // askAboutPod is what PreFilter answers, or PreScore, whose step is the last: it is remembered, or
 // the guest is asked.
-func (c *cycle) askAboutPod(hook abi.Hook, in abi.In) (result *fwk.PreFilterResult, status *fwk.Status) {
-	if c.measured {
-		defer c.measure(hook, time.Now(), &status)
-	}
-	a, err := c.aboutPod(hook, in)
-	return a.Result, c.status(hook, a.Verdict, err)
-}
-
-func (c *cycle) aboutPod(hook abi.Hook, in abi.In) (memory.Answer, error) {
+func (c *cycle) askAboutPod(hook abi.Hook, in abi.In) (*fwk.PreFilterResult, *fwk.Status) {
 	if c.known != nil {
 		known := c.known.Answer(hook)
 		if known != nil {
 			c.recalled()
-			return *known, nil
+			return known.Result, statusOf(hook, known.Verdict)
 		}
 	}
 	out, err := c.call(hook, in)
@@ -40,19 +25,13 @@ func (c *cycle) aboutPod(hook abi.Hook, in abi.In) (memory.Answer, error) {
 	if len(out.NodeNames) > 0 {
 		a.Result = &fwk.PreFilterResult{NodeNames: sets.New(out.NodeNames...)}
 	}
-	if err == nil && c.counted(hook, a.Verdict) {
-		c.known.PutAnswer(hook, &a)
+	if err == nil && c.known != nil && c.plugin.guest.Active.Has(hook) {
+		c.plugin.metrics.asked.Inc()
+		if worthKeeping(hook, a.Verdict) {
+			c.known.PutAnswer(hook, &a)
+		}
 	}
-	return a, err
-}
-
-// counted counts an answer of the guest where answers are remembered, and reports whether it may be.
-func (c *cycle) counted(hook abi.Hook, v abi.Verdict) bool {
-	if c.known == nil || !c.plugin.guest.Active.Has(hook) {
-		return false
-	}
-	c.plugin.metrics.asked.Inc()
-	return worthKeeping(hook, v)
+	return a.Result, c.status(hook, a.Verdict, err)
 }
 
 // worthKeeping reports whether a verdict may be remembered. An Error may be gone at the
@@ -75,8 +54,8 @@ func (c *cycle) narrow(result *fwk.PreFilterResult) (*fwk.PreFilterResult, *fwk.
 		return result, nil
 	}
 	passing := c.known.Passing()
-	if passing == nil {
-		c.askAboutUnknown()
+	if passing == nil && c.known.Again { // else Filter asks: perhaps no other pod is like this one
+		c.askAhead()
 		passing = c.known.Passing()
 	}
 	switch {
@@ -102,22 +81,27 @@ const (
 	askedAhead = 50 * time.Millisecond
 )
 
-// askAboutUnknown asks a guest about the nodes of a cycle on which it has given no verdict
-// yet. Filter asks about those for which there is no time.
-func (c *cycle) askAboutUnknown() {
-	began, verdicts := time.Now(), map[memory.Node]abi.Verdict{}
+// askAhead asks a guest about the nodes of a cycle on which it has given no verdict yet, so that it is
+// known which pass. That is a guess, with an attempt of its own: what fails or lasts too long there
+// ends the asking, and Filter asks again if the scheduler comes to the node.
+func (c *cycle) askAhead() {
+	ahead := &cycle{history: c.history, attempt: &attempt{
+		plugin: c.plugin, pod: c.pod, measured: c.measured, trace: c.trace, ahead: true,
+	}}
+	began := time.Now()
 	for asked, place := range c.known.Unknown() {
-		if asked >= leastAhead && time.Since(began) > askedAhead || c.time.exceeds(1) {
-			break
+		if asked >= leastAhead && time.Since(began) > askedAhead || ahead.time.exceeds(1) {
+			return
 		}
 		node, number := c.known.At(place)
-		out, err := c.call(abi.Filter, onNode(node))
-		if err != nil || fwk.Code(out.Code) == fwk.Error {
-			break
+		out, err := ahead.call(abi.Filter, onNode(node))
+		if err == nil {
+			c.plugin.metrics.asked.Inc()
 		}
-		if c.counted(abi.Filter, out.Verdict) {
-			verdicts[number] = out.Verdict
+		if err != nil || !worthKeeping(abi.Filter, out.Verdict) {
+			c.known.GiveUp(number)
+			return
 		}
+		c.known.Put(abi.Filter, number, out.Verdict)
 	}
-	c.known.Put(abi.Filter, verdicts)
 }

@@ -2,7 +2,6 @@ package wasmhost
 
 import (
 	"fmt"
-	"time"
 
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -22,14 +21,6 @@ func (c *cycle) status(hook abi.Hook, v abi.Verdict, err error) *fwk.Status {
 		return fwk.NewStatus(fwk.Unschedulable)
 	}
 	return nil
-}
-
-// measure is deferred in cycles that are measured. A hook that is a constant, or that the guest
-// does not export, is not asked.
-func (c *cycle) measure(hook abi.Hook, began time.Time, status **fwk.Status) {
-	if c.plugin.guest.Active.Has(hook) {
-		callSeconds.WithLabelValues(c.plugin.name, hook.String(), (*status).Code().String()).Observe(time.Since(began).Seconds())
-	}
 }
 
 // statusOf is a guest's verdict in the framework's words. Success is nil.

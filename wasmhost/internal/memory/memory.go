@@ -7,48 +7,39 @@
 package memory
 
 import (
-	"container/list"
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
 // Cache holds the answers of a guest.
 type Cache struct {
 	fields *abi.Fields
-	limit  int64 // in bytes
-	sized  func(entries int, bytes int64)
+	memo   *naming.Memo[*answers] // by the values of the pod's fields
 
 	mu      sync.Mutex
 	closed  bool
-	entries map[string]*list.Element // of *entry, by the values of the pod's fields
-	used    list.List                // the one that was used last is in front
-	bytes   int64
-
 	numbers *numbering
 	nodes   *nodes // of the last cycle
 }
 
-// New makes a Cache of at most limit bytes. It reports each change of its size with its lock
-// held.
+// New makes a Cache of at most limit bytes. It reports each change of its size, one at a time.
 func New(fields *abi.Fields, limit int64, sized func(entries int, bytes int64)) *Cache {
-	c := &Cache{fields: fields, limit: limit, sized: sized}
+	c := &Cache{fields: fields, memo: naming.NewMemo[*answers](limit, sized), nodes: &nodes{}}
 	c.clear()
 	return c
 }
 
 // clear drops all answers. The cache must be locked.
 func (c *Cache) clear() {
-	for element := c.used.Front(); element != nil; element = element.Next() {
-		element.Value.(*entry).dropped = true
-	}
-	c.entries, c.bytes = map[string]*list.Element{}, 0
-	c.used.Init()
+	c.memo.Clear()
 	c.numbers = &numbering{ids: map[string]Node{}}
-	c.nodes = &nodes{}
+	c.nodes = &nodes{version: c.nodes.version}
 }
 
 // Close drops all answers for good.
@@ -57,7 +48,6 @@ func (c *Cache) Close() {
 	defer c.mu.Unlock()
 	c.closed = true
 	c.clear()
-	c.sized(0, 0)
 }
 
 // About finds what is known about pods like this one on the nodes of its cycle. It is nil
@@ -79,38 +69,47 @@ func (c *Cache) About(pod *v1.Pod, list []fwk.NodeInfo) *About {
 	if len(list) > 0 {
 		c.renew(list)
 	}
-	if known, ok := c.entries[string(key)]; ok {
-		c.used.MoveToFront(known)
-		return &About{known.Value.(*entry), c.nodes}
+	known := c.memo.Get(key)
+	again := known != nil
+	if !again {
+		known = c.memo.Add(key, &answers{numbers: c.numbers, places: map[verdictKey]uint16{}}, entryBytes)
 	}
-	if int64(len(key)) > c.limit/4 {
+	if known == nil {
 		return nil
 	}
-	e := &entry{cache: c, key: string(key), numbers: c.numbers, places: map[verdictKey]uint16{}}
-	c.entries[e.key] = c.used.PushFront(e)
-	c.count(e, int64(len(key))+entryBytes)
-	return &About{e, c.nodes}
+	return &About{Again: again, kind: known, answers: known.Value, fields: c.fields, nodes: c.nodes}
 }
 
-// grew counts what an entry takes more.
-func (c *Cache) grew(e *entry, bytes int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.count(e, bytes)
+// Peek is what is known about pods like this one, for one that only looks. It is nil where nothing is.
+func (c *Cache) Peek(pod *v1.Pod) *About {
+	var buffer [256]byte
+	known := c.memo.Peek(appendValues(buffer[:0], c.fields.Pod, &pod.ObjectMeta))
+	if known == nil {
+		return nil
+	}
+	return &About{kind: known, answers: known.Value, fields: c.fields}
 }
 
-// count is grew with the cache locked. The entries that were not used for longest give way.
-func (c *Cache) count(e *entry, bytes int64) {
-	if e.dropped {
-		return
+// appendValues appends the values of fields to a key.
+func appendValues(key []byte, fields []abi.Field, of *metav1.ObjectMeta) []byte {
+	for _, field := range fields {
+		value, ok := ValueOf(field, of)
+		key = naming.AppendValue(key, value, ok)
 	}
-	e.bytes += bytes
-	c.bytes += bytes
-	for c.bytes > c.limit && c.used.Len() > 0 { // e itself may give way, too
-		oldest := c.used.Remove(c.used.Back()).(*entry)
-		delete(c.entries, oldest.key)
-		oldest.dropped = true
-		c.bytes -= oldest.bytes
+	return key
+}
+
+// ValueOf is the value of a field, if it is there.
+func ValueOf(field abi.Field, of *metav1.ObjectMeta) (value string, ok bool) {
+	switch field.Kind {
+	case abi.Namespace:
+		return of.Namespace, true
+	case abi.Name:
+		return of.Name, true
+	case abi.Label:
+		value, ok = of.Labels[field.Key]
+	case abi.Annotation:
+		value, ok = of.Annotations[field.Key]
 	}
-	c.sized(len(c.entries), c.bytes)
+	return value, ok
 }

@@ -37,10 +37,10 @@ func listOf(name string) []fwk.NodeInfo {
 func TestFieldThatIsMissingIsNotTheEmptyOne(t *testing.T) {
 	c, _ := newCache()
 	empty := c.About(pod(""), nil)
-	if c.About(pod(), nil).entry == empty.entry {
+	if c.About(pod(), nil).kind == empty.kind {
 		t.Error("one entry for both")
 	}
-	if c.About(pod(""), nil).entry != empty.entry {
+	if c.About(pod(""), nil).kind != empty.kind {
 		t.Error("two entries for the same value")
 	}
 }
@@ -60,7 +60,7 @@ func TestClosedCacheKeepsNothing(t *testing.T) {
 	c, size := newCache()
 	list := listOf("n1")
 	a := c.About(pod("x"), list)
-	a.Put(abi.Filter, map[Node]abi.Verdict{a.Number(list[0]): {}})
+	a.Put(abi.Filter, a.Number(list[0]), abi.Verdict{})
 	if size[0] != 1 || size[1] == 0 {
 		t.Errorf("%d entries of %d bytes", size[0], size[1])
 	}
@@ -68,7 +68,7 @@ func TestClosedCacheKeepsNothing(t *testing.T) {
 	if c.About(pod("x"), list) != nil {
 		t.Error("it goes on")
 	}
-	a.Put(abi.Filter, map[Node]abi.Verdict{a.Number(list[0]): {}}) // by a cycle that has begun before
+	a.Put(abi.Filter, a.Number(list[0]), abi.Verdict{}) // by a cycle that has begun before
 	if *size != [2]int64{} {
 		t.Errorf("%d entries of %d bytes", size[0], size[1])
 	}

@@ -1,12 +1,10 @@
 package memory
 
 import (
-	"encoding/binary"
 	"slices"
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
@@ -48,6 +46,7 @@ func (n *numbering) of(values []byte) Node {
 
 // nodes are the numbers of the nodes of a cycle. They never change, but for objects.
 type nodes struct {
+	version int64 // another one for each list, and for other numbers
 	list    []fwk.NodeInfo
 	numbers []Node                       // in the order of the list
 	places  map[*framework.NodeInfo]Node // a map of interfaces takes 20 ns more
@@ -63,7 +62,7 @@ func (c *Cache) renew(list []fwk.NodeInfo) {
 	if same && (onlyName || slices.EqualFunc(list, last.objects, func(info fwk.NodeInfo, node *v1.Node) bool { return info.Node() == node })) {
 		return
 	}
-	next := &nodes{list: list, numbers: make([]Node, len(list))}
+	next := &nodes{version: last.version + 1, list: list, numbers: make([]Node, len(list))}
 	var values []byte
 	for place, info := range list {
 		node := info.Node()
@@ -86,14 +85,6 @@ func (c *Cache) renew(list []fwk.NodeInfo) {
 	c.nodes = next
 }
 
-// Len is how many nodes there are in the cycle.
-func (a *About) Len() int { return len(a.nodes.list) }
-
-// At is the node at a place of the list.
-func (a *About) At(place int) (*v1.Node, Node) {
-	return a.nodes.list[place].Node(), a.nodes.numbers[place]
-}
-
 // Number finds the number of a node. One that is tried out with other pods, as for
 // preemption, is not in the list.
 func (a *About) Number(info fwk.NodeInfo) Node {
@@ -108,35 +99,18 @@ func (a *About) Number(info fwk.NodeInfo) Node {
 // NumberOf is Number by the values of a node's fields.
 func (a *About) NumberOf(node *v1.Node) Node {
 	var buffer [256]byte
-	return a.numbers.of(appendValues(buffer[:0], a.cache.fields.Node, &node.ObjectMeta))
+	return a.numbers.of(appendValues(buffer[:0], a.fields.Node, &node.ObjectMeta))
 }
 
-// appendValues writes the values of fields, so that no two differing lists are
-// written alike: a length in front, which is 0 for what is not there.
-func appendValues(b []byte, fields []abi.Field, of *metav1.ObjectMeta) []byte {
-	for _, field := range fields {
-		value, ok := ValueOf(field, of)
-		if !ok {
-			b = append(b, 0)
-			continue
-		}
-		b = binary.AppendUvarint(b, uint64(len(value))+1)
-		b = append(b, value...)
+// Look is what Filter has answered about a node that may be new. It makes no number for it.
+func (a *About) Look(node *v1.Node) (v abi.Verdict, known bool) {
+	var buffer [256]byte
+	values := appendValues(buffer[:0], a.fields.Node, &node.ObjectMeta)
+	a.numbers.mu.Lock()
+	number, ok := a.numbers.ids[string(values)]
+	a.numbers.mu.Unlock()
+	if !ok {
+		return v, false
 	}
-	return b
-}
-
-// ValueOf is the value of a field, if it is there.
-func ValueOf(field abi.Field, of *metav1.ObjectMeta) (value string, ok bool) {
-	switch field.Kind {
-	case abi.Namespace:
-		return of.Namespace, true
-	case abi.Name:
-		return of.Name, true
-	case abi.Label:
-		value, ok = of.Labels[field.Key]
-	case abi.Annotation:
-		value, ok = of.Annotations[field.Key]
-	}
-	return value, ok
+	return a.Get(abi.Filter, number)
 }

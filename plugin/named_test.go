@@ -1,13 +1,18 @@
 package plugin
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/kube-scheduler/framework"
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -57,4 +62,34 @@ func TestPreFilterNamesTheNodesThatMatch(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Each pod has two patterns of its own that are as large as they may be.
+func TestWhatIsKeptOfPatternsIsBounded(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	pattern := func(first string) string {
+		for len(first) < 1900 {
+			first += fmt.Sprintf("|^%016x%016x%016x", random.Uint64(), random.Uint64(), random.Uint64())
+		}
+		return first
+	}
+	var names []string
+	for i := range 1000 {
+		names = append(names, fmt.Sprintf("%c-%04d-%s", "nm"[i%2], i, strings.Repeat("x", 40)))
+	}
+	pl, nodes := newPlugin(t, ""), nodesNamed(names...)
+	before := testkit.HeapInUse()
+	for range 500 {
+		p := pod(regex.Annotation, pattern("^n-0"), regex.ExcludeAnnotation, pattern("^zz"))
+		result, status := pl.PreFilter(t.Context(), schedframework.NewCycleState(), p, nodes)
+		if !status.IsSuccess() || result.NodeNames.Len() != 500 {
+			t.Fatal(result, status)
+		}
+	}
+	held := int64(testkit.HeapInUse()) - int64(before)
+	t.Logf("%d MiB are held", held>>20)
+	if held > 12*(cacheBytes+namedBytes)/10 {
+		t.Errorf("%d bytes are held, and %d are the bound", held, cacheBytes+namedBytes)
+	}
+	runtime.KeepAlive(pl)
 }

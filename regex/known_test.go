@@ -1,0 +1,31 @@
+package regex
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestCachedCompilesNothing(t *testing.T) {
+	c := NewCache(Default, 1<<20)
+	for _, pattern := range []string{"gpu", "(", strings.Repeat("a", maxPattern+1)} {
+		annotations := map[string]string{Annotation: pattern}
+		_, err := c.Cached(annotations)
+		if long := len(pattern) > maxPattern; errors.Is(err, ErrNotCached) == long {
+			t.Errorf("%.10s, before: %v", pattern, err)
+		}
+		s, want := c.Selector(annotations)
+		got, err := c.Cached(annotations)
+		if (err == nil) != (want == nil) || err != nil && err.Error() != want.Error() || s != nil && *got != *s {
+			t.Errorf("%.10s: %v, %v; the cache has %v, %v", pattern, got, err, s, want)
+		}
+	}
+	s, err := c.Cached(nil)
+	if s != nil || err != nil {
+		t.Errorf("without a pattern: %v, %v", s, err)
+	}
+	_, err = c.Cached(map[string]string{Annotation: "gpu", ExcludeAnnotation: "old"})
+	if !errors.Is(err, ErrNotCached) {
+		t.Errorf("one of two: %v", err)
+	}
+}

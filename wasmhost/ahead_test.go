@@ -1,0 +1,150 @@
+package wasmhost
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/component-base/metrics/testutil"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
+)
+
+// Another plugin has excluded the node on which the guest traps.
+func TestTrapOnANodeThatIsAskedAheadIsNoPartOfTheAttempt(t *testing.T) {
+	for _, policy := range []FailurePolicy{FailurePolicyFail, FailurePolicyIgnore} {
+		t.Run(string(policy), func(t *testing.T) {
+			traps.Reset()
+			skipped.Reset()
+			r := openRemembering(t, "decides_by_bad_node", Args{FailurePolicy: policy}, nodesNamed("good", "bad", "m1")...)
+			for attempt := range 4 {
+				state, p := framework.NewCycleState(), about("web", "x")
+				result, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
+				if !status.IsSuccess() || !result.AllNodes() {
+					t.Errorf("attempt %d: PreFilter: %v, %v", attempt, result, status)
+				}
+				for i, want := range map[int]fwk.Code{0: fwk.Success, 2: fwk.Unschedulable} {
+					status := r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, r.Nodes[i])
+					if status.Code() != want {
+						t.Errorf("attempt %d: Filter on %s: %v, want %v", attempt, r.Nodes[i].Node().Name, status, want)
+					}
+				}
+			}
+			n, err := testutil.GetCounterMetricValue(traps.WithLabelValues(t.Name()))
+			m, err2 := testutil.GetCounterMetricValue(skipped.WithLabelValues(t.Name()))
+			if n != 1 || m != 0 || err != nil || err2 != nil {
+				t.Errorf("%v traps, want 1, and %v attempts without the guest, want 0; %v, %v", n, m, err, err2)
+			}
+			r.Handle = snapshot.Of(nodesNamed("good", "m1")...)
+			passing, named, _ := r.cycle(t, about("web", "x"))
+			if passing != "good" || !named {
+				t.Errorf("without the node: %q, named: %v", passing, named)
+			}
+		})
+	}
+}
+
+// Filter comes to 500 of 5,000 nodes. Of a guest that declares what each pod has of its own, what else is
+// asked is of no use to another pod.
+func TestNothingIsAskedAheadForAPodThatIsLikeNoOther(t *testing.T) {
+	names := make([]string, 5000)
+	for i := range names {
+		names[i] = fmt.Sprintf("%c-%d", "nmmm"[i%4], i)
+	}
+	r := openRemembering(t, "decides_by", Args{}, nodesNamed(names...)...)
+	attempt := func(value string) (asked int, named bool) {
+		before := r.asked(t)
+		state, p := framework.NewCycleState(), about(value, value)
+		result, _ := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
+		for _, node := range r.Nodes[:500] {
+			r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, node)
+		}
+		return r.asked(t) - before, !result.AllNodes()
+	}
+	for i := range 20 {
+		asked, _ := attempt(fmt.Sprint("job-", i))
+		if asked != 500 {
+			t.Errorf("pod %d: asked %d times, want 500", i, asked)
+		}
+	}
+	asked, named := attempt("job-0")
+	for ; !named && asked > 0; asked, named = attempt("job-0") { // a busy machine
+	}
+	if !named {
+		t.Error("a pod like one before: no nodes are named")
+	}
+}
+
+// What is remembered is no call; what is asked ahead is one.
+func TestCallsAreMeasuredWhereTheGuestIsCalled(t *testing.T) {
+	callSeconds.Reset()
+	r := openRemembering(t, "decides_by", Args{}, nodesNamed("n1", "m1", "m2", "m3", "n2")...)
+	for _, tt := range []struct {
+		nodes             []*v1.Node
+		calls, remembered int
+	}{
+		{nodesNamed("n1", "m1", "m2", "m3", "n2"), 5, 0},
+		{nodesNamed("n1", "m1", "m2", "m3", "n2"), 5, 2},
+		{nodesNamed("n1", "m1", "m2", "m3", "n2", "m4"), 6, 4}, // PreFilter asks about the sixth
+	} {
+		r.Handle = snapshot.Of(tt.nodes...)
+		state, p := framework.NewCycleState(), about("web", "x")
+		state.SetRecordPluginMetrics(true)
+		result, _ := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
+		for _, node := range r.Nodes {
+			if result.AllNodes() || result.NodeNames.Has(node.Node().Name) {
+				r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, node)
+			}
+		}
+		r.p.metrics.flush()
+		remembered, err := testutil.GetCounterMetricValue(r.p.metrics.remembered)
+		testkit.Must(t, err)
+		calls := 0
+		for series, text := range gathered(t) {
+			if strings.HasPrefix(series, "scheduler_wasm_call_duration_seconds_count") && strings.Contains(series, t.Name()) {
+				n, err := strconv.Atoi(text)
+				testkit.Must(t, err)
+				calls += n
+			}
+		}
+		if calls != tt.calls || int(remembered) != tt.remembered {
+			t.Errorf("measured %d calls, want %d; remembered %v, want %d", calls, tt.calls, remembered, tt.remembered)
+		}
+	}
+}
+
+// slow opens decides_by_slow, which calls a function for each verdict.
+func slow(t *testing.T, args Args, call func(), nodes ...*v1.Node) *remembering {
+	r := openRemembering(t, "decides_by_slow", args, nodes...)
+	s := r.p.pool.acquire()
+	defer r.p.pool.release(s)
+	s.drop() // an instance has the settings of its start
+	r.p.pool.settings.Log = func(int32, string, []string) { call() }
+	return r
+}
+
+// In place of the time, the test lets the watchdog look, once in each call.
+func TestCallsOfACycleAreBounded(t *testing.T) {
+	var r *remembering
+	calls := 0
+	r = slow(t, Args{CallTimeout: NoCallTimeout}, func() { calls++; r.p.pool.watchdog.looks.Add(1) },
+		nodesNamed("n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9")...)
+	state, p := framework.NewCycleState(), about("web", "x")
+	r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), framework.NewCycleState(), p, r.Nodes)
+	_, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
+	if !status.IsSuccess() || calls != looksEach { // nodes that it asks about ahead
+		t.Errorf("PreFilter: %v, after %d calls", status, calls)
+	}
+	calls = 0
+	for status.IsSuccess() && calls < 100 {
+		status = r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, node(fmt.Sprint("n-", calls)))
+	}
+	if calls != cycleWithin*looksEach || status.Code() != fwk.Error {
+		t.Errorf("after %d calls: %v", calls, status)
+	}
+}
