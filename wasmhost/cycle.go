@@ -168,7 +168,7 @@ func (c *cycle) prepare(s *slot, past []*step) error {
 	if err := c.mayCall(); err != nil { // perhaps no more, while this call waited
 		return err
 	}
-	if err := s.provide(); err != nil {
+	if err := s.provide(c.plugin.ctx); err != nil {
 		return err
 	}
 	i := s.instance

@@ -23,6 +23,7 @@ func openTwo(t *testing.T, guest string) fwk.Plugin {
 	p := inside(pl)
 	last := p.pool.free[len(p.pool.free)-1] // it has the instance that was started
 	p.pool.free = []*slot{{pool: p.pool}, last}
+	p.pool.slots = 2
 	return pl
 }
 

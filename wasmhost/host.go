@@ -58,15 +58,17 @@ type Options struct {
 // are compiled.
 type Host struct {
 	options Options
+	ctx     context.Context // ends when the Host is closed, with mu locked
+	end     context.CancelFunc
 
 	mu      sync.Mutex
 	plugins map[*plugin]struct{} // all that are open
-	closed  bool
 }
 
 // New makes a Host.
 func New(options Options) *Host {
-	return &Host{options: options, plugins: map[*plugin]struct{}{}}
+	ctx, end := context.WithCancel(context.Background())
+	return &Host{options: options, ctx: ctx, end: end, plugins: map[*plugin]struct{}{}}
 }
 
 // PluginFactory returns what the scheduler's registry needs to make the plugin of
@@ -90,36 +92,27 @@ func (h *Host) PluginFactory(name string) frameworkruntime.PluginFactory {
 type Started struct{ p *plugin }
 
 // Start fetches a guest and starts it. It is for those who want to know whether a
-// guest can be used before there is a scheduler.
+// guest can be used before there is a scheduler. It ends, with an error, when the context does or
+// the Host is closed.
 //
-// It returns an [ArgsError] where the args are not valid, or do not go with the guest. Close
-// ends it.
+// It returns an [ArgsError] where the args are not valid, or do not go with the guest.
 func (h *Host) Start(ctx context.Context, name string, args Args) (*Started, error) {
 	if err := args.validate(); err != nil {
 		return nil, fmt.Errorf("plugin %s: %w", name, lineError{err})
 	}
 	from := fetch.Parse(args.GuestURL)
-	p, err := h.start(ctx, name, from, args)
+	p, err := h.newPlugin(ctx, name, from, args)
+	if err != nil && h.ctx.Err() != nil {
+		err = errHostClosed
+	}
 	if err != nil {
 		return nil, fmt.Errorf("plugin %s: guest %s: %w", name, from, lineError{err})
 	}
 	return &Started{p}, nil
 }
 
-func (h *Host) start(ctx context.Context, name string, from fetch.Source, args Args) (*plugin, error) {
-	p, err := h.newPlugin(ctx, name, from, args)
-	if err != nil {
-		return nil, err
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		go p.Close() // which locks the host
-		return nil, errHostClosed
-	}
-	h.plugins[p] = struct{}{}
-	return p, nil
-}
+// Close stops the guest, as [Host.Close] stops all, and the plugin that was made of it.
+func (s *Started) Close() error { return s.p.Close() }
 
 var errHostClosed = errors.New("the host is closed")
 
@@ -166,7 +159,7 @@ func (s *Started) Describe() (d Description) {
 	}
 	slot := p.pool.acquire()
 	defer p.pool.release(slot)
-	if slot.provide() == nil {
+	if slot.provide(p.ctx) == nil {
 		d.Memory = int64(slot.instance.memory)
 	}
 	return d
@@ -182,12 +175,13 @@ func (h *Host) Fetch(ctx context.Context, args Args) ([]byte, error) {
 	return wasm, nil
 }
 
-// Close stops all guests that the Host has started. A start that is under way ends with an error
-// when it would have succeeded; to end it sooner, cancel its context.
+// Close stops all guests that the Host has started, and starts that are under way. It interrupts
+// calls, and waits for them to end. Its error names a guest that goes on, as one can that has no CallTimeout.
 func (h *Host) Close() error {
 	h.mu.Lock()
+	h.end()
 	plugins := h.plugins
-	h.plugins, h.closed = nil, true
+	h.plugins = nil
 	h.mu.Unlock()
 	var errs []error
 	for p := range plugins {

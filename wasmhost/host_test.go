@@ -94,10 +94,9 @@ func hanging(t *testing.T) (guestURL string, asked <-chan struct{}) {
 func TestHostThatFetchesHoldsUpNoOtherGuest(t *testing.T) {
 	guestURL, asked := hanging(t)
 	h := New(Options{Timeout: time.Hour})
-	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := h.Start(ctx, "Wasm", Args{GuestURL: guestURL})
+		_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: guestURL})
 		ended <- err
 	}()
 	testkit.EventuallyReceives(t, "the server is asked", asked)
@@ -105,11 +104,91 @@ func TestHostThatFetchesHoldsUpNoOtherGuest(t *testing.T) {
 		t.Error(err)
 	}
 	testkit.Must(t, errors.Join(h.Close(), h.Close()))
-	cancel(nil)
-	if err := testkit.EventuallyReceives(t, "the start ends", ended); !errors.Is(err, context.Canceled) {
+	if err := testkit.EventuallyReceives(t, "the start ends", ended); !errors.Is(err, errHostClosed) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless")}); !errors.Is(err, errHostClosed) {
 		t.Errorf("after the end: %v", err)
+	}
+}
+
+// starting starts a guest that loops at once, and returns when it does.
+func starting(ctx context.Context, t *testing.T, h *Host, config string) (ended <-chan error) {
+	started := make(chan error, 1)
+	go func() {
+		_, err := h.Start(ctx, "Wasm", Args{GuestURL: fileURLOf("endless_hook"), GuestConfig: config, CallTimeout: Timeout{time.Hour}})
+		started <- err
+	}()
+	testkit.EventuallyHolds(t, "the guest runs", func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		for p := range h.plugins {
+			return runs(p, config != "s")
+		}
+		return false
+	})
+	return started
+}
+
+// runs reports whether a call is under way, or else the start of an instance.
+func runs(p *plugin, call bool) bool {
+	p.pool.mu.Lock()
+	defer p.pool.mu.Unlock()
+	instances := 0
+	for range p.pool.watchdog.running.Range {
+		instances++
+	}
+	return len(p.pool.free) < p.pool.slots && (instances > 0) == call
+}
+
+func TestStartEndsWithItsContextOrItsHost(t *testing.T) {
+	for config, hook := range map[string]string{"s": "_start", "d": "decides_by", "e": "enqueue"} {
+		h := New(Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := starting(ctx, t, h, config)
+		cancel()
+		err := testkit.EventuallyReceives(t, "the start ends", ended)
+		if !strings.Contains(message(err), " error: context canceled") {
+			t.Errorf("%s, its context: %v", hook, err)
+		}
+		ended = starting(t.Context(), t, h, config)
+		testkit.Must(t, h.Close())
+		err = testkit.EventuallyReceives(t, "the start ends", ended)
+		if !errors.Is(err, errHostClosed) {
+			t.Errorf("%s, its host: %v", hook, err)
+		}
+	}
+}
+
+// The guest has one instance, and then another one that does not start.
+func TestPluginThatIsClosedWaitsForTheStartOfAnInstance(t *testing.T) {
+	pl := openWith(t, "endless_hook", Args{GuestConfig: "none", CallTimeout: Timeout{time.Hour}}, nil)
+	p := inside(pl)
+	for _, s := range p.pool.free {
+		s.drop()
+	}
+	p.pool.settings.Config = "s"
+	answered := make(chan *fwk.Status, 1)
+	go func() {
+		_, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web"))
+		answered <- status
+	}()
+	testkit.EventuallyHolds(t, "an instance is being started", func() bool { return runs(p, false) })
+	testkit.Must(t, p.Close())
+	status := testkit.EventuallyReceives(t, "the call ends", answered)
+	if !strings.HasSuffix(status.Message(), " error: the guest is closed") {
+		t.Errorf("got %v", status)
+	}
+}
+
+func TestStartedGuestCanBeClosed(t *testing.T) {
+	instances.Reset()
+	h := New(Options{})
+	started, err := h.Start(t.Context(), t.Name(), Args{GuestURL: fileURLOf("permit")})
+	testkit.Must(t, err)
+	testkit.Must(t, started.Close())
+	got := gathered(t)["scheduler_wasm_guest_instances{plugin=\""+t.Name()+"\"}"]
+	if got != "0" || len(h.plugins) != 0 {
+		t.Errorf("%s instances, %d plugins", got, len(h.plugins))
 	}
 }

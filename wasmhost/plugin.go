@@ -24,7 +24,7 @@ type plugin struct {
 	host   *Host
 	guest  *abi.Guest
 	args   Args
-	ctx    context.Context // of the start, for the values in it
+	ctx    context.Context // with the values of the start's; it ends when the plugin is closed
 	key    fwk.StateKey
 	events []fwk.ClusterEventWithHint
 
@@ -44,7 +44,7 @@ type plugin struct {
 	log       *guestLog
 	last      atomic.Pointer[cycle] // that was begun last
 	beginning sync.Mutex
-	stop      context.CancelFunc // ends the watch
+	stop      context.CancelCauseFunc // ends ctx
 }
 
 // errNoField is of a guest whose one answer would be remembered for all pods and nodes.
@@ -53,14 +53,18 @@ var errNoField = errors.New("wasm: decides_by: no field is declared: with the ki
 var errClosed = errors.New("the guest is closed")
 
 func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, args Args) (*plugin, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(h.ctx, cancel)()
 	guest, err := h.load(ctx, from, args)
 	if err != nil {
 		return nil, err
 	}
 	timeout := args.callTimeout()
+	lasting, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	p := &plugin{
 		name: name, url: from.String(), args: args, host: h, guest: guest, notRemembered: whyForgotten(guest),
-		ctx: context.WithoutCancel(ctx), key: naming.Key(name), log: &guestLog{plugin: name, url: from.String()},
+		ctx: lasting, stop: stop, key: naming.Key(name), log: &guestLog{plugin: name, url: from.String()},
 	}
 	p.sharing, p.whySharing = sharingOf(guest, args)
 	p.pool = &pool{
@@ -74,12 +78,22 @@ func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, ar
 	for _, counter := range []*metrics.CounterVec{traps, skipped} {
 		counter.WithLabelValues(name) // which is 0 until something happens
 	}
-	watched, stop := context.WithCancel(p.ctx)
-	p.stop = stop
 	if timeout > 0 {
-		go p.pool.watchdog.run(watched.Done(), timeout)
+		go p.pool.watchdog.run(p.ctx.Done(), timeout)
 	}
-	if err := p.startFirst(); err != nil {
+	h.mu.Lock()
+	if h.ctx.Err() == nil {
+		h.plugins[p] = struct{}{}
+	}
+	h.mu.Unlock()
+	err = p.startFirst(ctx)
+	if err == nil {
+		err = ctx.Err() // it may have ended without a call that lasts
+	}
+	if err == nil {
+		err = h.ctx.Err()
+	}
+	if err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
@@ -87,10 +101,10 @@ func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, ar
 
 // startFirst makes the first instance, so that a guest that cannot start does
 // not get as far as a pod.
-func (p *plugin) startFirst() error {
+func (p *plugin) startFirst(ctx context.Context) error {
 	s := p.pool.acquire()
 	defer p.pool.release(s)
-	if err := s.provide(); err != nil {
+	if err := s.provide(ctx); err != nil {
 		err = fmt.Errorf("failed to create a guest pool: %w", err)
 		trap := (*abi.Trap)(nil)
 		if errors.As(err, &trap) && trap.ExitCode == 1 {
@@ -98,6 +112,8 @@ func (p *plugin) startFirst() error {
 		}
 		return err
 	}
+	first := s.instance
+	defer context.AfterFunc(ctx, func() { first.Interrupt(context.Cause(ctx)) })()
 	var err error
 	if p.decidesBy, err = s.instance.DecidesBy(); err != nil {
 		return err
@@ -115,8 +131,8 @@ func (p *plugin) startFirst() error {
 
 func (p *plugin) Name() string { return p.name }
 
-// Close implements io.Closer. It ends calls that are under way. One that cannot be
-// interrupted is waited for; if it does not end, its guest is left as it is.
+// Close implements io.Closer. It ends calls and starts of instances that are under way, and waits
+// for them. If one does not end, which cannot be interrupted, the guest is left as it is.
 func (p *plugin) Close() error {
 	if p.pool.closed.Swap(true) {
 		return nil
@@ -125,7 +141,7 @@ func (p *plugin) Close() error {
 	if p.answers != nil {
 		p.answers.Close()
 	}
-	p.stop()
+	p.stop(errClosed)
 	defer p.log.close()
 	if !p.pool.end() {
 		return fmt.Errorf("plugin %s: guest %s is left behind: a call has not returned", p.name, p.url)

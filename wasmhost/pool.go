@@ -16,6 +16,7 @@ type pool struct {
 
 	mu    sync.Mutex
 	freed *sync.Cond
+	slots int
 	free  []*slot // the one that was used last at the end: its instance has seen most of the cycle
 
 	watchdog watchdog
@@ -41,6 +42,7 @@ type instance struct {
 // fill makes the slots.
 func (p *pool) fill(instances int) {
 	p.freed = sync.NewCond(&p.mu)
+	p.slots = instances
 	for range instances {
 		p.free = append(p.free, &slot{pool: p})
 	}
@@ -67,8 +69,8 @@ func (p *pool) release(s *slot) {
 	p.freed.Signal()
 }
 
-// provide sees to it that there is an instance.
-func (s *slot) provide() error {
+// provide sees to it that there is an instance. Its start ends when the context does.
+func (s *slot) provide(ctx context.Context) error {
 	p := s.pool
 	if s.instance != nil && !s.instance.Interrupted() { // as one can be whose long call has just ended
 		return nil
@@ -77,7 +79,7 @@ func (s *slot) provide() error {
 	if p.closed.Load() {
 		return errClosed
 	}
-	started, err := p.plugin.guest.Start(p.plugin.ctx, p.settings)
+	started, err := p.plugin.guest.Start(ctx, p.settings)
 	if err != nil {
 		return err
 	}
@@ -85,10 +87,6 @@ func (s *slot) provide() error {
 	p.watchdog.running.Store(s.instance, nil)
 	instances.WithLabelValues(p.plugin.name).Inc()
 	p.countMemory(s.instance)
-	if p.closed.Load() { // end may have looked before the instance was there
-		s.drop()
-		return errClosed
-	}
 	return nil
 }
 
@@ -117,20 +115,23 @@ func (p *pool) countMemory(i *instance) {
 // closePatience is how long end waits for calls.
 const closePatience = 5 * time.Second
 
-// end ends all instances of a pool that is closed, and the calls that are under way. It reports
-// false if a call that cannot be interrupted has not returned in time.
+// end ends all instances of a pool that is closed, and the calls that are under way: each has its
+// slot until it returns. It reports false if one has not returned in time, which cannot be interrupted.
 func (p *pool) end() bool {
 	deadline := time.Now().Add(closePatience)
-	for p.watchdog.interrupt(errClosed) > 0 { // again where an instance is busy, or moved meanwhile
-		if time.Now().After(deadline) {
-			return false
-		}
+	for {
+		p.watchdog.interrupt(errClosed) // again, since an instance may have been started meanwhile
 		p.mu.Lock()
-		for _, s := range p.free {
-			s.drop()
+		ended := len(p.free) == p.slots
+		if ended {
+			for _, s := range p.free {
+				s.drop()
+			}
 		}
 		p.mu.Unlock()
+		if ended || time.Now().After(deadline) {
+			return ended
+		}
 		time.Sleep(time.Millisecond)
 	}
-	return true
 }

@@ -17,13 +17,11 @@ type watchdog struct {
 // looksEach is how often it looks while a call may last.
 const looksEach = 4
 
-// interrupt ends all calls, and returns how many instances there are.
-func (w *watchdog) interrupt(why error) (n int) {
+// interrupt ends all calls.
+func (w *watchdog) interrupt(why error) {
 	for i := range w.running.Range {
 		i.(*instance).Interrupt(why)
-		n++
 	}
-	return n
 }
 
 // run watches until the plugin is closed.
