@@ -64,7 +64,7 @@ func New(_ context.Context, args runtime.Object, handle framework.Handle) (frame
 	}
 	return &Plugin{
 		policy: policy, handle: handle,
-		selectors: regex.NewCache(policy, cacheBytes), kinds: naming.NewMemo[struct{}](namedBytes, nil),
+		selectors: regex.NewCache(policy, cacheBytes), kinds: naming.NewMemo[struct{}](namedBytes, func(int, int64) {}),
 	}, nil
 }
 

@@ -40,8 +40,7 @@ type namedOf struct {
 	named *Named
 }
 
-// NewMemo makes a Memo of at most limit bytes. It reports each change of its size with its lock held;
-// sized may be nil.
+// NewMemo makes a Memo of at most limit bytes. It reports each change of its size with its lock held.
 func NewMemo[V any](limit int64, sized func(kinds int, bytes int64)) *Memo[V] {
 	return &Memo[V]{limit: limit, sized: sized, kinds: map[string]*list.Element{}}
 }
@@ -56,16 +55,6 @@ func (m *Memo[V]) Get(key []byte) *Kind[V] {
 	}
 	m.used.MoveToFront(known)
 	return known.Value.(*Kind[V])
-}
-
-// Peek is Get for one that only looks: the kind does not count as used.
-func (m *Memo[V]) Peek(key []byte) *Kind[V] {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if known, ok := m.kinds[string(key)]; ok {
-		return known.Value.(*Kind[V])
-	}
-	return nil
 }
 
 // Add adds a kind that takes so many bytes beside its key. It returns the one that is there, if
@@ -92,7 +81,7 @@ func (m *Memo[V]) Clear() {
 	for m.used.Len() > 0 {
 		m.dropOldest()
 	}
-	m.report()
+	m.sized(0, 0)
 }
 
 // Grew counts what a kind takes more. One that was dropped counts for nothing.
@@ -112,7 +101,7 @@ func (m *Memo[V]) count(k *Kind[V], bytes int64) {
 	for m.bytes > m.limit && m.used.Len() > 0 { // k itself may give way, too
 		m.dropOldest()
 	}
-	m.report()
+	m.sized(len(m.kinds), m.bytes)
 }
 
 func (m *Memo[V]) dropOldest() {
@@ -120,12 +109,6 @@ func (m *Memo[V]) dropOldest() {
 	delete(m.kinds, oldest.key)
 	oldest.dropped = true
 	m.bytes -= oldest.bytes
-}
-
-func (m *Memo[V]) report() {
-	if m.sized != nil {
-		m.sized(len(m.kinds), m.bytes)
-	}
 }
 
 // Named is which nodes of a list qualify, or nil where that is not known. Lists have numbers, which

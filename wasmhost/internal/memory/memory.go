@@ -83,7 +83,7 @@ func (c *Cache) About(pod *v1.Pod, list []fwk.NodeInfo) *About {
 // Peek is what is known about pods like this one, for one that only looks. It is nil where nothing is.
 func (c *Cache) Peek(pod *v1.Pod) *About {
 	var buffer [256]byte
-	known := c.memo.Peek(appendValues(buffer[:0], c.fields.Pod, &pod.ObjectMeta))
+	known := c.memo.Get(appendValues(buffer[:0], c.fields.Pod, &pod.ObjectMeta))
 	if known == nil {
 		return nil
 	}
