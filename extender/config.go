@@ -18,6 +18,8 @@ import (
 	logsjson "k8s.io/component-base/logs/json"
 	"k8s.io/klog/v2/textlogger"
 	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 )
 
 // Config is the whole configuration: defaults, a file, and flags, which take precedence in
@@ -145,7 +147,7 @@ const (
 func NewLogger(w io.Writer, format string, verbosity int) logr.Logger {
 	switch format {
 	case LogText:
-		return textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(w), textlogger.Verbosity(verbosity)))
+		return textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(printable.Writer(w)), textlogger.Verbosity(verbosity)))
 	case LogJSON:
 		logger, _ := logsjson.NewJSONLogger(logsapi.VerbosityLevel(verbosity), zapcore.Lock(zapcore.AddSync(w)), nil, nil)
 		return logger

@@ -26,3 +26,14 @@ func TestLoggerHasVerbosityAndCallersInBothFormats(t *testing.T) {
 		}
 	}
 }
+
+// An extender logs the pod's name of any request.
+func TestLogDoesNotControlTheTerminal(t *testing.T) {
+	for _, format := range []string{extender.LogText, extender.LogJSON} {
+		var out bytes.Buffer
+		extender.NewLogger(&out, format, 0).Error(errors.New("a\x1b[2J\nI1128"), "Answered", "pod", "a\x1b[2J\nI1128")
+		if strings.Contains(out.String(), "\x1b") || strings.Contains(out.String(), "\nI1128") {
+			t.Errorf("%s: %q", format, out.String())
+		}
+	}
+}

@@ -8,7 +8,6 @@ package kubectl
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -57,7 +57,7 @@ func Run(ctx context.Context, args []string, streams genericiooptions.IOStreams)
 	case errors.Is(err, errUnread):
 		return exitFailed
 	}
-	fmt.Fprintln(streams.ErrOut, "error:", err)
+	printable.Error(streams.ErrOut, "error", err)
 	if errors.As(err, &wrong) {
 		return exitMistakes
 	}

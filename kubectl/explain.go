@@ -16,6 +16,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
 	"wasmkwokwizardry.io/regex-scheduling/internal/lint"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -130,21 +131,21 @@ func some(names []string) string { return cmp.Or(report.Few(names), "none") }
 
 // write writes the explanation as text.
 func (e *explanation) write(out io.Writer) {
-	fmt.Fprintf(out, "Pod:      %s/%s\n", e.Namespace, e.Pod)
+	printable.Fprintf(out, "Pod:      %s/%s\n", e.Namespace, e.Pod)
 	for _, r := range rejecting {
 		if pattern, ok := e.Patterns[*e.policy.Key(r)]; ok {
-			fmt.Fprintf(out, "%-9s %s\n", strings.ToUpper(word(r)[:1])+word(r)[1:]+":", lint.Shown(pattern))
+			printable.Fprintf(out, "%-9s %s\n", strings.ToUpper(word(r)[:1])+word(r)[1:]+":", lint.Shown(pattern))
 		}
 	}
 	if len(e.Patterns) > 0 && !e.noNodes {
-		fmt.Fprintf(out, "Matches:  %d of %s: %s\n", len(e.Matches), report.Plural(e.Nodes, "node"), some(e.Matches))
+		printable.Fprintf(out, "Matches:  %d of %s: %s\n", len(e.Matches), report.Plural(e.Nodes, "node"), some(e.Matches))
 	}
-	fmt.Fprintf(out, "Verdict:  %s\n", e.Verdict)
+	printable.Fprintf(out, "Verdict:  %s\n", e.Verdict)
 	if e.Problem != "" {
-		fmt.Fprintf(out, "Problem:  %s\n", e.Problem)
+		printable.Fprintf(out, "Problem:  %s\n", e.Problem)
 	}
 	if e.Scheduler != "" {
-		fmt.Fprintf(out, "Message:  %s\n", e.Scheduler)
+		printable.Fprintf(out, "Message:  %s\n", e.Scheduler)
 	}
 	writeList(out, "The annotations may not mean what you expect:", e.Notes)
 	writeList(out, "Not checked:", e.NotRead)
@@ -156,7 +157,7 @@ func writeList(out io.Writer, head string, lines []string) {
 		fmt.Fprintln(out, head)
 	}
 	for _, line := range lines {
-		fmt.Fprintf(out, "  - %v\n", line)
+		printable.Fprintf(out, "  - %v\n", line)
 	}
 }
 

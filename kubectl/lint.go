@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/lint"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
@@ -158,7 +159,7 @@ func (o *options) printFindings(l *lint.Linter) error {
 		return o.print(append([]lint.Finding{}, l.Findings...)) // [], not null
 	}
 	for _, f := range l.Findings {
-		fmt.Fprintf(o.Out, "%s:%d:%d: %s: %s (%s)\n", f.File, f.Line, f.Column, severity(f), about(f), f.Rule)
+		printable.Fprintf(o.Out, "%s:%d:%d: %s: %s (%s)\n", f.File, f.Line, f.Column, severity(f), about(f), f.Rule)
 	}
 	fmt.Fprintf(o.ErrOut, "%s, %s\n", report.Plural(l.Patterns, "pattern"), report.Plural(len(l.Findings), "finding"))
 	return nil

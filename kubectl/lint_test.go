@@ -274,3 +274,14 @@ func TestLintOfAllPodsOfALargeCluster(t *testing.T) {
 		t.Errorf("exit status %d: %s%s", status, out, stderr)
 	}
 }
+
+// A manifest or a file's name from a stranger forges no line, and does not control the terminal.
+func TestFindingsArePrintable(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a\x1b[2J\nb.yaml")
+	testkit.Must(t, os.WriteFile(file, []byte(strings.Replace(pod(key+": '('"), "name: p", `name: "p\e[2J\nforged"`, 1)), 0o600))
+	status, out, errOut := run(t, "", "lint", file)
+	want := "a[2J; b.yaml:5:54: error: Pod p[2J; forged: annotation " + key + ": missing closing ): \"(\" (invalid-pattern)\n"
+	if status != exitMistakes || !strings.HasSuffix(out, want) || strings.Contains(out+errOut, "\x1b") {
+		t.Errorf("status %d: %q%q", status, out, errOut)
+	}
+}

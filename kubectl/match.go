@@ -12,6 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -75,10 +76,10 @@ func (o *options) printMatched(result matched) error {
 		return o.print(result)
 	}
 	for _, name := range result.Matches {
-		fmt.Fprintln(o.Out, name)
+		printable.Fprintf(o.Out, "%s\n", name)
 	}
 	for _, note := range result.Notes {
-		fmt.Fprintln(o.ErrOut, "note:", note)
+		printable.Fprintf(o.ErrOut, "note: %s\n", note)
 	}
 	fmt.Fprintf(o.ErrOut, "%d of %s\n", len(result.Matches), nodesMatch(result.Nodes))
 	return nil

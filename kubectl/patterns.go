@@ -14,6 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/lint"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -110,7 +111,7 @@ func (o *options) patterns(ctx context.Context) error {
 			}
 			fmt.Fprint(w, cell, "\t")
 		}
-		fmt.Fprintf(w, "%d\t%d\t%d\t%s\n", use.Nodes, use.Pods, use.Pending, use.Problem)
+		printable.Fprintf(w, "%d\t%d\t%d\t%s\n", use.Nodes, use.Pods, use.Pending, use.Problem)
 	}
 	return w.Flush()
 }

@@ -26,6 +26,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
@@ -56,11 +57,11 @@ func (o *options) why(ctx context.Context, name, replica string) error {
 	}
 	answer, err := o.askScheduler(ctx, client, pod, replica)
 	if err != nil {
-		fmt.Fprintf(o.ErrOut, "The scheduler cannot be asked: %v.\n", err)
+		printable.Fprintf(o.ErrOut, "The scheduler cannot be asked: %v.\n", err)
 		return o.explain(ctx, client, pod)
 	}
 	if len(answer.Attempts) == 0 {
-		fmt.Fprintln(o.ErrOut, answer.Verdict)
+		printable.Fprintf(o.ErrOut, "%s\n", answer.Verdict)
 		return o.explain(ctx, client, pod)
 	}
 	if o.output != "text" {

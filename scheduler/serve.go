@@ -27,6 +27,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 )
 
@@ -101,7 +102,7 @@ func record(informers informers.SharedInformerFactory, sched *scheduler.Schedule
 			others.Inc()
 		}
 	}
-	r.Attach(sched, func(url string) string { return url })
+	r.Attach(sched, printable.URL)
 	_, _ = informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(object any) {
 		if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
 			object = unknown.Obj

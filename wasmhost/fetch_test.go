@@ -45,7 +45,7 @@ func TestStartThatFailsNamesPluginURLAndCause(t *testing.T) {
 	} {
 		guestURL := serve(t, tt.handler)
 		err := startError(t, Args{GuestURL: strings.Replace(guestURL, "://", "://me:secret@", 1)})
-		want := "plugin Wasm: guest " + strings.Replace(guestURL, "://", "://me:xxxxx@", 1) + ": " + tt.want
+		want := "plugin Wasm: guest " + strings.Replace(guestURL, "://", "://xxxxx@", 1) + ": " + tt.want
 		if message(err) != want {
 			t.Errorf("got\n%v\nwant\n%s", err, want)
 		}

@@ -133,6 +133,7 @@ func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
 
 // Description is what the host makes of a guest.
 type Description struct {
+	URL              string            // of the guest, as it may be shown: without a password
 	Size             int               // of the module, in bytes
 	SHA256           [sha256.Size]byte // of the module
 	Exports, Imports []string          // functions; imported ones by module
@@ -148,7 +149,7 @@ type Description struct {
 func (s *Started) Describe() (d Description) {
 	p := s.p
 	d = Description{
-		Size: p.guest.Size, SHA256: p.guest.SHA256,
+		URL: p.url, Size: p.guest.Size, SHA256: p.guest.SHA256,
 		NotRemembered: p.notRemembered, Instances: p.sharing.instances(), WhyInstances: p.whySharing,
 	}
 	d.Exports, d.Imports = p.guest.Functions()

@@ -1,6 +1,6 @@
 package wasmhost
 
-import "wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/printable"
+import "wasmkwokwizardry.io/regex-scheduling/internal/printable"
 
 // maxLine is how much of an error a person gets to see, in bytes.
 const maxLine = 1024

@@ -13,6 +13,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 )
 
@@ -52,7 +53,7 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	if err := cmd.Execute(); err != nil {
-		fmt.Fprintf(stderr, "extender: %v\n", err)
+		printable.Error(stderr, "extender", err)
 		return cli.StatusUsage
 	}
 	return status

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 )
 
 // drain is how long the transfers in flight get after the stop.
@@ -35,7 +36,7 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(stderr, "static-webserver: %v\n", err)
+	printable.Error(stderr, "static-webserver", err)
 	if errors.As(err, new(cli.UsageError)) {
 		return cli.StatusUsage
 	}

@@ -13,6 +13,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
@@ -83,7 +84,7 @@ func (s *Simulator) resolve(text []byte) (config *kubescheduler.Configuration, t
 	// With kube-scheduler's limit of 50 requests a second thousands of pods would take
 	// minutes, and the API server here has nothing else to do.
 	config.Default("clientConnection", map[string]any{"qps": 5000.0, "burst": 5000.0})
-	return config, func(url string) string { return cmp.Or(written[url], url) }, nil
+	return config, func(url string) string { return printable.URL(cmp.Or(written[url], url)) }, nil
 }
 
 // WhatIf is the function WhatIf with the plugins of this simulator.

@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 )
 
 // How many warnings a person is shown in a while. The kubelets try again what
@@ -47,6 +49,6 @@ func (w *warnings) Write(warning []byte) (int, error) {
 		fmt.Fprintf(w.to, "warning: %d more warnings were omitted\n", w.omitted)
 		w.omitted = 0
 	}
-	_, err := fmt.Fprintln(w.to, "warning:", strings.Join(strings.Fields(string(warning)), " "))
+	_, err := fmt.Fprintln(w.to, "warning:", printable.Whole(strings.Join(strings.Fields(string(warning)), " ")))
 	return len(warning), err
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
@@ -35,7 +36,7 @@ func Main(options ...app.Option) {
 func run(host *wasmhost.Host, args []string, stdout, stderr io.Writer, options ...app.Option) int {
 	plugins, err := scheduler.Registry(options...)
 	if err != nil {
-		fmt.Fprintln(stderr, "kube-scheduler:", err)
+		printable.Error(stderr, "kube-scheduler", err)
 		return 1
 	}
 	cmd := scheduler.NewCommand(host, plugins)

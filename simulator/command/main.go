@@ -19,6 +19,7 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/capture"
@@ -44,7 +45,7 @@ func Main(options ...app.Option) {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, options ...app.Option) int {
 	plugins, err := kubescheduler.Registry(options...)
 	if err != nil {
-		fmt.Fprintln(stderr, "simulator:", err)
+		printable.Error(stderr, "simulator", err)
 		return cli.StatusUsage
 	}
 	cmd := newSimulator(plugins)
@@ -54,7 +55,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, options .
 	if err = cmd.ExecuteContext(ctx); err == nil {
 		return 0
 	}
-	fmt.Fprintln(stderr, "simulator:", err)
+	printable.Error(stderr, "simulator", err)
 	var interrupted interruptedError
 	if errors.As(err, &interrupted) {
 		return statusInterrupted

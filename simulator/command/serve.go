@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/api"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page"
@@ -148,7 +149,7 @@ func (o *options) importFirst(ctx context.Context, s *simulator.Simulator, out i
 		}
 		return err
 	}
-	fmt.Fprintf(out, "         this is %s\n", o.objects.Source)
+	printable.Fprintf(out, "         this is %s\n", o.objects.Source)
 	list(out, "not imported", rejected)
 	list(out, "note", o.notices)
 	return nil
@@ -194,7 +195,7 @@ func withFlag(err error, cfg simulator.Config) error {
 type warnings struct{ to io.Writer }
 
 func (w warnings) Write(line []byte) (int, error) {
-	_, err := fmt.Fprintf(w.to, "simulator: %s", line)
+	_, err := fmt.Fprintf(w.to, "simulator: %s\n", printable.Whole(string(line)))
 	return len(line), err
 }
 

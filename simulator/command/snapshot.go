@@ -19,6 +19,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/anonymize"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/capture"
@@ -88,13 +89,13 @@ func write(s *snapshot.Snapshot, file string, stdout, errOut io.Writer) error {
 	if err := atomicfile.Write(file, text); err != nil {
 		return fmt.Errorf("write %s: %w", file, err)
 	}
-	fmt.Fprintf(errOut, "%s: %s, %d nodes, %d pods, %d objects\n", file, s.Source, len(s.Nodes), len(s.Pods), s.Objects())
+	printable.Fprintf(errOut, "%s: %s, %d nodes, %d pods, %d objects\n", file, s.Source, len(s.Nodes), len(s.Pods), s.Objects())
 	return nil
 }
 
 func list(out io.Writer, word string, notices []snapshot.Notice) {
 	for _, notice := range notices {
-		fmt.Fprintf(out, "         %s: %s\n", word, notice)
+		printable.Fprintf(out, "         %s: %s\n", word, notice)
 	}
 }
 

@@ -6,13 +6,13 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 )
 
 // errNotAsWanted was reported by what is printed already.
@@ -27,7 +27,7 @@ func logTo(out io.Writer) {
 			panic(err)
 		}
 	}
-	klog.SetOutput(out)
+	klog.SetOutput(printable.Writer(out))
 }
 
 // Run carries out the command and returns its exit status: 0, 1 where a pod finds no
@@ -51,7 +51,7 @@ func Run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	case errors.Is(err, errNotAsWanted):
 		return 1
 	default:
-		fmt.Fprintf(errOut, "guest: %v\n", err)
+		printable.Error(errOut, "guest", err)
 		return 2
 	}
 }

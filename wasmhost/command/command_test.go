@@ -200,3 +200,29 @@ func TestInspectShowsWhatTheHostMakesOfAGuest(t *testing.T) {
 		}
 	}
 }
+
+// Nothing of a guest, a file or a URL controls the terminal, forges a row, or shows a password.
+func TestWhatOthersWroteIsPrintable(t *testing.T) {
+	forged, err := filepath.Abs(guests + "forged.wasm")
+	testkit.Must(t, err)
+	inFolder(t, map[string]string{
+		"nodes.yaml":  "apiVersion: v1\nkind: Node\nmetadata: {name: \"n\\e[2J\\nn2  Success\"}\n",
+		"secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: \"a\\e[2J\\nguest: fine\"}\n",
+	})
+	for args, want := range map[string]string{
+		"inspect " + forged:                                           "exports     a[2J; size        1 byte, decides_by, filter\n",
+		"run " + forged + " --nodes nodes.yaml":                       "NODE                SCORE   VERDICT\nn[2J; n2  Success           Success\n",
+		"run " + forged + " --nodes secret.yaml":                      "guest: secret.yaml: Secret a[2J\n  guest: fine: neither a pod nor a node\n",
+		"inspect oci://me:secret@ghcr.io/x:1":                         "guest: plugin Guest: guest oci://…: the URL must be oci://registry/name:tag",
+		"inspect oci://me:sec/ret@ghcr.io/x:1":                        "guest oci://…: the URL must be",
+		"inspect HTTPS://me:secret@example.com/x":                     "guest HTTPS://…: the URL must begin with https://",
+		"inspect https://me:se/cret@example.com/x":                    "guest https://…: not a valid URL: write special characters of a password as %XX\n",
+		"inspect http://me:secret@127.0.0.1:1/guest.wasm?token=1#key": "guest http://xxxxx@127.0.0.1:1/guest.wasm?xxxxx#xxxxx: dial tcp",
+	} {
+		_, out, errOut := try(t, strings.Fields(args)...)
+		said := out + errOut
+		if !strings.Contains(said, want) || strings.Contains(said, "\x1b") || strings.Contains(said, "secret@") || strings.Contains(said, "cret@") || strings.Contains(said, "token") {
+			t.Errorf("%s: no %q in\n%q", args, want, said)
+		}
+	}
+}

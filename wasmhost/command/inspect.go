@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
@@ -42,7 +43,7 @@ func inspect(ctx context.Context, out io.Writer, args wasmhost.Args) (err error)
 	d := started.Describe()
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, line := range [][2]string{
-		{"guest", args.GuestURL},
+		{"guest", d.URL},
 		{"size", fmt.Sprintf("%d bytes", d.Size)},
 		{"sha256", fmt.Sprintf("%x", d.SHA256)},
 		{"exports", strings.Join(d.Exports, ", ")},
@@ -53,7 +54,7 @@ func inspect(ctx context.Context, out io.Writer, args wasmhost.Args) (err error)
 		{"start", took.Round(time.Millisecond).String()},
 		{"memory", fmt.Sprintf("%.1f MiB for each instance", float64(d.Memory)/(1<<20))},
 	} {
-		fmt.Fprintf(table, "%s\t%s\n", line[0], line[1])
+		printable.Fprintf(table, "%s\t%s\n", line[0], line[1])
 	}
 	return table.Flush()
 }

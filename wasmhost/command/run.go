@@ -19,6 +19,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
@@ -72,7 +73,7 @@ func ask(ctx context.Context, out io.Writer, q question) (left []string, rejecte
 	state := framework.NewCycleState()
 	named, status, _ := scheduler.RunPreFilterPlugins(ctx, state, q.pod)
 	if !status.IsSuccess() {
-		fmt.Fprintf(out, "PreFilter: %s\n", inWords(status))
+		printable.Fprintf(out, "PreFilter: %s\n", inWords(status))
 		return nil, false, nil
 	}
 	var passed []fwk.NodeInfo
@@ -110,7 +111,7 @@ func printNodes(out io.Writer, nodes []*v1.Node, scores map[string]int64, verdic
 		if ok {
 			shown = fmt.Sprint(score)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\n", node.Name, shown, verdicts[node.Name])
+		printable.Fprintf(table, "%s\t%s\t%s\n", node.Name, shown, verdicts[node.Name])
 	}
 	return table.Flush()
 }
@@ -123,7 +124,7 @@ func askAboutBest(ctx context.Context, out io.Writer, exports []string, plugin f
 	var status *fwk.Status
 	if slices.Contains(exports, "reserve") {
 		status = plugin.(fwk.ReservePlugin).Reserve(ctx, state, pod, node)
-		fmt.Fprintf(out, "Reserve on %s: %s\n", node, inWords(status))
+		printable.Fprintf(out, "Reserve on %s: %s\n", node, inWords(status))
 	}
 	if status.IsSuccess() && slices.Contains(exports, "permit") {
 		var wait time.Duration
@@ -132,7 +133,7 @@ func askAboutBest(ctx context.Context, out io.Writer, exports []string, plugin f
 		if status.IsWait() {
 			atMost = fmt.Sprintf(", for %s at most", wait)
 		}
-		fmt.Fprintf(out, "Permit on %s: %s%s\n", node, inWords(status), atMost)
+		printable.Fprintf(out, "Permit on %s: %s%s\n", node, inWords(status), atMost)
 	}
 	rejected = !status.IsSuccess() && !status.IsWait()
 	if rejected && slices.Contains(exports, "unreserve") {
@@ -179,7 +180,7 @@ func compare(errOut io.Writer, left, expected []string) error {
 type printEvents struct{ out io.Writer }
 
 func (p printEvents) Eventf(_, _ runtime.Object, kind, reason, action, note string, args ...any) {
-	fmt.Fprintf(p.out, "event: %s %s %s: %s\n", kind, reason, action, fmt.Sprintf(note, args...))
+	printable.Fprintf(p.out, "event: %s %s %s: %s\n", kind, reason, action, fmt.Sprintf(note, args...))
 }
 
 func (p printEvents) WithLogger(klog.Logger) events.EventRecorderLogger { return p }

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 )
 
 // The values of Better.
@@ -70,10 +71,8 @@ var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 func (c Config) Validate() error {
 	u, err := url.Parse(c.URL)
 	switch {
-	case err != nil:
-		return fmt.Errorf("url: %w", err)
-	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return fmt.Errorf("url: %q: must be http(s)://host[:port][/prefix], with nothing after it and no password in it", u.Redacted())
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return fmt.Errorf("url: %q: must be http(s)://host[:port][/prefix], with nothing after it and no password in it", printable.URL(c.URL))
 	case c.Query != "" && c.Measure != "":
 		return errors.New("query: cannot be set together with measure")
 	case c.Measure != "" && queries[c.Measure] == "":

@@ -12,8 +12,9 @@ func defaults() Config { return Default() }
 func TestConfigIsValidated(t *testing.T) {
 	for want, change := range map[string]func(*Config){
 		`url: "ftp://a": must be http(s)`:                     func(c *Config) { c.URL = "ftp://a" },
-		`url: "http://user:xxxxx@a": must be`:                 func(c *Config) { c.URL = "http://user:secret@a" },
-		`url: "http://a?b=c": must be`:                        func(c *Config) { c.URL = "http://a?b=c" },
+		`url: "http://…": must be`:                            func(c *Config) { c.URL = "http://user:sec/ret@a" },
+		`url: "http://xxxxx@a": must be`:                      func(c *Config) { c.URL = "http://user:secret@a" },
+		`url: "http://a?xxxxx": must be`:                      func(c *Config) { c.URL = "http://a?b=c" },
 		"query: cannot be set together with measure":          func(c *Config) { c.Query, c.Measure = "up", "cpu" },
 		`measure: "disk": must be cpu or memory`:              func(c *Config) { c.Measure = "disk" },
 		`nodeLabel: "a-b": must be the name`:                  func(c *Config) { c.NodeLabel = "a-b" },

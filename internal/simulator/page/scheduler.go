@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
@@ -79,7 +80,7 @@ func configTitle(config []byte) string {
 			parts = append(parts, pluginsOf(profile)...)
 		}
 		for _, e := range read.Extenders {
-			parts = append(parts, e.URLPrefix)
+			parts = append(parts, printable.URL(e.URLPrefix))
 		}
 	}
 	return cmp.Or(strings.Join(parts, ", "), "own configuration")

@@ -28,6 +28,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/utils/ptr"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -77,7 +78,7 @@ func Read(ctx context.Context, o Options) (*snapshot.Snapshot, error) {
 		return nil, fmt.Errorf("kubeconfig %s: %w", o.Kubeconfig, err)
 	}
 	s := &snapshot.Snapshot{Source: &snapshot.Source{
-		Cluster: name, Server: config.Host, Taken: metav1.Now().Rfc3339Copy(), NodeSelector: o.NodeSelector,
+		Cluster: name, Server: printable.URL(config.Host), Taken: metav1.Now().Rfc3339Copy(), NodeSelector: o.NodeSelector,
 	}}
 	version, err := client.Discovery().ServerVersion()
 	if err == nil { // else the lists will say what is wrong

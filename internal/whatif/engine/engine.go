@@ -31,6 +31,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/controllers"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
@@ -179,7 +180,7 @@ func (e *Engine) wrap(o Options) {
 	sched := e.Scheduler
 	shown := o.Shown
 	if shown == nil {
-		shown = func(url string) string { return url }
+		shown = printable.URL
 	}
 	for i, extender := range sched.Extenders {
 		if extender.IsBinder() {

@@ -59,11 +59,11 @@ func TestExtenderThatDoesNotAnswerIsSaid(t *testing.T) {
 		gone := httptest.NewServer(nil)
 		gone.Close()
 		e := over(t, read(t, "nodes:\n"+node("n1", "2")+node("n2", "2")+"pods:\n"+pod("a", "", "1", "")), func(o *Options) {
-			o.Config, _ = ours.Read([]byte(unmodified + `extenders: [{urlPrefix: "` + gone.URL + `", filterVerb: filter` + more + "}]\n"))
+			o.Config, _ = ours.Read([]byte(unmodified + `extenders: [{urlPrefix: "` + strings.Replace(gone.URL, "://", "://me:secret@", 1) + `", filterVerb: filter` + more + "}]\n"))
 		})
 		outcomes(t, e)
 		got := strings.Join(e.Unanswered(), "")
-		if !strings.HasPrefix(got, "extender "+gone.URL+" did not answer: dial tcp ") {
+		if !strings.HasPrefix(got, "extender "+strings.Replace(gone.URL, "://", "://xxxxx@", 1)+" did not answer: dial tcp ") {
 			t.Errorf("%s: got %q", more, got)
 		}
 	}

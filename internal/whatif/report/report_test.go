@@ -106,3 +106,15 @@ func TestReportsInEveryFormat(t *testing.T) {
 		"<td colspan=\"2\">none\tat all</td>", "And 3 more", "<li>web: 1 of 2<ul><li>1 pod: no room</li></ul></li>",
 	)
 }
+
+func TestTextDoesNotControlTheTerminal(t *testing.T) {
+	hostile := "a\x1b[2J\u009b2J\nb\x00"
+	r := Report{Answer: hostile, Sections: []Section{{Text: []string{hostile}, Rows: [][]string{{hostile}, {hostile}}, List: []Item{{hostile, []string{hostile}}}}}}
+	for _, format := range []string{"table", "markdown"} {
+		var out bytes.Buffer
+		testkit.Must(t, Write(&out, format, nil, r))
+		if strings.ContainsAny(out.String(), "\x1b\u009b\x00") || strings.Contains(out.String(), "\nb") {
+			t.Errorf("%s: %q", format, out.String())
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 )
 
 // style is how a format writes the parts of a report.
@@ -36,8 +37,8 @@ var markdown = style{
 	left: "| ", cell: " | ", right: " |", item: "- ", line: "  - ", all: "the JSON",
 }
 
-// oneLine is a text without line breaks and tabs, which end rows and cells.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+// oneLine is a text without line breaks and tabs, which end rows and cells, and without what controls a terminal.
+func oneLine(text string) string { return printable.Whole(strings.Join(strings.Fields(text), " ")) }
 
 // marks are what Markdown takes for more than itself within a line: emphasis, code, links, tags,
 // entities, tables, and strikethrough.

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
@@ -109,12 +110,13 @@ func (s *Setup) addExtender(extender *config.Extender) {
 		return // of two structs with the same fields
 	}
 	is := values(typed)
-	if another, ok := s.Verdicts[extender.URLPrefix]; ok {
+	shown := printable.URL(extender.URLPrefix)
+	if another, ok := s.Verdicts[shown]; ok {
 		is.Values = map[string]string{"extenders of this URL": fmt.Sprint(another.Values, is.Values)}
 	}
-	s.Verdicts[extender.URLPrefix], s.Scores[extender.URLPrefix] = is, is
+	s.Verdicts[shown], s.Scores[shown] = is, is
 	if extender.PreemptVerb != "" {
-		s.Preempts = append(s.Preempts, extender.URLPrefix)
+		s.Preempts = append(s.Preempts, shown)
 	}
 }
 
@@ -145,6 +147,9 @@ func (s *Settings) flatten(path string, value any) {
 			s.flatten(strings.TrimPrefix(path+"."+name, "."), field)
 		}
 	case string:
+		if path == "guestURL" || path == "urlPrefix" {
+			value = printable.URL(value)
+		}
 		s.Values[path] = value
 	default:
 		raw, _ := json.Marshal(value) // which came from JSON

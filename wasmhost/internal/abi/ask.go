@@ -4,7 +4,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/printable"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 )
 
 // Message is what can be handed to a guest in protobuf, as the types of

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/printable"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 )
 
 // What a guest may hand over. The host's memory is not bounded by the guest's: 200 MiB

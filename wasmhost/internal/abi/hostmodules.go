@@ -11,7 +11,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/printable"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 )
 
 // hostFunction is a function that guests import. When it is called, stack holds the

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tetratelabs/wazero/sys"
 
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/printable"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 )
 
 // Trap is the error of a call or a start that failed: the guest trapped, exited, or ran

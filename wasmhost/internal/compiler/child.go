@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/child"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/printable"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 )
 
 // inChild says that this program calls [InChild] first, and so can be its own child.

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/printable"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 )
 
 // Fetcher fetches guests.
@@ -93,6 +93,9 @@ func readFile(path string, limit int64) ([]byte, error) {
 }
 
 func (f Fetcher) download(ctx context.Context, from Source, limit int64) ([]byte, error) {
+	if from.err != nil && strings.Contains(from.rest, "@") { // the cause may quote a part of a password
+		return nil, errors.New("not a valid URL: write special characters of a password as %XX")
+	}
 	if from.err != nil {
 		return nil, errors.Unwrap(from.err) // without the URL, which the line that this ends up in has
 	}
@@ -219,31 +222,15 @@ func Parse(guestURL string) Source {
 	s.scheme, s.rest, _ = strings.Cut(guestURL, "://")
 	s.url, s.err = url.Parse(guestURL)
 	switch {
-	case s.scheme != "http" && s.scheme != "https": // a path or an image, which may look like no URL
+	case s.scheme == "http" || s.scheme == "https":
+		s.shown = printable.URL(guestURL)
+	case s.scheme == "file" || isImage(s.rest) || !strings.Contains(guestURL, "@"): // which may look like no URL
 		s.shown = printable.Line(guestURL, maxShown)
-	case s.err != nil:
-		s.shown = s.scheme + "://…"
-	default:
-		s.shown = redacted(*s.url)
+	default: // it may have a password
+		s.shown = printable.Line(strings.TrimSuffix(s.scheme, guestURL)+"://…", maxShown)
 	}
 	return s
 }
 
 // String is the URL without the secrets that it may carry.
 func (s Source) String() string { return s.shown }
-
-// redacted hides what may be a secret: a password, a user alone, as tokens are
-// given, the query and the fragment.
-func redacted(u url.URL) string {
-	_, named := u.User.Password()
-	if u.User != nil && !named {
-		u.User = url.User("xxxxx")
-	}
-	if u.RawQuery != "" {
-		u.RawQuery = "xxxxx"
-	}
-	if u.Fragment != "" {
-		u.Fragment, u.RawFragment = "xxxxx", ""
-	}
-	return u.Redacted()
-}

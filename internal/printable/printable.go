@@ -1,0 +1,120 @@
+// Package printable makes lines for terminals, logs and events of what a guest, a server, a
+// file or an object has. They have no password of a URL.
+package printable
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Line makes one printable line of a text: it joins lines by "; ", drops what could
+// control a terminal, and cuts what is beyond that many bytes, with "…" in its place.
+func Line(text string, most int) string {
+	text = userinfo.ReplaceAllString(text, "://xxxxx@")
+	if len(text) <= most && isLine(text) {
+		return text
+	}
+	const ellipsis = "…"
+	cut := len(text) > 4*most // however much of it is dropped
+	text = text[:min(len(text), 4*most)]
+	var parts []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(strings.Map(printable, line))
+		if line != "" {
+			parts = append(parts, line)
+		}
+	}
+	line := strings.Join(parts, "; ")
+	if cut || len(line) > most {
+		line = strings.ToValidUTF8(line[:min(len(line), most-len(ellipsis))], "") + ellipsis
+	}
+	return line
+}
+
+// userinfo is the user of a URL, and the password.
+var userinfo = regexp.MustCompile(`://[^/\s"']*@`)
+
+// Whole is Line for a text of any length.
+func Whole(text string) string { return Line(text, 4*len(text)) }
+
+// Fprintf is fmt.Fprintf, but of each text, error and fmt.Stringer among the arguments it writes one printable line.
+func Fprintf(w io.Writer, format string, args ...any) {
+	shown := make([]any, len(args))
+	for i, arg := range args {
+		switch arg.(type) {
+		case string, error, fmt.Stringer:
+			arg = Whole(fmt.Sprint(arg))
+		}
+		shown[i] = arg
+	}
+	fmt.Fprintf(w, format, shown...)
+}
+
+// Error prints an error of a program, each line of it indented but the first.
+func Error(w io.Writer, program string, err error) {
+	lines := strings.Split(err.Error(), "\n")
+	for i, line := range lines {
+		lines[i] = Whole(line)
+	}
+	fmt.Fprintf(w, "%s: %s\n", program, strings.Join(lines, "\n  "))
+}
+
+// Writer is for logs, whose values may have several lines: it drops what could control a terminal.
+func Writer(to io.Writer) io.Writer { return writer{to} }
+
+type writer struct{ to io.Writer }
+
+func (w writer) Write(text []byte) (int, error) {
+	_, err := w.to.Write(bytes.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, text))
+	return len(text), err
+}
+
+// URL hides what may be a secret in a URL: the user, who may be a token, the password, the query and the
+// fragment. Of what is not a URL it shows what is before "://".
+func URL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		scheme, _, _ := strings.Cut(text, "://")
+		return Whole(scheme) + "://…"
+	}
+	if u.User != nil {
+		u.User = url.User("xxxxx")
+	}
+	if u.RawQuery != "" {
+		u.RawQuery = "xxxxx"
+	}
+	if u.Fragment != "" {
+		u.Fragment, u.RawFragment = "xxxxx", ""
+	}
+	return u.String()
+}
+
+func isLine(text string) bool {
+	for i, r := range text {
+		if !unicode.IsPrint(r) || r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)) {
+			return false
+		}
+	}
+	return strings.TrimSpace(text) == text
+}
+
+func printable(r rune) rune {
+	switch {
+	case r == '\t':
+		return ' '
+	case unicode.IsPrint(r):
+		return r
+	}
+	return -1
+}
