@@ -203,6 +203,7 @@ func (i *importing) adapt(ctx context.Context, obj Object) {
 		}
 		obj.Spec.HealthCheckNodePort = 0
 	case *v1.Pod:
+		obj.Spec.EphemeralContainers = nil // which no new pod may have
 		// Its job, which is here, has yet to count its end: the controller takes the
 		// finalizer away from the pods that it has counted.
 		owner := metav1.GetControllerOf(obj)

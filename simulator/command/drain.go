@@ -23,6 +23,7 @@ type removal struct {
 	trial
 	options                             drain.Options
 	selector, podSelector, zone, prices string
+	workers                             bool // all nodes but those of the control plane
 }
 
 func newDrain(plugins frameworkruntime.Registry) *cobra.Command {
@@ -59,12 +60,13 @@ func exactlyOne(given ...bool) bool {
 }
 
 func newShrink(plugins frameworkruntime.Registry) *cobra.Command {
-	r := &removal{trial: trial{plugins: plugins}, selector: "!node-role.kubernetes.io/control-plane"}
+	r := &removal{trial: trial{plugins: plugins}}
 	cmd := whatIfCommand(&cobra.Command{
 		Use:   "shrink {--cluster FILE | --kubeconfig FILE}",
 		Short: "Find nodes that a cluster does not need",
 		Long: `Find nodes that a cluster does not need, by draining nodes in a copy of it, the emptiest first. A node can go
-if every pod is scheduled again. The search is greedy: another order may find more.
+if every pod is scheduled again. The search is greedy: another order may find more. Nodes of the control plane are
+looked at only if --selector selects them.
 
 The exit status is 0 if nodes can go, 1 if none can, and 2 if there is no result.`,
 		Example: `  # Find nodes that can go, and what that saves
@@ -73,7 +75,10 @@ The exit status is 0 if nodes can go, 1 if none can, and 2 if there is no result
   # Look at the nodes of a pool only
   simulator shrink -l pool=old --cluster cluster.yaml`,
 		Args: cobra.NoArgs,
-	}, func(cmd *cobra.Command, _ []string) error { return r.run(cmd, nil, drain.Shrink) })
+	}, func(cmd *cobra.Command, _ []string) error {
+		r.workers = r.selector == ""
+		return r.run(cmd, nil, drain.Shrink)
+	})
 	r.add(cmd.Flags())
 	cmd.Flags().StringVar(&r.prices, "prices", "", "file with the prices of nodes, by instance type or by another label")
 	return cmd
@@ -134,6 +139,13 @@ func (r *removal) choose(names []string) (err error) {
 		matches := func(pod v1.Pod) bool { return pod.Spec.NodeName != "" && o.Pods.Matches(labels.Set(pod.Labels)) }
 		if !slices.ContainsFunc(o.Cluster.Pods, matches) {
 			return fmt.Errorf("--pod-selector %s: no pod that has a node matches", r.podSelector)
+		}
+		return nil
+	}
+	if r.workers {
+		o.Nodes = slices.Sorted(slices.Values(drain.Workers(o.Cluster)))
+		if len(o.Nodes) == 0 {
+			return errors.New("no node may go: without --selector, those of the control plane may not")
 		}
 		return nil
 	}

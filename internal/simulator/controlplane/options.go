@@ -9,6 +9,8 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 	"k8s.io/kubernetes/pkg/controlplane/reconcilers"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/serviceaccount"
 )
 
 // Addresses inside the imagined cluster. Nothing routes them. Package kubelets gives
@@ -20,7 +22,7 @@ const serviceCIDR = "10.96.0.0/16"
 var missingControllers = []string{
 	// Demands a service account in each namespace before a pod may be made
 	// there, which a controller creates moments later, and mounts a token into
-	// each pod. No container here would read it.
+	// each pod. No container here would read it. Package serviceaccount has the rest of it.
 	"ServiceAccount",
 	// Taints new nodes not-ready until the node lifecycle controller has seen that they are
 	// ready. Without capacity no pod fits a node before that anyway.
@@ -57,6 +59,9 @@ func apiServerOptions(ca *authority, etcd string, listener net.Listener) *option
 	s.ServiceAccountSigningKeyFile = ca.file(accountsKey)
 	s.Authorization.Modes = []string{"Node", "RBAC"}
 	s.Admission.GenericAdmission.DisablePlugins = missingControllers
+	serviceaccount.Register(s.Admission.GenericAdmission.Plugins)
+	s.Admission.GenericAdmission.RecommendedPluginOrder = append([]string{serviceaccount.PluginName}, s.Admission.GenericAdmission.RecommendedPluginOrder...)
+	s.AllowPrivileged = true // as all common distributions have it
 
 	// One user, one machine: no one to be fair between, and simulations come in
 	// bursts of thousands of requests.

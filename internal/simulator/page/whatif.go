@@ -143,11 +143,18 @@ func (p *page) removed(result *drain.Result, force bool) (f found) {
 	return f
 }
 
-// chosen is a node of a cluster, or the ones whose labels a selector matches.
+// chosen is a node of a cluster, or the ones whose labels a selector matches, or without it all but those of the control plane.
 func chosen(cluster *snapshot.Snapshot, node, selector string) (names []string, err error) {
 	which, err := labels.Parse(selector)
 	if err != nil {
 		return nil, err
+	}
+	if node == "" && selector == "" {
+		names = drain.Workers(cluster)
+		if len(names) == 0 {
+			return nil, errors.New("no node may go: without a selector, those of the control plane may not")
+		}
+		return names, nil
 	}
 	for _, one := range cluster.Nodes {
 		if one.Name == node || node == "" && which.Matches(labels.Set(one.Labels)) {
@@ -155,7 +162,7 @@ func chosen(cluster *snapshot.Snapshot, node, selector string) (names []string, 
 		}
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("there is no such node: %s", cmp.Or(node, selector, "the cluster is empty"))
+		return nil, fmt.Errorf("there is no such node: %s", cmp.Or(node, selector))
 	}
 	return names, nil
 }

@@ -26,6 +26,7 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/resource/install"
 	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
 	_ "k8s.io/kubernetes/pkg/apis/storage/install"
+	"k8s.io/kubernetes/pkg/capabilities"
 	"k8s.io/kubernetes/pkg/registry/apps/daemonset"
 	"k8s.io/kubernetes/pkg/registry/apps/deployment"
 	"k8s.io/kubernetes/pkg/registry/apps/replicaset"
@@ -44,17 +45,22 @@ import (
 	"k8s.io/kubernetes/plugin/pkg/admission/priority"
 	"k8s.io/kubernetes/plugin/pkg/admission/runtimeclass"
 	"k8s.io/kubernetes/plugin/pkg/admission/storage/storageclass/setdefault"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/serviceaccount"
 )
 
+// Privileged containers are allowed, as the API servers of all common distributions have it (--allow-privileged).
+func init() { capabilities.Setup(true, 0) }
+
 // admitting are the admission plugins that decide on what scheduling depends on, in an API
-// server's order. The ones that need controllers that are not here, such as service
-// accounts, are not among them.
+// server's order. The ones that need controllers that are not here are not among them.
 var admitting = []struct {
 	name     string
 	register func(*admission.Plugins)
 }{
 	{lifecycle.PluginName, lifecycle.Register},
 	{limitranger.PluginName, limitranger.Register},
+	{serviceaccount.PluginName, serviceaccount.Register},
 	{priority.PluginName, priority.Register},
 	{defaulttolerationseconds.PluginName, defaulttolerationseconds.Register},
 	{setdefault.PluginName, setdefault.Register},

@@ -48,7 +48,9 @@ type Cluster struct {
 	Client    kubernetes.Interface
 	Config    *rest.Config // leads any client to this cluster
 	Informers informers.SharedInformerFactory
-	Changed   func(Object) // is called for each write, if it is not nil, and must not write itself
+	// Scheduling are the informers of kube-scheduler, which sees no pods that have ended.
+	Scheduling informers.SharedInformerFactory
+	Changed    func(Object) // is called for each write, if it is not nil, and must not write itself
 
 	now       func() time.Time
 	byName    map[schema.GroupVersionResource]*kind
@@ -120,7 +122,9 @@ func New(now func() time.Time) (*Cluster, error) {
 	if c.Client, err = kubernetes.NewForConfigAndClient(typed, &http.Client{Transport: transport{c}}); err != nil {
 		return nil, err
 	}
-	c.Informers = c.newFactory()
+	pods := c.of(&v1.Pod{}).informer
+	c.Informers = c.newFactory(pods)
+	c.Scheduling = c.newFactory(running{pods})
 	c.quotas = c.newQuotas()
 	c.admission, err = newAdmission(c)
 	return c, err

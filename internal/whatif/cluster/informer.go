@@ -7,12 +7,14 @@ import (
 	"slices"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/cache"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 )
@@ -110,9 +112,27 @@ func (i *informer) sorted() []any {
 	return all
 }
 
-// newFactory hands out the informers of the kinds that are served. Those of all others
-// are always empty, and it is noted that somebody asked.
-func (c *Cluster) newFactory() informers.SharedInformerFactory {
+// running is an informer of pods as kube-scheduler has it: for its handlers, a pod that has ended is gone.
+type running struct{ *informer }
+
+func (r running) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	return r.informer.AddEventHandler(cache.FilteringResourceEventHandler{
+		FilterFunc: func(o any) bool { return !podutil.IsPodTerminal(o.(*v1.Pod)) },
+		Handler:    handler,
+	})
+}
+
+func (r running) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventHandler, _ time.Duration) (cache.ResourceEventHandlerRegistration, error) {
+	return r.AddEventHandler(handler)
+}
+
+func (r running) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, _ cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+	return r.AddEventHandler(handler)
+}
+
+// newFactory hands out the informers of the kinds that are served, that of pods as it is given. Those of all
+// others are always empty, and it is noted that somebody asked.
+func (c *Cluster) newFactory(pods cache.SharedIndexInformer) informers.SharedInformerFactory {
 	factory := informers.NewSharedInformerFactory(c.Client, 0)
 	for gvk, of := range scheme.Scheme.AllKnownTypes() {
 		example, ok := reflect.New(of).Interface().(Object)
@@ -123,10 +143,13 @@ func (c *Cluster) newFactory() informers.SharedInformerFactory {
 		if gvk.Kind == "Lease" { // nodes have none without kubelets, and their controller asks
 			used = func() {}
 		}
-		one := c.newInformer(example, used)
+		var one cache.SharedIndexInformer = c.newInformer(example, used)
 		served := c.kinds[reflect.TypeOf(example)]
 		if served != nil {
 			one = served.informer
+		}
+		if gvk.Kind == "Pod" {
+			one = pods
 		}
 		factory.InformerFor(example, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer { return one })
 	}

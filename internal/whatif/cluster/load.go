@@ -145,6 +145,7 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 	}
 	if !stored(pod) {
 		status := pod.Status
+		pod.Spec.EphemeralContainers = nil // which no new pod may have
 		made, err := c.prepare(context.Background(), c.of(pod), pod)
 		if err != nil {
 			return err

@@ -60,12 +60,13 @@ func (c *Cluster) owner(namespace string, ref *metav1.OwnerReference) Object {
 }
 
 // Recreated is the pod that a controller would make in the place of one, under its name:
-// without a node, and with what the containers request in the template, for a pod may
+// without a node or containers of a debugger, and with what the containers request in the template, for a pod may
 // have been resized. What webhooks have added stays.
 func (c *Cluster) Recreated(pod *v1.Pod) *v1.Pod {
 	made := pod.DeepCopy()
 	made.UID, made.ResourceVersion, made.Generation, made.CreationTimestamp, made.DeletionTimestamp = "", "", 0, metav1.Time{}, nil
 	made.Spec.NodeName, made.Spec.Priority, made.Spec.PreemptionPolicy, made.Spec.Overhead = "", nil, nil, nil
+	made.Spec.EphemeralContainers = nil
 	made.Status, made.Finalizers = v1.PodStatus{}, nil
 	unmerge(&made.Spec)
 	ref := metav1.GetControllerOf(pod)

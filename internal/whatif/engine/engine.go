@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/kubernetes/pkg/features"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -144,7 +145,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		return nil, err
 	}
 	if err := e.makeScheduler(ctx, o, ours.API{
-		Client: e.Client, Config: e.Config, Informers: e.Informers, Dynamic: dynamicinformer.NewDynamicSharedInformerFactory(client, 0),
+		Client: e.Client, Config: e.Config, Informers: e.Scheduling, Dynamic: dynamicinformer.NewDynamicSharedInformerFactory(client, 0),
 		Events: e.recordEvents, Clock: e.clock, Parallelism: 1,
 	}); err != nil {
 		return nil, err
@@ -216,7 +217,13 @@ func (e *Engine) listen() error {
 			}
 			e.taints.see(pod)
 		},
-		UpdateFunc: func(_, pod any) { e.taints.see(pod.(*v1.Pod)) },
+		UpdateFunc: func(_, o any) {
+			pod := o.(*v1.Pod)
+			e.taints.see(pod)
+			if podutil.IsPodTerminal(pod) { // which is gone for the scheduler
+				e.sure = 0
+			}
+		},
 		DeleteFunc: func(any) { e.sure = 0 },
 	})
 	_, wrong := e.Informers.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
