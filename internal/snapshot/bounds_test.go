@@ -3,6 +3,7 @@ package snapshot
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -28,11 +29,40 @@ func TestWhatIsSentIsBounded(t *testing.T) {
 }
 
 func TestDocumentsCountAsElements(t *testing.T) {
-	text := strings.Repeat(`{"kind":"A","apiVersion":"v1"}`, 3)
-	for most, want := range map[int]string{3 * anObject: "", 3*anObject - 1: "more than 11 elements in lists is too much"} {
-		_, _, err := newReading(bounds{bytes: 1 << 20, elements: most}).read([]File{{Reader: strings.NewReader(text)}})
+	for documents, want := range map[int]string{fewElements / anObject: "", fewElements/anObject + 1: "more than 1048576 elements in lists is too much"} {
+		_, _, err := Read(strings.NewReader(strings.Repeat(`{"kind":"A","apiVersion":"v1"}`, documents)))
 		if (err != nil) != (want != "") || want != "" && !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("at most %d elements: %v", most, err)
+			t.Errorf("%d documents: %v", documents, err)
+		}
+	}
+}
+
+// TestElementsFollowFromTheSizeOfAFile reads files that have far more memory than bytes: 14 KB of gzip took gigabytes.
+func TestElementsFollowFromTheSizeOfAFile(t *testing.T) {
+	for name, around := range map[string][2]string{
+		"documents":                 {"", ""},
+		"items of a list":           {`{"apiVersion":"v1","kind":"List","items":[`, `{}]}`},
+		"items of a list of pods":   {`{"apiVersion":"v1","kind":"PodList","items":[`, `{}]}`},
+		"pods of an export":         {`{"pods":[`, `{}]}`},
+		"an array":                  {`[`, `{}]`},
+		"containers of a pod":       {`{"pods":[{"metadata":{"name":"a"},"spec":{"containers":[`, `{}]}}]}`},
+		"a scheduler configuration": {`{"schedulerConfig":[`, `{}]}`},
+	} {
+		one := "{},"
+		if around[0] == "" {
+			one = "{}"
+		}
+		file := compressed(t, around[0]+strings.Repeat(one, fewElements+1)+around[1])
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _, err := ReadWithin(t.Context(), DefaultMaxSize, File{Reader: strings.NewReader(file)})
+		runtime.ReadMemStats(&after)
+		large := TooLarge{}
+		if !errors.As(err, &large) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; mib > 1024 {
+			t.Errorf("%s: %d MiB were allocated for %d bytes", name, mib, len(file))
 		}
 	}
 }

@@ -26,6 +26,9 @@ const anObject = 4
 // no JSON, and the document.
 func elements(document []byte) (n int) {
 	n = anObject
+	if bytes.IndexByte(document, '[') < 0 {
+		return n
+	}
 	tokens := jsontext.NewDecoder(bytes.NewBuffer(document), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for {
 		if tokens.PeekKind() == ']' {
@@ -48,6 +51,13 @@ func (in *reading) add(kind Kind, raw []byte) error {
 	found, err := kjson.UnmarshalStrict(raw, one, kjson.DisallowUnknownFields)
 	if err != nil {
 		return cmp.Or(unmarshal(raw, one), err)
+	}
+	pod, isPod := one.(*v1.Pod)
+	switch {
+	case one.GetName() == "" && one.GetGenerateName() == "":
+		return errors.New("no metadata.name: perhaps the file is cut off")
+	case isPod && len(pod.Spec.Containers) == 0:
+		return fmt.Errorf("%s has no spec.containers: perhaps the file is cut off", qualified(pod))
 	}
 	if one.GetNamespace() == "" && kind.Namespaced() {
 		one.SetNamespace(metav1.NamespaceDefault) // as kubectl does with a manifest
@@ -83,19 +93,6 @@ func (in *reading) isWhole() error {
 	has, says := in.Objects(), in.Source
 	if says != nil && has < says.Objects {
 		return fmt.Errorf("the file is cut off: it says that it has %d objects, and has %d; if you took some out, correct source.objects", says.Objects, has)
-	}
-	for _, kind := range Kinds {
-		at := 0
-		for o := range kind.All(&in.Snapshot) {
-			at++
-			if o.GetName() == "" && o.GetGenerateName() == "" {
-				return fmt.Errorf("%s %d has no metadata.name: perhaps the file is cut off", kind.Title, at)
-			}
-			pod, ok := o.(*v1.Pod)
-			if ok && len(pod.Spec.Containers) == 0 {
-				return fmt.Errorf("pod %s has no spec.containers: perhaps the file is cut off", qualified(pod))
-			}
-		}
 	}
 	return nil
 }

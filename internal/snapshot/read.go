@@ -36,7 +36,7 @@ func Read(r io.Reader) (*Snapshot, []Notice, error) {
 // ReadSent is Read for what any client of a simulator may send: it is bounded. Its
 // error may be a [TooLarge].
 func ReadSent(r io.Reader) (*Snapshot, []Notice, error) {
-	return newReading(bounds{MaxSent, 4 << 20, 1 << 20, toBeSent, toBeSent}).read([]File{{Reader: r}})
+	return newReading(bounds{MaxSent, 4 << 20, toBeSent, toBeSent}).read([]File{{Reader: r}})
 }
 
 // DefaultMaxSize is how many bytes of a file are enough for what kubectl writes of some
@@ -52,7 +52,7 @@ type File struct {
 // ReadWithin is Read for files of one cluster that have at most so many bytes, uncompressed,
 // and until ctx is done. Its error may be a [TooLarge], or that of ctx; then a file is still in use.
 func ReadWithin(ctx context.Context, maxSize int64, files ...File) (*Snapshot, []Notice, error) {
-	in := newReading(bounds{min(maxSize, math.MaxInt64-1), MaxSent, math.MaxInt, "to be read: --max-size allows more", "to be read: write it as JSON"})
+	in := newReading(bounds{min(maxSize, math.MaxInt64-1), MaxSent, "to be read: --max-size allows more", "to be read: write it as JSON"})
 	done := make(chan func() (*Snapshot, []Notice, error), 1)
 	go func() { // since what parses YAML cannot be interrupted
 		s, notices, err := in.read(files)
@@ -85,16 +85,21 @@ const MaxSent = 64 << 20
 
 const toBeSent = "to be sent: start a simulator with the file, by --from"
 
-// bounds keep what it takes to read a file within some 1 GB. An element of a list takes
-// up to 500 bytes, though it may have three in the file; of pods as kubectl writes them,
-// 64 MB have half as many as are allowed.
+// bounds keep what it takes to read a file within some 1 GB, and within some multiple of its size.
 type bounds struct {
 	bytes                 int64
-	inOnePiece, elements  int    // bytes of a YAML document; elements of lists
+	inOnePiece            int    // bytes of a YAML document
 	advice, adviceOnPiece string // what to do with what is larger
 }
 
-var unbounded = bounds{bytes: math.MaxInt64 - 1, inOnePiece: math.MaxInt, elements: math.MaxInt}
+var unbounded = bounds{bytes: math.MaxInt64 - 1, inOnePiece: math.MaxInt}
+
+// A file may have so many elements of lists, or more if there are so many bytes to each. An element takes up to 500 bytes of
+// memory, though it may have three in the file; pods as kubectl writes them have 128 bytes to each.
+const (
+	fewElements     = 1 << 20
+	bytesPerElement = MaxSent / fewElements
+)
 
 // TooLarge is the error for what is over the bounds of ReadSent and ReadWithin.
 type TooLarge struct{ error }
@@ -111,7 +116,8 @@ type reading struct {
 	Snapshot
 	most      bounds
 	left      int64 // bytes that may still be read
-	elements  int   // of lists, that have been read
+	size      int64 // bytes of the documents that have been read
+	elements  int   // of lists, in these
 	documents int
 	notices   []Notice
 	skipped   grouped // kind and reason
@@ -240,9 +246,11 @@ type header = metav1.PartialObjectMetadata
 
 func (in *reading) document(raw []byte) error {
 	in.documents++
+	in.size += int64(len(raw))
 	in.elements += elements(raw)
-	if in.elements > in.most.elements {
-		return tooLarge(fmt.Sprint(in.most.elements, " elements in lists"), in.most.advice)
+	most := max(fewElements, in.size/bytesPerElement)
+	if int64(in.elements) > most {
+		return tooLarge(fmt.Sprint(most, " elements in lists"), fmt.Sprintf("for a file of %d bytes", in.size))
 	}
 	var of map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &of); err != nil {
@@ -284,18 +292,29 @@ func (in *reading) manifest(raw []byte, is header, depth int) error {
 			one.APIVersion = is.APIVersion
 			one.Kind = strings.TrimSuffix(is.Kind, "List")
 		}
+		if one.Kind == "" {
+			return errors.New("the kind is missing")
+		}
 		return in.manifest(item, one, depth+1)
 	})
 }
 
 // each calls a function with each value of a list. Errors begin with its name.
 func each(name string, raw []byte, read func([]byte) error) error {
-	var list []json.RawMessage
-	if err := unmarshal(raw, &list); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	values := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if values.PeekKind() != '[' { // null is a list, too
+		if err := unmarshal(raw, &[]json.RawMessage{}); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
 	}
-	for i, one := range list {
-		if err := read(one); err != nil {
+	_, _ = values.ReadToken() // which is there
+	for i := 0; values.PeekKind() != ']'; i++ {
+		one, err := values.ReadValue()
+		if err == nil {
+			err = read(one)
+		}
+		if err != nil {
 			return fmt.Errorf("%s[%d]: %w", name, i, err)
 		}
 	}

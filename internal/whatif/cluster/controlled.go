@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	daemonutil "k8s.io/kubernetes/pkg/controller/daemon/util"
 )
 
 // Hold has events wait until a function is done. Then they come by kind and name: the order in which goroutines
@@ -69,8 +70,11 @@ func daemonNode(pod *v1.Pod) string {
 	if owner == nil || owner.Kind != "DaemonSet" {
 		return ""
 	}
-	required := pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-	return required.NodeSelectorTerms[0].MatchFields[0].Values[0] + "-"
+	node, err := daemonutil.GetTargetNodeName(pod)
+	if err != nil { // a file's pod need not be as the controller makes it
+		return ""
+	}
+	return node + "-"
 }
 
 func (c *Cluster) countOf(what string) int {

@@ -163,7 +163,8 @@ func (c *Cluster) replicaSetOf(d *appsv1.Deployment, meta metav1.ObjectMeta, rep
 	return set
 }
 
-// ordinals are the first and the last of the pods of a StatefulSet; the first is negative if a pod has none.
+// ordinals are the first and the last of the pods of a StatefulSet; the first is negative if a pod has none, or if more are
+// missing in between than there are: a StatefulSet would create all of these.
 func ordinals(set string, pods []*v1.Pod) (first, last int) {
 	for i, pod := range pods {
 		number, err := strconv.ParseUint(strings.TrimPrefix(pod.Name, set+"-"), 10, 20)
@@ -175,6 +176,9 @@ func ordinals(set string, pods []*v1.Pod) (first, last int) {
 			first = at
 		}
 		first, last = min(first, at), max(last, at)
+	}
+	if last-first+1 > 2*len(pods) {
+		return -1, -1
 	}
 	return first, last
 }

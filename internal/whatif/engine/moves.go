@@ -101,7 +101,8 @@ func (e *Engine) successors(before *Pods) map[types.UID]*v1.Pod {
 		}
 		at := place{pod.Namespace, e.WorkloadOf(pod)}
 		next := 0
-		if at.of.Kind == "StatefulSet" || at.of.Kind == "" {
+		owner := metav1.GetControllerOf(pod)
+		if owner == nil || owner.Kind == "StatefulSet" {
 			next = slices.IndexFunc(created[at], func(other *v1.Pod) bool { return other.Name == pod.Name })
 		}
 		if next < 0 || len(created[at]) == 0 {

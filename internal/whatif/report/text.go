@@ -54,38 +54,39 @@ func Escape(text string) string {
 
 // write is the report as text.
 func (r *Report) write(in style) string {
-	text := in.answer + in.escape(r.Answer) + in.answer + "\n"
+	var text strings.Builder
+	text.WriteString(in.answer + in.escape(r.Answer) + in.answer + "\n")
 	for _, s := range r.Parts() {
-		text += "\n"
+		text.WriteString("\n")
 		if s.Title != "" {
-			text += fmt.Sprintf(in.title, s.Title)
+			fmt.Fprintf(&text, in.title, s.Title)
 		}
 		var lines []string
 		for _, line := range s.Text {
 			lines = append(lines, in.escape(line))
 		}
-		text += strings.Join(lines, in.paragraph)
+		text.WriteString(strings.Join(lines, in.paragraph))
 		if len(lines) > 0 {
-			text += "\n"
+			text.WriteString("\n")
 		}
 		if len(lines) > 0 && len(s.Rows)+len(s.List) > 0 {
-			text += "\n"
+			text.WriteString("\n")
 		}
-		text += in.table(s.Rows)
+		text.WriteString(in.table(s.Rows))
 		if s.More > 0 {
-			text += fmt.Sprintf("\nand %d more; %s has all\n", s.More, in.all)
+			fmt.Fprintf(&text, "\nand %d more; %s has all\n", s.More, in.all)
 		}
 		for _, item := range s.List {
-			text += in.item + in.escape(item.Text) + "\n"
+			text.WriteString(in.item + in.escape(item.Text) + "\n")
 			for _, line := range item.Lines {
-				text += in.line + in.escape(line) + "\n"
+				text.WriteString(in.line + in.escape(line) + "\n")
 			}
 		}
 		if s.Title != "" {
-			text += in.end
+			text.WriteString(in.end)
 		}
 	}
-	return text
+	return text.String()
 }
 
 // folded has the cells of a table go on in rows below, as far as it is too wide otherwise. The last cell of
@@ -149,7 +150,8 @@ func narrow(widths, words []int, width int) {
 }
 
 // table is the rows of a table. In Markdown, the last cell of a shorter row is in the last column.
-func (in style) table(rows [][]string) (text string) {
+func (in style) table(rows [][]string) string {
+	var text strings.Builder
 	if in.width > 0 && len(rows) > 0 {
 		rows = folded(rows, in.width)
 	}
@@ -161,10 +163,10 @@ func (in style) table(rows [][]string) (text string) {
 		if in.left != "" {
 			row = slices.Insert(row, len(row)-1, make([]string, len(rows[0])-len(row))...)
 		}
-		text += in.left + strings.Join(row, in.cell) + in.right + "\n"
+		text.WriteString(in.left + strings.Join(row, in.cell) + in.right + "\n")
 		if in.left != "" && i == 0 {
-			text += strings.Repeat("|---", len(row)) + "|\n"
+			text.WriteString(strings.Repeat("|---", len(row)) + "|\n")
 		}
 	}
-	return text
+	return text.String()
 }
