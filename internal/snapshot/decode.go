@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -107,6 +108,18 @@ func (g grouped) add(kind, common, object string) {
 	if n == 0 || g[at][n-1] != object {
 		g[at] = append(g[at], object)
 	}
+}
+
+// Grouped are notices of which those about a kind with the same reason are one.
+func Grouped(notices []Notice) []Notice {
+	all := slices.Clone(notices)
+	sortNotices(all)
+	g := grouped{}
+	for _, n := range all {
+		at := strings.LastIndex(n.About, " ")
+		g.add(n.About[:max(0, at)], Reason(n.Reason), n.About[at+1:])
+	}
+	return g.notices("")
 }
 
 func (g grouped) notices(more string) (all []Notice) {

@@ -67,8 +67,7 @@ func Import(ctx context.Context, client kubernetes.Interface, in *Snapshot, prog
 	if len(i.rejected) == 0 {
 		return nil
 	}
-	sortNotices(i.rejected)
-	return i.rejected
+	return NotImported(Grouped(i.rejected))
 }
 
 // comesLast reports whether a pod has no node: pods that have one take their room

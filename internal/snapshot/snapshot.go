@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -136,6 +137,12 @@ type Notice struct {
 }
 
 func (n Notice) String() string { return n.About + ": " + n.Reason }
+
+// ofObject begins an API server's message about an object with the name of that.
+var ofObject = regexp.MustCompile(`^\S+ "[^"]*" is (forbidden|invalid): `)
+
+// Reason is why an API server rejects an object, by its message. It is the same for all objects of a cause.
+func Reason(message string) string { return ofObject.ReplaceAllString(message, "") }
 
 func sortNotices(notices []Notice) {
 	slices.SortStableFunc(notices, func(a, b Notice) int {

@@ -3,7 +3,9 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,6 +18,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/util/compatibility"
 	feature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	_ "k8s.io/kubernetes/pkg/apis/apps/install" // for defaults
@@ -44,6 +47,7 @@ import (
 	"k8s.io/kubernetes/plugin/pkg/admission/limitranger"
 	"k8s.io/kubernetes/plugin/pkg/admission/priority"
 	"k8s.io/kubernetes/plugin/pkg/admission/runtimeclass"
+	"k8s.io/kubernetes/plugin/pkg/admission/security/podsecurity"
 	"k8s.io/kubernetes/plugin/pkg/admission/storage/storageclass/setdefault"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/serviceaccount"
@@ -61,6 +65,7 @@ var admitting = []struct {
 	{lifecycle.PluginName, lifecycle.Register},
 	{limitranger.PluginName, limitranger.Register},
 	{serviceaccount.PluginName, serviceaccount.Register},
+	{podsecurity.PluginName, podsecurity.Register},
 	{priority.PluginName, priority.Register},
 	{defaulttolerationseconds.PluginName, defaulttolerationseconds.Register},
 	{setdefault.PluginName, setdefault.Register},
@@ -75,7 +80,7 @@ type chain interface {
 
 func newAdmission(c *Cluster) (chain, error) {
 	plugins := admission.NewPlugins()
-	access := initializer.New(c.Client, nil, c.Informers, nil, feature.DefaultFeatureGate, nil, nil, nil)
+	access := initializer.New(c.Client, nil, c.Informers, nil, feature.DefaultFeatureGate, compatibility.DefaultBuildEffectiveVersion(), nil, nil)
 	var all []admission.Interface
 	for _, one := range admitting {
 		one.register(plugins)
@@ -128,36 +133,56 @@ func (c *Cluster) create(ctx context.Context, k *kind, o Object) (Object, error)
 		c.inject(pod)
 	}
 	prepared, err := c.prepare(ctx, k, o)
+	if err == nil {
+		c.identify(prepared)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if err != nil {
-		c.refuse(o, err)
+		c.rejected[c.rejectionKey(o)] = err.Error()
 		return nil, err
 	}
-	o = prepared
-	c.identify(o)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.apply(event{k, nil, o})
-	return o, nil
+	delete(c.rejected, c.rejectionKey(o))
+	c.apply(event{k, nil, prepared})
+	return prepared, nil
 }
 
-// refuse takes note of why a controller could not create a pod.
-func (c *Cluster) refuse(o Object, err error) {
+// rejectionKey is by what it is known that an object is rejected: the controller that would create it, or else its own name.
+func (c *Cluster) rejectionKey(o Object) string {
 	ref := metav1.GetControllerOf(o)
-	if ref == nil {
-		return
+	if ref != nil {
+		return string(ref.UID)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.refused[ref.UID] == "" {
-		c.refused[ref.UID] = err.Error()
+	claim, ok := o.(*v1.PersistentVolumeClaim)
+	if ok { // which the controller of a StatefulSet creates before the pod
+		for _, set := range In[*appsv1.StatefulSet](c, o.GetNamespace()) {
+			for _, template := range set.Spec.VolumeClaimTemplates {
+				if strings.HasPrefix(claim.Name, template.Name+"-"+set.Name+"-") {
+					return string(set.UID)
+				}
+			}
+		}
 	}
+	return c.of(o).kind.Kind + " " + NameOf(o).String()
 }
 
-// Refused is why the last object was refused that the controller of an owner would have created, or empty.
-func (c *Cluster) Refused(owner types.UID) string {
+// Rejected is why an API server rejects what the controller of an owner would create now, or empty.
+func (c *Cluster) Rejected(owner types.UID) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.refused[owner]
+	return c.rejected[string(owner)]
+}
+
+// RejectedAs is why an API server rejects an object like another one, of its name or of its controller, or empty.
+func (c *Cluster) RejectedAs(o Object) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.rejected[c.rejectionKey(o)]
+}
+
+// IsRejection says whether an API server rejects an object by an error: others are still answered.
+func IsRejection(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsNotFound(err)
 }
 
 // Replace takes an object in the place of the one of its name, prepared as a new one is.

@@ -70,7 +70,7 @@ type Cluster struct {
 	held       bool           // events are delivered later
 	names      map[string]int // how many objects were created by a generateName, and how many UIDs were given by a name
 	undo       []event
-	refused    map[types.UID]string               // by the owner of a pod
+	rejected   map[string]string                  // why an API server rejects objects, by rejectionKey
 	injected   map[types.NamespacedName]injection // by the workload
 	recording  int                                // transactions that are open
 	unmodelled map[string]bool
@@ -96,7 +96,7 @@ type event struct {
 func New(now func() time.Time) (*Cluster, error) {
 	c := &Cluster{
 		now: now, byName: map[schema.GroupVersionResource]*kind{}, kinds: map[reflect.Type]*kind{},
-		counted: map[string]bool{}, unmodelled: map[string]bool{}, names: map[string]int{}, refused: map[types.UID]string{}, injected: map[types.NamespacedName]injection{},
+		counted: map[string]bool{}, unmodelled: map[string]bool{}, names: map[string]int{}, rejected: map[string]string{}, injected: map[types.NamespacedName]injection{},
 	}
 	for _, k := range snapshot.Kinds {
 		c.serve(k.Example(), k.Namespaced())
@@ -312,7 +312,7 @@ func (c *Cluster) Try() (rollback, commit func()) {
 	defer c.mu.Unlock()
 	c.recording++
 	began := len(c.undo)
-	names := maps.Clone(c.names)
+	names, rejected := maps.Clone(c.names), maps.Clone(c.rejected)
 	commit = func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -324,7 +324,7 @@ func (c *Cluster) Try() (rollback, commit func()) {
 	return func() {
 		c.rollback(began)
 		c.mu.Lock()
-		c.names = names
+		c.names, c.rejected = names, rejected
 		c.mu.Unlock()
 		commit()
 	}, commit

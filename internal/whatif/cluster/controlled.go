@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	daemonutil "k8s.io/kubernetes/pkg/controller/daemon/util"
+	"k8s.io/utils/ptr"
 )
 
 // Hold has events wait until a function is done. Then they come by kind and name: the order in which goroutines
@@ -114,6 +116,7 @@ func hashed(text string) string {
 // carryOver gives an object that takes the place of another what only an API server writes.
 func (c *Cluster) carryOver(old, o Object) {
 	o.SetDeletionTimestamp(old.GetDeletionTimestamp())
+	o.SetDeletionGracePeriodSeconds(old.GetDeletionGracePeriodSeconds())
 	o.SetGeneration(old.GetGeneration())
 	was, is := specOf(old), specOf(o)
 	if was != nil && !reflect.DeepEqual(was, is) {
@@ -135,9 +138,14 @@ func (c *Cluster) terminate(o Object) {
 		return
 	}
 	going := o.DeepCopyObject().(Object)
-	at := metav1.NewTime(c.now())
-	going.SetDeletionTimestamp(&at)
+	var grace time.Duration
 	pod, isPod := going.(*v1.Pod)
+	if isPod {
+		pod.DeletionGracePeriodSeconds = ptr.To(ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, v1.DefaultTerminationGracePeriodSeconds))
+		grace = time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second
+	}
+	at := metav1.NewTime(c.now().Add(grace))
+	going.SetDeletionTimestamp(&at)
 	if isPod && !c.silent(o) {
 		pod.Status.Phase = v1.PodFailed
 	}

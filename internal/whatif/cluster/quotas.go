@@ -2,8 +2,10 @@ package cluster
 
 import (
 	"reflect"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/plugin/resourcequota"
 	quota "k8s.io/apiserver/pkg/quota/v1"
@@ -14,11 +16,20 @@ import (
 	"k8s.io/utils/clock"
 )
 
+// quotaClock has the time of the cluster.
+type quotaClock struct {
+	clock.RealClock
+	now func() time.Time
+}
+
+// Now implements clock.PassiveClock.
+func (c quotaClock) Now() time.Time { return c.now() }
+
 // newQuotas is what counts objects: those with resources as Kubernetes does, and others by their number.
 func (c *Cluster) newQuotas() quota.Registry {
 	lister := generic.ListerFuncForResourceFunc(c.Informers.ForResource)
 	all := generic.NewRegistry([]quota.Evaluator{
-		core.NewPodEvaluator(lister, clock.RealClock{}), core.NewServiceEvaluator(lister), core.NewPersistentVolumeClaimEvaluator(lister),
+		core.NewPodEvaluator(lister, quotaClock{now: c.now}), core.NewServiceEvaluator(lister), core.NewPersistentVolumeClaimEvaluator(lister),
 	})
 	for resource, k := range c.byName {
 		if k.namespaced && all.Get(resource.GroupResource()) == nil {
@@ -43,6 +54,7 @@ func (c *Cluster) limit(of admission.Attributes) error {
 	}
 	after, err := resourcequota.CheckRequest(before, of, evaluator, nil)
 	if err != nil {
+		delete(c.counted, namespace) // a pod that stays terminating counts only until its grace period is over
 		return err
 	}
 	for i := range after {
@@ -65,7 +77,9 @@ func (c *Cluster) countQuotas(namespace string) {
 			c.Unmodelled("count all that ResourceQuota " + namespace + "/" + q.Name + " limits: " + err.Error())
 		}
 		counted.Status = v1.ResourceQuotaStatus{Hard: q.Spec.Hard, Used: used}
-		c.put(counted)
+		if !apiequality.Semantic.DeepEqual(q.Status, counted.Status) { // or else a rejection would be progress
+			c.put(counted)
+		}
 	}
 	c.counted[namespace] = true
 }

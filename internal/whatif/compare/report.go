@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	quota "k8s.io/apiserver/pkg/quota/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
@@ -69,7 +70,7 @@ func (r *Result) sections(details bool) []report.Section {
 
 func (r *Result) rejected() report.Section {
 	var rows [][]string
-	for _, notice := range r.Rejected {
+	for _, notice := range snapshot.Grouped(r.Rejected) {
 		rows = append(rows, []string{notice.About, notice.Reason})
 	}
 	return report.Table("Rejected by the API server on both sides", []string{"OBJECT", "REASON"}, rows)

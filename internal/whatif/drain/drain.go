@@ -116,6 +116,7 @@ func (o *Options) Bare() (names []string) {
 type draining struct {
 	*engine.Engine
 	options  *Options
+	file     *engine.Pods // as the file has them
 	found    Result
 	progress engine.Progress
 }
@@ -127,7 +128,7 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	if err != nil {
 		return nil, err
 	}
-	d := &draining{Engine: copied, options: o, progress: progress}
+	d := &draining{Engine: copied, options: o, progress: progress, file: copied.Pods()}
 	defer d.Close()
 	d.progress("schedules", 0, 0)
 	if err := d.Settle(ctx); err != nil {
@@ -204,7 +205,8 @@ func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int
 		}
 		out++
 		if !engine.Recreatable(pod) {
-			if _, err := d.Create(ctx, d.Recreated(pod)); err != nil {
+			_, err := d.Create(ctx, d.Recreated(pod))
+			if err != nil && !cluster.IsRejection(err) {
 				return 0, err
 			}
 		}

@@ -78,25 +78,32 @@ func (r *Result) Verdict() string {
 
 // Summary counts where the pods go.
 func (r *Result) Summary() string {
-	same, unschedulable := 0, r.Lost()
+	same, notCreated, unschedulable := 0, 0, r.Lost()
 	for _, move := range r.Moves {
 		if move.To == move.From {
 			same++
+		}
+		if move.NotCreated {
+			notCreated++
 		}
 	}
 	text := fmt.Sprintf("%s: %d to another node", report.Plural(len(r.Moves), "pod"), len(r.Moves)-same-unschedulable)
 	if same > 0 {
 		text += fmt.Sprintf(", %d back to the same", same)
 	}
-	return text + fmt.Sprintf(", %d unschedulable.", unschedulable)
+	text += fmt.Sprintf(", %d unschedulable", unschedulable-notCreated)
+	if notCreated > 0 {
+		text += fmt.Sprintf(", %d not created", notCreated)
+	}
+	return text + "."
 }
 
 // Workloads counts the pods of each workload, first where most are unschedulable.
 func (r *Result) Workloads() report.Section {
 	type sum struct {
-		name                string
-		pods, unschedulable int
-		reason              string
+		name                            string
+		pods, unschedulable, notCreated int
+		reason                          string
 	}
 	sums := map[string]sum{}
 	for _, move := range r.Moves {
@@ -104,20 +111,30 @@ func (r *Result) Workloads() report.Section {
 		of := sums[name]
 		of.name = name
 		of.pods++
-		if move.To == "" {
+		switch {
+		case move.NotCreated:
+			of.notCreated++
+		case move.To == "":
 			of.unschedulable++
-			of.reason = cmp.Or(of.reason, move.Reason)
 		}
+		of.reason = cmp.Or(of.reason, move.Reason)
 		sums[name] = of
 	}
 	all := slices.SortedFunc(maps.Values(sums), func(a, b sum) int {
-		return cmp.Or(cmp.Compare(b.unschedulable, a.unschedulable), cmp.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(b.unschedulable+b.notCreated, a.unschedulable+a.notCreated), cmp.Compare(a.name, b.name))
 	})
-	var rows [][]string
+	rows := [][]string{{"WORKLOAD", "PODS", "UNSCHEDULABLE", "NOT CREATED", "REASON"}}
+	any := false
 	for _, of := range all {
-		rows = append(rows, []string{of.name, fmt.Sprint(of.pods), fmt.Sprint(of.unschedulable), of.reason})
+		any = any || of.notCreated > 0
+		rows = append(rows, []string{of.name, fmt.Sprint(of.pods), fmt.Sprint(of.unschedulable), fmt.Sprint(of.notCreated), of.reason})
 	}
-	return report.Table("", []string{"WORKLOAD", "PODS", "UNSCHEDULABLE", "REASON"}, rows)
+	for i := range rows {
+		if !any {
+			rows[i] = slices.Delete(rows[i], 3, 4)
+		}
+	}
+	return report.Table("", rows[0], rows[1:])
 }
 
 // Pods shows where each pod goes.

@@ -69,7 +69,10 @@ func (d *draining) upgrade(ctx context.Context, nodes []string) error {
 	timeline.End()
 	kept.describe(d, before, before.Placed, nodes[:min(len(nodes), len(d.found.Go)+1)])
 	d.found.Moves = slices.DeleteFunc(kept.moves, func(m engine.Move) bool {
-		return m.PreemptedBy == "" && (strings.HasPrefix(m.Workload, "DaemonSet ") || strings.HasPrefix(m.Workload, cluster.OfStatic+" "))
+		if strings.HasPrefix(m.Workload, "DaemonSet ") { // with a pod on each node, unless it lacks one
+			return m.PreemptedBy == "" && (m.To != "" || m.Reason == engine.NotRecreated)
+		}
+		return m.PreemptedBy == "" && strings.HasPrefix(m.Workload, cluster.OfStatic+" ")
 	})
 	d.found.Timeline = timeline
 	return nil
@@ -131,6 +134,13 @@ func (d *draining) fail(ctx context.Context, nodes []string) error {
 	d.found.Go = nodes
 	on := slices.DeleteFunc(slices.Clone(before.Placed), func(pod *v1.Pod) bool { return !d.evicts(pod, nodes) && !d.WasPreempted(pod) })
 	d.found.Moves = d.Moves(before, on)
+	// Pods that were evicted from these nodes before the question have successors already.
+	earlier := slices.DeleteFunc(slices.Clone(d.file.Placed), func(pod *v1.Pod) bool {
+		now := cluster.Get[*v1.Pod](d.Cluster, pod.Namespace, pod.Name)
+		return !d.evicts(pod, nodes) || !d.Has(pod) || now.DeletionTimestamp == nil || slices.ContainsFunc(on, func(other *v1.Pod) bool { return other.UID == pod.UID })
+	})
+	d.found.Moves = append(d.found.Moves, d.Moves(d.file.Only(earlier), earlier)...)
+	on = append(on, earlier...)
 	for i, was := range on {
 		move := &d.found.Moves[i]
 		if move.To == move.From && d.Has(was) {
@@ -146,19 +156,14 @@ func (d *draining) fail(ctx context.Context, nodes []string) error {
 	return nil
 }
 
-// lost is why a pod of a failed node has no other node.
+// lost is why a pod of a failed node stays there.
 func (d *draining) lost(pod *v1.Pod) string {
-	now := cluster.Get[*v1.Pod](d.Cluster, pod.Namespace, pod.Name)
 	node := cluster.Get[*v1.Node](d.Cluster, "", pod.Spec.NodeName)
 	switch {
 	case !slices.ContainsFunc(node.Spec.Taints, func(t v1.Taint) bool { return t.Effect == v1.TaintEffectNoExecute }):
 		return "Kubernetes evicts no pod while so many nodes are not ready"
-	case now.DeletionTimestamp == nil:
-		return "it tolerates that its node is not ready"
-	case !engine.Recreatable(pod):
-		return "it is deleted, and nothing recreates it"
 	}
-	return "it stays terminating, and its " + d.WorkloadOf(pod).Kind + " does not recreate it before it is gone: delete the node, or taint it node.kubernetes.io/out-of-service"
+	return "it tolerates that its node is not ready"
 }
 
 // outOfReach names a volume of a pod that only failed nodes could reach.
@@ -190,7 +195,7 @@ func (r *Result) sentence() string {
 		at := r.Stay[0]
 		return fmt.Sprintf("The upgrade would replace %d of %s and stop at %s, which pod %s cannot leave: %s", len(r.Go), report.Plural(r.Tried, "node"), at.Node, at.Pod, at.Reason)
 	case r.Upgrade && lost > 0:
-		return fmt.Sprintf("The upgrade would replace all of %s, and %d of %s would be pending in the end", report.Plural(r.Tried, "node"), lost, report.Plural(len(r.Moves), "pod"))
+		return fmt.Sprintf("The upgrade would replace all of %s, and %d of %s would have no node in the end", report.Plural(r.Tried, "node"), lost, report.Plural(len(r.Moves), "pod"))
 	case r.Upgrade:
 		return fmt.Sprintf("The upgrade would replace all of %s, and every pod has a node", report.Plural(r.Tried, "node"))
 	case lost > 0:

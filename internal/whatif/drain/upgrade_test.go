@@ -70,7 +70,7 @@ func TestUpgradeReplacesNodesOrNamesWhatStopsIt(t *testing.T) {
 			nodes + web, func(o *Options) {
 				o.Node = &removing(t, unmodified, "nodes:\n"+nodeWith("small", "a", "1")).Cluster.Nodes[0]
 			},
-			"The upgrade would replace all of 2 nodes, and 2 of 2 pods would be pending in the end", nil,
+			"The upgrade would replace all of 2 nodes, and 2 of 2 pods would have no node in the end", nil,
 			[]string{"ReplicaSet default/web 1 0-2 still: 0/2 nodes are available: 2 Insufficient cpu", "ReplicaSet default/web 1 1-2 still: 0/2 nodes are available: 2 Insufficient cpu"},
 		},
 		"a budget stops it": {

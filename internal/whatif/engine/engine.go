@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -87,6 +88,7 @@ type Engine struct {
 	freed      int                 // how many pods gave their place on a node back before they were bound
 	unanswered map[string]error    // extenders that did not answer
 	ignored    sets.Set[string]    // pods whose regex no plugin reads
+	absent     sets.Set[string]    // DaemonSets that have pods, and are not in the file
 	tries      map[types.UID]tries // since the last progress
 	bindings   map[types.UID]*binding
 	begun      []*binding           // not released yet, since another attempt goes on or Permit plugins have them wait
@@ -116,7 +118,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		clock:    &clock{clocktesting.NewFakeClock(time.Now())},
 		outcomes: map[types.NamespacedName]*Outcome{}, evicted: map[types.NamespacedName]preemption{},
 		taints: taints{since: map[string]time.Time{}}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){}, unanswered: map[string]error{},
-		ignored: sets.Set[string]{},
+		ignored: sets.Set[string]{}, absent: sets.Set[string]{},
 	}
 	o.PodGroups = o.PodGroups || len(o.Cluster.PodGroups) > 0
 	if o.PodGroups && o.Recorder == nil {
@@ -138,6 +140,12 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	}
 	if err := e.Load(o.Cluster); err != nil {
 		return nil, err
+	}
+	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
+		of := e.WorkloadOf(pod)
+		if of.Kind == "DaemonSet" && cluster.Get[*appsv1.DaemonSet](e.Cluster, pod.Namespace, of.Name) == nil {
+			e.absent.Insert(pod.Namespace + "/" + of.Name)
+		}
 	}
 	ctx = klog.NewContext(ctx, quiet)
 	client, err := dynamic.NewForConfig(e.Config)

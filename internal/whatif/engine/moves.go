@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
@@ -28,6 +28,7 @@ type Move struct {
 	To          string `json:"to,omitempty"`          // empty if there is no other node for it
 	Feasible    int    `json:"feasible,omitempty"`    // as in Outcome
 	Reason      string `json:"reason,omitempty"`      // why not
+	NotCreated  bool   `json:"notCreated,omitempty"`  // since the API server rejects what would take its place
 	PreemptedBy string `json:"preemptedBy,omitempty"` // the pod that preempted it
 }
 
@@ -47,8 +48,10 @@ func (e *Engine) move(was, now *v1.Pod) Move {
 	if e.WasPreempted(was) {
 		m.PreemptedBy = e.evicted[cluster.NameOf(was)].by.String()
 	}
-	if now == nil {
-		m.Reason = e.gone(was)
+	terminating := now != nil && now.UID == was.UID && now.DeletionTimestamp != nil
+	if now == nil || terminating {
+		m.NotCreated = e.RejectedAs(was) != ""
+		m.Reason = e.gone(was, terminating)
 		return m
 	}
 	o := e.Outcome(cluster.NameOf(now))
@@ -117,32 +120,33 @@ func (e *Engine) successors(before *Pods) map[types.UID]*v1.Pod {
 	return all
 }
 
-// gone is why no pod has come in the place of one.
-func (e *Engine) gone(was *v1.Pod) string {
-	owner := metav1.GetControllerOf(was)
-	if owner == nil && e.WasPreempted(was) {
-		return "it was preempted, and nothing recreates it"
-	}
-	if owner == nil {
-		return Gone
-	}
-	return cmp.Or(e.Missing(owner.UID, owner.Kind, was.Namespace), Gone)
-}
+// NotRecreated is the reason where a controller wants no pod in the place of one.
+const NotRecreated = "its controller does not recreate it"
 
-// ofPods begins the message of a pod that admission rejects, with a name that the pod does not get.
-var ofPods = regexp.MustCompile(`^pods "[^"]*" is forbidden: `)
+// gone is why no pod has come in the place of one, which may be terminating still.
+func (e *Engine) gone(was *v1.Pod, terminating bool) string {
+	owner := metav1.GetControllerOf(was)
+	rejected := e.RejectedAs(was)
+	switch {
+	case rejected != "":
+		return Rejection(rejected)
+	case owner == nil && e.WasPreempted(was):
+		return "it was preempted, and nothing recreates it"
+	case owner == nil:
+		return "it is deleted, and nothing recreates it"
+	case terminating && (owner.Kind == "StatefulSet" || owner.Kind == "Job"):
+		return "it stays terminating, and its " + owner.Kind + " does not recreate it before it is gone: delete the node, or taint it node.kubernetes.io/out-of-service"
+	}
+	return cmp.Or(e.Missing(owner.UID, owner.Kind, was.Namespace), NotRecreated)
+}
 
 // Rejection says that an API server rejects an object.
 func Rejection(message string) string {
-	return "the API server rejects it: " + ofPods.ReplaceAllString(message, "")
+	return "the API server rejects it: " + snapshot.Reason(message)
 }
 
-// Missing is why an owner lacks a pod, if that is known.
+// Missing is why an owner lacks a pod that is not rejected, if that is known.
 func (e *Engine) Missing(owner types.UID, kind, namespace string) string {
-	refused := e.Refused(owner)
-	if refused != "" {
-		return Rejection(refused)
-	}
 	if kind != "StatefulSet" {
 		return ""
 	}
@@ -186,7 +190,7 @@ func Recreatable(pod *v1.Pod) bool { return metav1.GetControllerOf(pod) != nil }
 
 // Pods are the pods of a cluster at a time.
 type Pods struct {
-	Placed []*v1.Pod // that have a node, by name
+	Placed []*v1.Pod // that have a node, and are not terminating, by name
 	uids   sets.Set[types.UID]
 }
 
@@ -195,7 +199,7 @@ func (e *Engine) Pods() *Pods {
 	now := &Pods{uids: sets.New[types.UID]()}
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		now.uids.Insert(pod.UID)
-		if pod.Spec.NodeName != "" {
+		if pod.Spec.NodeName != "" && pod.DeletionTimestamp == nil {
 			now.Placed = append(now.Placed, pod)
 		}
 	}
@@ -241,6 +245,9 @@ func (e *Engine) Settle(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Only are of these pods some that have a node: what comes later comes in the place of one of them.
+func (p *Pods) Only(placed []*v1.Pod) *Pods { return &Pods{Placed: placed, uids: p.uids} }
 
 // Has says whether a pod was there.
 func (p *Pods) Has(pod *v1.Pod) bool { return p.uids.Has(pod.UID) }

@@ -6,16 +6,24 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	nodeutil "k8s.io/kubernetes/pkg/util/node"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // AddNodes adds nodes like another. They can be scheduled to when the pods of DaemonSets have their places there.
 func (e *Engine) AddNodes(ctx context.Context, like *v1.Node, names ...string) error {
+	model := e.model(like)
 	for _, name := range names {
 		made := like.DeepCopy()
 		made.Name, made.UID, made.ResourceVersion = name, "", ""
@@ -29,11 +37,66 @@ func (e *Engine) AddNodes(ctx context.Context, like *v1.Node, names ...string) e
 			return fmt.Errorf("a node like %s: %w", like.Name, err)
 		}
 	}
+	if len(e.absent) > 0 {
+		e.Unmodelled("pods on new nodes of DaemonSets that are not in the file: " + report.Few(sets.List(e.absent)))
+	}
 	if err := e.Run(ctx); err != nil {
 		return err
 	}
 	for _, name := range names {
+		if err := e.publish(ctx, model, name); err != nil {
+			return fmt.Errorf("a node like %s: %w", like.Name, err)
+		}
 		if err := e.Cordon(name, like.Spec.Unschedulable); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// model names the node of the cluster that another one is like: that of its name, or else that with most of its labels.
+func (e *Engine) model(like *v1.Node) (name string) {
+	if cluster.Get[*v1.Node](e.Cluster, "", like.Name) != nil || cluster.Get[*storagev1.CSINode](e.Cluster, "", like.Name) != nil {
+		return like.Name
+	}
+	most := -1
+	for _, node := range cluster.All[*v1.Node](e.Cluster) {
+		same := 0
+		for key, value := range like.Labels {
+			if node.Labels[key] == value {
+				same++
+			}
+		}
+		if same > most {
+			name, most = node.Name, same
+		}
+	}
+	return name
+}
+
+// publish gives a new node what drivers publish of another one: their limits and their devices.
+func (e *Engine) publish(ctx context.Context, model, name string) error {
+	drivers := &storagev1.CSINode{} // which a kubelet makes, also without drivers
+	there := cluster.Get[*storagev1.CSINode](e.Cluster, "", model)
+	if there != nil {
+		drivers = there.DeepCopy()
+	}
+	drivers.ObjectMeta = metav1.ObjectMeta{Name: name, Annotations: drivers.Annotations}
+	for i := range drivers.Spec.Drivers {
+		drivers.Spec.Drivers[i].NodeID = name
+	}
+	if _, err := e.Create(ctx, drivers); err != nil {
+		return err
+	}
+	for _, slice := range cluster.All[*resourcev1.ResourceSlice](e.Cluster) {
+		if ptr.Deref(slice.Spec.NodeName, "") != model {
+			continue
+		}
+		made := slice.DeepCopy()
+		made.ObjectMeta = metav1.ObjectMeta{Name: name + "-" + slice.Name}
+		made.Spec.NodeName = &name
+		made.Spec.Pool.Name = name + strings.TrimPrefix("/"+slice.Spec.Pool.Name, "/"+model)
+		if _, err := e.Create(ctx, made); err != nil {
 			return err
 		}
 	}

@@ -185,9 +185,18 @@ func (q *queue) rest(key string) {
 	q.resting[key] = true
 }
 
+// wake begins a run: keys that rest, or wait since they have failed, are worked off at once, since something has changed.
 func (q *queue) wake() {
+	now := q.clock.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	for key := range q.requeues {
+		_, waits := q.delayed[key]
+		if waits {
+			q.delayed[key] = now
+		}
+	}
+	clear(q.requeues)
 	clear(q.resting)
 	clear(q.synced)
 }

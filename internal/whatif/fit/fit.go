@@ -15,6 +15,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/kubernetes/pkg/apis/scheduling"
 	"k8s.io/utils/ptr"
 
@@ -158,6 +159,7 @@ func (f *fitting) enter(ctx context.Context) error {
 		return err
 	}
 	f.before = f.Pods()
+	f.createNamespaces()
 	f.manifests.objects.NameClaims()
 	f.manifests.objects.AddMissing()
 	for _, kind := range snapshot.Kinds {
@@ -166,7 +168,7 @@ func (f *fitting) enter(ctx context.Context) error {
 			if apierrors.IsAlreadyExists(err) {
 				err = f.replace(ctx, o)
 			}
-			if rejected(err) {
+			if cluster.IsRejection(err) {
 				f.found.Rejected = append(f.found.Rejected, err.Error())
 			} else if err != nil {
 				return err
@@ -176,9 +178,24 @@ func (f *fitting) enter(ctx context.Context) error {
 	return nil
 }
 
-// rejected reports whether an API server rejects an object: others are still answered.
-func rejected(err error) bool {
-	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsNotFound(err)
+// createNamespaces has namespaces come with the manifests that neither these nor the cluster have.
+func (f *fitting) createNamespaces() {
+	objects := &f.manifests.objects
+	create := func(name string) {
+		named := func(n v1.Namespace) bool { return n.Name == name }
+		if name != "" && cluster.Get[*v1.Namespace](f.Cluster, "", name) == nil && !slices.ContainsFunc(objects.Namespaces, named) {
+			objects.Namespaces = append(objects.Namespaces, v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+			f.found.Namespaces = append(f.found.Namespaces, name)
+		}
+	}
+	for _, kind := range snapshot.Kinds {
+		for o := range kind.All(objects) {
+			create(o.GetNamespace())
+		}
+	}
+	for _, w := range f.manifests.workloads {
+		create(w.Namespace)
+	}
 }
 
 // replace has an object be as the manifests have it, but for claims, volumes and
@@ -197,7 +214,7 @@ func (f *fitting) tryAll(ctx context.Context) error {
 	for _, w := range f.found.Workloads {
 		w.ran = slices.DeleteFunc(slices.Clone(f.before.Placed), func(pod *v1.Pod) bool { return !f.makes(w, pod) })
 		err := f.apply(ctx, w)
-		if rejected(err) {
+		if cluster.IsRejection(err) {
 			w.rejected = err
 		} else if err != nil {
 			return fmt.Errorf("%s: %w", w, err)
@@ -211,7 +228,7 @@ func (f *fitting) apply(ctx context.Context, w *Workload) error {
 	pod, isPod := w.object.(*v1.Pod)
 	if !isPod {
 		o := w.object.DeepCopyObject().(cluster.Object)
-		if f.captured { // or all that a snapshot does not keep would be changed
+		if f.captured && f.Current(o) != nil { // or all that a snapshot does not keep would be changed
 			capture.SlimTemplate(snapshot.PodTemplate(o), regex.Default.Keys())
 		}
 		return f.ApplyWorkload(ctx, o)
@@ -277,9 +294,9 @@ func (f *fitting) fill(ctx context.Context) error {
 			return err
 		}
 		f.sum()
-		f.progress("adds replicas", f.found.Tried-f.found.Pending, 0)
+		f.progress("adds replicas", f.found.Tried-f.found.Pending-f.found.NotCreated, 0)
 		left = slices.DeleteFunc(left, func(w *Workload) bool {
-			return len(w.Why) > 0 || len(w.Pods) < w.replicas || w.replicas >= MostReplicas
+			return len(w.Why)+len(w.NotCreated) > 0 || len(w.Pods) < w.replicas || w.replicas >= MostReplicas
 		})
 	}
 	for _, w := range f.found.Workloads {
@@ -302,6 +319,10 @@ func (f *fitting) addOne(ctx context.Context, w *Workload) (err error) {
 		o := f.Current(w.object).DeepCopyObject().(cluster.Object)
 		setReplicas(o, int32(w.replicas))
 		err = f.Update(o)
+	}
+	if cluster.IsRejection(err) {
+		w.rejected = err
+		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", w, err)

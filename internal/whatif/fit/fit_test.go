@@ -181,7 +181,7 @@ func TestRunsShowTheWorst(t *testing.T) {
 	if len(f.Basis.Runs) != 8 || at.Seed != f.Basis.Seed || at.Count != f.Pending || f.Pending != slices.Max(slices.Collect(maps.Keys(waiting))) {
 		t.Errorf("%+v, and %d wait", f.Basis, f.Pending)
 	}
-	has(t, f, "Tried in memory under default, 8 times, with seeds 1 to 8: pods that would stay pending: ")
+	has(t, f, "Tried in memory under default, 8 times, with seeds 1 to 8: pods without a node: ")
 	if !slices.Contains(steps, "run 8 of 8: schedules") {
 		t.Error(steps)
 	}
@@ -230,7 +230,7 @@ func TestFitRefusesWhatCannotBeTried(t *testing.T) {
 	testkit.ErrorHas(t, err, "nothing was tried")
 	f, err := fitted(t, false, manifest("Deployment", "odd", specOf("priorityClassName: none, ")), manifest("Deployment", "a", specOf("")))
 	testkit.Must(t, err)
-	has(t, f, "1 pod would stay pending.", `  1 pod would stay pending: the API server rejects it: no PriorityClass with name none was found`, "Deployment default/a: 1 of 1 fit")
+	has(t, f, "1 pod would not be created.", `  1 pod would not be created: the API server rejects it: no PriorityClass with name none was found`, "Deployment default/a: 1 of 1 fit")
 	_, err = fitted(t, true, manifest("Deployment", "a", specOf("")), manifest("DaemonSet", "agent", specOf("")))
 	testkit.ErrorHas(t, err, "cannot be said of a DaemonSet")
 }
@@ -303,12 +303,12 @@ func TestQuotasLimitPods(t *testing.T) {
 	quota := "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: quota, namespace: default}\nspec: {hard: {pods: 4, requests.cpu: 5500m}}\n"
 	f, err := fitted(t, false, manifest("Deployment", "new", "replicas: 5, "+asks("500m", "")), quota)
 	testkit.Must(t, err)
-	has(t, f, "3 pods would stay pending.", "Deployment default/new: 2 of 5 fit",
-		"  3 pods would stay pending: the API server rejects it: exceeded quota: quota, requested: pods=1, used: pods=4, limited: pods=4",
+	has(t, f, "3 pods would not be created.", "Deployment default/new: 2 of 5 fit",
+		"  3 pods would not be created: the API server rejects it: exceeded quota: quota, requested: pods=1, used: pods=4, limited: pods=4",
 		"Tried in memory, with seed 1. Webhooks and autoscalers are not modelled.")
 	f, err = fitted(t, false, manifest("Deployment", "web", "replicas: 3, "+asks("1900m", "")), quota)
 	testkit.Must(t, err)
-	has(t, f, "Deployment default/web: 2 of 3 fit", "  1 pod would stay pending: the API server rejects it: exceeded quota: quota, requested: requests.cpu=1900m, used: requests.cpu=3800m, limited: requests.cpu=5500m")
+	has(t, f, "Deployment default/web: 2 of 3 fit", "  1 pod would not be created: the API server rejects it: exceeded quota: quota, requested: requests.cpu=1900m, used: requests.cpu=3800m, limited: requests.cpu=5500m")
 }
 
 // TestFitAnswersForTheOthers: what an API server rejects is said by name.
@@ -323,8 +323,8 @@ func TestFitAnswersForTheOthers(t *testing.T) {
 	}}}}}
 	f, err := Fit(t.Context(), o)
 	testkit.Must(t, err)
-	const rejected = " would stay pending: the API server rejects it: "
-	has(t, f, "5 pods would stay pending, and 1 object would be rejected.", `  1 pod`+rejected+`Deployment.apps "web" is invalid: spec.template.metadata.labels`,
+	const rejected = " would not be created: the API server rejects it: "
+	has(t, f, "5 pods would not be created, and 1 object would be rejected.", `  1 pod`+rejected+`spec.template.metadata.labels`,
 		"  1 pod"+rejected+"maximum cpu usage per Container is 500m, but limit is 1", "  2 pods"+rejected+"no PriorityClass with name none was found", "Deployment default/none: 0 of 2 fit", "Pod default/good: 1 of 1 fit",
 		"  1 pod"+rejected+"unable to create new content in namespace going because it is being terminated", `Rejected: PriorityClass.scheduling.k8s.io "huge" is invalid`)
 	if f.Fits() {

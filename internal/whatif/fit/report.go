@@ -24,30 +24,33 @@ import (
 
 // Fitting is the result for manifests in a copy of a cluster.
 type Fitting struct {
-	Tried     int              `json:"tried"`     // pods of the manifests
-	Pending   int              `json:"pending"`   // pods without a node, of these and of preempted ones
-	Workloads []*Workload      `json:"workloads"` // what makes pods
-	Preempted []engine.Move    `json:"preempted,omitempty"`
-	Skipped   map[string]int   `json:"skipped,omitempty"` // of the manifests, by kind
-	Ignored   map[string]int   `json:"ignored,omitempty"` // of which it is not known whether they create pods
-	Rollout   bool             `json:"rollout,omitempty"` // whether rollouts end was asked
-	Timeline  *engine.Timeline `json:"timeline,omitempty"`
-	Rejected  []string         `json:"rejected,omitempty"`  // objects that make no pods, by what an API server says of them
-	UntilFull bool             `json:"untilFull,omitempty"` // replicas were added, and Pods are what fits
-	Growth    *Growth          `json:"growth,omitempty"`    // nil if no nodes were to be added
-	Took      time.Duration    `json:"tookNanoseconds"`     // of all runs
-	Basis     report.Basis     `json:"basis"`
+	Tried   int `json:"tried"`   // pods of the manifests
+	Pending int `json:"pending"` // pods without a node, of these and of preempted ones
+	// NotCreated are of Tried the pods that the API server rejects.
+	NotCreated int              `json:"notCreated,omitempty"`
+	Workloads  []*Workload      `json:"workloads"` // what makes pods
+	Preempted  []engine.Move    `json:"preempted,omitempty"`
+	Skipped    map[string]int   `json:"skipped,omitempty"` // of the manifests, by kind
+	Ignored    map[string]int   `json:"ignored,omitempty"` // of which it is not known whether they create pods
+	Rollout    bool             `json:"rollout,omitempty"` // whether rollouts end was asked
+	Timeline   *engine.Timeline `json:"timeline,omitempty"`
+	Rejected   []string         `json:"rejected,omitempty"`   // objects that make no pods, by what an API server says of them
+	Namespaces []string         `json:"namespaces,omitempty"` // that were created, since neither the cluster nor the manifests have them
+	UntilFull  bool             `json:"untilFull,omitempty"`  // replicas were added, and Pods are what fits
+	Growth     *Growth          `json:"growth,omitempty"`     // nil if no nodes were to be added
+	Took       time.Duration    `json:"tookNanoseconds"`      // of all runs
+	Basis      report.Basis     `json:"basis"`
 }
 
 // count distinguishes runs: it is a number, and what it is the number of.
 func (f *Fitting) count() (n int, of string) {
 	switch {
 	case f.UntilFull:
-		return f.Tried - f.Pending, "further replicas"
+		return f.Tried - f.Pending - f.NotCreated, "further replicas"
 	case f.Growth != nil && f.Pending == 0:
 		return f.Growth.Nodes, "further nodes"
 	}
-	return f.Pending, "pods that would stay pending"
+	return f.Pending + f.NotCreated, "pods without a node"
 }
 
 // worse reports whether another run has a better result.
@@ -57,10 +60,10 @@ func (f *Fitting) worse(than *Fitting) bool {
 	switch {
 	case f.UntilFull:
 		return n < other
-	case f.Pending == than.Pending:
+	case f.Pending+f.NotCreated == than.Pending+than.NotCreated:
 		return n > other
 	}
-	return f.Pending > than.Pending
+	return f.Pending+f.NotCreated > than.Pending+than.NotCreated
 }
 
 // Workload is what makes pods, or a pod, and their result.
@@ -75,6 +78,8 @@ type Workload struct {
 	Fit       int            `json:"fit"`                // how many of its pods have a node
 	Zones     map[string]int `json:"zones,omitempty"`    // how many of these are in each
 	Why       map[string]int `json:"why,omitempty"`      // how many are pending, by the scheduler's message
+	// NotCreated is how many the API server rejects, by its message.
+	NotCreated map[string]int `json:"notCreated,omitempty"`
 	// Pods are their names with their nodes, which are empty for pending ones.
 	Pods map[string]string `json:"pods"`
 	// Feasible is how many nodes the scheduler could choose from, by the pod's name. Where it is 1,
@@ -111,11 +116,11 @@ func (f *fitting) sum() {
 	found := &f.found
 	found.Tried = 0
 	found.Pending = 0
+	found.NotCreated = 0
 	for _, w := range found.Workloads {
 		f.sumOf(w)
-		for _, times := range w.Why {
-			found.Pending += times
-		}
+		found.Pending += total(w.Why)
+		found.NotCreated += total(w.NotCreated)
 		found.Tried += w.Tried()
 	}
 	found.Preempted = f.Moves(f.before, slices.DeleteFunc(slices.Clone(f.before.Placed), func(pod *v1.Pod) bool { return !f.WasPreempted(pod) }))
@@ -129,10 +134,18 @@ func (f *fitting) sum() {
 	})
 }
 
+func total(counts map[string]int) (n int) {
+	for _, times := range counts {
+		n += times
+	}
+	return n
+}
+
 func (f *fitting) sumOf(w *Workload) {
 	w.Fit = 0
 	w.Zones = map[string]int{}
 	w.Why = map[string]int{}
+	w.NotCreated = map[string]int{}
 	w.Feasible = map[string]int{}
 	w.Pods = map[string]string{}
 	w.Replaced, w.Kept = 0, 0
@@ -160,8 +173,13 @@ func (f *fitting) sumOf(w *Workload) {
 		if w.stayed.Has(name) {
 			w.Kept++
 		}
-		if o.Node == "" {
-			o.Message = cmp.Or(lost, o.Message)
+		held := ""
+		pod := cluster.Get[*v1.Pod](f.Cluster, name.Namespace, name.Name)
+		if pod != nil {
+			held = f.Attached(pod)
+		}
+		if o.Node == "" || held != "" {
+			o.Message = cmp.Or(held, lost, o.Message)
 			w.Why[o.Reason()]++
 			continue
 		}
@@ -174,14 +192,19 @@ func (f *fitting) sumOf(w *Workload) {
 			w.Zones[node.Labels[v1.LabelTopologyZone]]++
 		}
 	}
-	if w.rejected != nil {
-		w.Why[engine.Rejection(w.rejected.Error())] += max(1, w.asked())
+	missing := f.wants(w) - len(w.Pods)
+	if w.rejected != nil && !isPod {
+		missing = max(1, w.asked())
+	}
+	if missing <= 0 {
 		return
 	}
-	missing := f.wants(w) - len(w.Pods)
-	if missing > 0 {
-		w.Why[cmp.Or(lost, f.missing(w))] += missing
+	rejected := f.rejection(w)
+	if rejected != "" {
+		w.NotCreated[snapshot.Reason(rejected)] += missing
+		return
 	}
+	w.Why[cmp.Or(lost, f.missing(w))] += missing
 }
 
 // asked is how many pods the manifest asks for, as far as it says so.
@@ -193,13 +216,7 @@ func (w *Workload) asked() int {
 }
 
 // Tried is how many of its pods were tried.
-func (w *Workload) Tried() int {
-	tried := w.Fit
-	for _, times := range w.Why {
-		tried += times
-	}
-	return tried
-}
+func (w *Workload) Tried() int { return w.Fit + total(w.Why) + total(w.NotCreated) }
 
 // makes says whether a pod is one of a workload.
 func (f *fitting) makes(w *Workload, pod *v1.Pod) bool {
@@ -207,7 +224,7 @@ func (f *fitting) makes(w *Workload, pod *v1.Pod) bool {
 	return pod.Namespace == w.Namespace && (of == cluster.Workload{Kind: w.Kind, Name: w.Name} || of.Kind == "" && w.Kind == "Pod" && pod.Name == w.Name)
 }
 
-// podsOf are the pods of a workload. Where some are new, they are only those of the same revision as these.
+// podsOf are the pods of a workload. Where some are new, or would be, they are only those of the same revision as these.
 func (f *fitting) podsOf(w *Workload) (names []types.NamespacedName) {
 	if _, isPod := w.object.(*v1.Pod); isPod {
 		return w.bare
@@ -218,6 +235,11 @@ func (f *fitting) podsOf(w *Workload) (names []types.NamespacedName) {
 	}
 	var all []*v1.Pod
 	created := map[revision]bool{}
+	for _, owner := range f.owners(w) {
+		if w.Kind == "Deployment" && f.Rejected(owner.GetUID()) != "" {
+			created[revision{owner: string(owner.GetUID())}] = true
+		}
+	}
 	for _, pod := range cluster.In[*v1.Pod](f.Cluster, w.Namespace) {
 		if f.makes(w, pod) && pod.DeletionTimestamp == nil {
 			all = append(all, pod)
@@ -236,7 +258,18 @@ func (f *fitting) podsOf(w *Workload) (names []types.NamespacedName) {
 
 // wants is how many pods of its newest revision a workload wants by now.
 func (f *fitting) wants(w *Workload) int {
-	return wantedBy(f.Current(w.object)) - partitioned(f.Current(w.object))
+	o := f.Current(w.object)
+	_, isPod := w.object.(*v1.Pod)
+	set, isDaemonSet := o.(*appsv1.DaemonSet)
+	switch {
+	case isPod:
+		return max(w.asked(), w.replicas)
+	case o == nil: // it is rejected itself
+		return max(1, w.asked())
+	case isDaemonSet && f.Rejected(set.UID) != "": // or else it has a pod for each node
+		return int(set.Status.DesiredNumberScheduled)
+	}
+	return wantedBy(o) - partitioned(o)
 }
 
 func wantedBy(o cluster.Object) int {
@@ -246,7 +279,7 @@ func wantedBy(o cluster.Object) int {
 	switch {
 	case isPod:
 		return 1
-	case replicas == nil: // or as many as there are nodes for a DaemonSet, which get theirs at once
+	case replicas == nil: // or as many as there are nodes for a DaemonSet
 		return 0
 	case isJob && ptr.Deref(job.Spec.Suspend, false):
 		return 0
@@ -281,19 +314,43 @@ func setReplicas(o cluster.Object, n int32) {
 	}
 }
 
-// missing is why a workload has fewer pods than it wants.
+// owners are the objects of a workload that may lack pods.
+func (f *fitting) owners(w *Workload) []cluster.Object {
+	o := f.Current(w.object)
+	if o == nil {
+		return nil
+	}
+	all := []cluster.Object{o}
+	for _, set := range cluster.In[*appsv1.ReplicaSet](f.Cluster, w.Namespace) {
+		if metav1.IsControlledBy(set, o) && len(f.PodsOf(set.UID, w.Namespace)) < int(ptr.Deref(set.Spec.Replicas, 1)) {
+			all = append(all, set)
+		}
+	}
+	return all
+}
+
+// rejection is why the API server rejects a workload or its pods, or empty.
+func (f *fitting) rejection(w *Workload) string {
+	if w.rejected != nil {
+		return w.rejected.Error()
+	}
+	for _, owner := range f.owners(w) {
+		rejected := f.Rejected(owner.GetUID())
+		if rejected != "" {
+			return rejected
+		}
+	}
+	return ""
+}
+
+// missing is why a workload has fewer pods than it wants, if none is rejected.
 func (f *fitting) missing(w *Workload) string {
 	o := f.Current(w.object)
 	d, ok := o.(*appsv1.Deployment)
-	if !ok {
+	switch {
+	case !ok:
 		return cmp.Or(f.Missing(o.GetUID(), w.Kind, w.Namespace), "its controller does not create it")
-	}
-	for _, set := range cluster.In[*appsv1.ReplicaSet](f.Cluster, w.Namespace) {
-		if metav1.IsControlledBy(set, d) && f.Refused(set.UID) != "" {
-			return f.Missing(set.UID, "ReplicaSet", w.Namespace)
-		}
-	}
-	if d.Spec.Paused {
+	case d.Spec.Paused:
 		return "its Deployment is paused"
 	}
 	return "its Deployment does not create it before others of the rollout are ready"
@@ -304,7 +361,7 @@ func (f *Fitting) Fits() bool {
 	if slices.ContainsFunc(f.Workloads, func(w *Workload) bool { return w.Stuck != "" }) {
 		return false
 	}
-	return f.Pending == 0 && len(f.Rejected) == 0 || f.UntilFull && !slices.ContainsFunc(f.Workloads, func(w *Workload) bool { return w.Fit == 0 })
+	return f.Pending+f.NotCreated+len(f.Rejected) == 0 || f.UntilFull && !slices.ContainsFunc(f.Workloads, func(w *Workload) bool { return w.Fit == 0 })
 }
 
 // Verdict is the result in a line.
@@ -326,9 +383,16 @@ func (f *Fitting) Verdict() string {
 			all = append(all, one)
 		}
 		text = strings.Join(all, ", ") + " would fit"
-	case f.Pending > 0:
-		text = report.Plural(f.Pending, "pod") + " would stay pending"
-		if f.Growth != nil {
+	case f.Pending+f.NotCreated > 0:
+		var all []string
+		if f.Pending > 0 {
+			all = append(all, report.Plural(f.Pending, "pod")+" would stay pending")
+		}
+		if f.NotCreated > 0 {
+			all = append(all, report.Plural(f.NotCreated, "pod")+" would not be created")
+		}
+		text = strings.Join(all, ", and ")
+		if f.Growth != nil && f.Growth.Nodes > 0 {
 			text += ", even with " + f.Growth.String()
 		}
 	default:
@@ -351,7 +415,7 @@ func (f *Fitting) Verdict() string {
 // Report is the result for people, with each pod's node if asked for.
 func (f *Fitting) Report(nodes bool) report.Report {
 	var workloads, preempted []report.Item
-	for _, w := range f.Workloads {
+	for _, w := range f.byCause(nodes) {
 		workloads = append(workloads, w.item(f, nodes))
 	}
 	for _, move := range f.Preempted {
@@ -361,10 +425,21 @@ func (f *Fitting) Report(nodes bool) report.Report {
 		}
 		preempted = append(preempted, report.Item{Text: fmt.Sprintf("%s on %s would be preempted by %s: %s", move.Pod, move.From, move.PreemptedBy, then)})
 	}
+	causes := map[string][]string{}
 	for _, message := range f.Rejected {
-		workloads = append(workloads, report.Item{Text: "Rejected: " + message})
+		causes[snapshot.Reason(message)] = append(causes[snapshot.Reason(message)], message)
+	}
+	for _, cause := range slices.Sorted(maps.Keys(causes)) {
+		text := "Rejected: " + causes[cause][0]
+		if len(causes[cause]) > 1 {
+			text += fmt.Sprintf(" (and %d more)", len(causes[cause])-1)
+		}
+		workloads = append(workloads, report.Item{Text: text})
 	}
 	last := f.Basis.String() + " It took " + report.Brief(f.Took) + "."
+	if len(f.Namespaces) > 0 {
+		last = "Not in the cluster, and created here first: namespace " + report.Few(f.Namespaces) + ". " + last
+	}
 	if len(f.Ignored) > 0 {
 		last = "Not tried, and perhaps it makes pods: " + report.Counted(f.Ignored) + ". " + last
 	}
@@ -372,6 +447,34 @@ func (f *Fitting) Report(nodes bool) report.Report {
 		last = "Skipped, since it creates no pods now and no pod depends on it: " + report.Counted(f.Skipped) + ". " + last
 	}
 	return report.Report{Answer: f.Verdict() + ".", Sections: slices.Concat([]report.Section{{List: workloads}}, f.Timeline.Sections(), []report.Section{{List: preempted}, {Text: []string{last}}})}
+}
+
+// byCause are the workloads. Pods that do not fit for the same cause are one, unless each is listed.
+func (f *Fitting) byCause(nodes bool) (all []*Workload) {
+	first, names := map[string]*Workload{}, map[string][]string{}
+	for _, w := range f.Workloads {
+		cause := fmt.Sprint(w.Why, w.NotCreated, w.podSpec().NodeName)
+		switch {
+		case w.Kind != "Pod" || w.Fit > 0 || f.UntilFull || nodes:
+			all = append(all, w)
+		case first[cause] == nil:
+			one := *w
+			one.Why, one.NotCreated = maps.Clone(w.Why), maps.Clone(w.NotCreated)
+			first[cause] = &one
+			all = append(all, &one)
+		default:
+			names[cause] = append(names[cause], w.Namespace+"/"+w.Name)
+			for _, counts := range []map[string]int{first[cause].Why, first[cause].NotCreated} {
+				for why := range counts {
+					counts[why]++
+				}
+			}
+		}
+	}
+	for cause, more := range names {
+		first[cause].Name = report.Few(append([]string{first[cause].Name}, more...))
+	}
+	return all
 }
 
 // item says how many of its pods fit, and why no more do.
@@ -392,12 +495,17 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 		item.Text += fmt.Sprintf(" (%d running, unchanged)", w.Kept)
 	case w.Replaced > 0:
 		item.Text += fmt.Sprintf(" (replacing %d running)", w.Replaced)
+	case len(w.stayed) > 0:
+		item.Text += fmt.Sprintf(" (%d of the old revision left running)", len(w.stayed))
 	}
 	if f.UntilFull {
 		item.Lines = []string{w.limit()}
 	} else {
 		for _, why := range slices.Sorted(maps.Keys(w.Why)) {
 			item.Lines = append(item.Lines, report.Plural(w.Why[why], "pod")+" would stay pending: "+why)
+		}
+		for _, why := range slices.Sorted(maps.Keys(w.NotCreated)) {
+			item.Lines = append(item.Lines, report.Plural(w.NotCreated[why], "pod")+" would not be created: "+engine.Rejection(why))
 		}
 	}
 	if w.Stuck != "" {
@@ -432,6 +540,9 @@ func (w *Workload) More() string {
 
 // limit says why no more replicas fit.
 func (w *Workload) limit() string {
+	if len(w.NotCreated) > 0 {
+		return "The next one would not be created: " + engine.Rejection(slices.Min(slices.Collect(maps.Keys(w.NotCreated))))
+	}
 	if len(w.Why) == 0 {
 		return "No more were tried."
 	}

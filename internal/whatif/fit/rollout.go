@@ -68,26 +68,13 @@ func (f *fitting) left(w *Workload) string {
 	if w.rejected != nil || o == nil {
 		return ""
 	}
-	idle := false
-	for name := range w.Pods {
-		held := ""
-		pod := cluster.Get[*v1.Pod](f.Cluster, w.Namespace, name)
-		if pod != nil {
-			held = f.Attached(pod)
-		}
-		if held != "" {
-			w.Why[held]++
-			w.Fit--
-			f.found.Pending++
-			idle = true
-		}
-	}
 	old := outdated(o) - partitioned(o)
-	if old <= 0 && !idle && len(w.Why) == 0 {
+	lacking := len(w.Why) + len(w.NotCreated)
+	if old <= 0 && lacking == 0 {
 		return ""
 	}
 	text := report.Plural(max(0, old), "pod") + " of the old revision left"
-	if w.Kind == "Deployment" && len(w.Why) == 0 {
+	if w.Kind == "Deployment" && lacking == 0 {
 		text += ", since " + f.missing(w)
 	}
 	return text
@@ -137,7 +124,7 @@ func (f *fitting) advice(ctx context.Context, w *Workload) (string, error) {
 			}
 		}
 		undo()
-		if err != nil && !rejected(err) {
+		if err != nil && !cluster.IsRejection(err) {
 			return "", err
 		}
 	}
@@ -217,7 +204,7 @@ func (f *fitting) room(w *Workload) []remedy {
 func (f *Fitting) sentence() string {
 	var stuck []string
 	for _, w := range f.Workloads {
-		if w.Stuck != "" || len(w.Why) > 0 {
+		if w.Stuck != "" || len(w.Why)+len(w.NotCreated) > 0 {
 			stuck = append(stuck, w.String())
 		}
 	}

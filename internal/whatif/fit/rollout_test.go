@@ -142,12 +142,12 @@ pvs:
 		},
 		"a quota without room for one more": {
 			quota + deployed(one, pod("a:1", "1", ""), "node-1", "node-2"), changed("Deployment", "web", "replicas: 2, "+one, pod("a:2", "1", "")),
-			[]string{"2 pods of the old revision left, since the API server rejects it: exceeded quota: few, requested: pods=1, used: pods=2, limited: pods=2", "it would end with maxUnavailable: 1"},
+			[]string{"(2 of the old revision left running)", "2 pods would not be created: the API server rejects it: exceeded quota: few, requested: pods=1, used: pods=2, limited: pods=2", "it would end with maxUnavailable: 1"},
 			false,
 		},
 		"a template that is not admitted": {
 			deployed(one, pod("a:1", "1", ""), "node-1"), changed("Deployment", "web", "replicas: 1, "+one, pod("a:2", "1", "restartPolicy: Never, ")),
-			[]string{"the API server rejects it: Deployment.apps \"web\" is invalid: spec.template.spec.restartPolicy: Unsupported value: \"Never\""},
+			[]string{"the API server rejects it: spec.template.spec.restartPolicy: Unsupported value: \"Never\""},
 			false,
 		},
 		"longer than an hour": {

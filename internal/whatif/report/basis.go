@@ -17,7 +17,7 @@ type Basis struct {
 	Ignored     []string `json:"ignored,omitempty"`
 	Seed        uint64   `json:"seed"`             // of the run that is shown
 	Runs        []Run    `json:"runs,omitempty"`   // all of them, if there are several
-	Counts      string   `json:"counts,omitempty"` // what the runs' Count is of, such as "pods that would stay pending"
+	Counts      string   `json:"counts,omitempty"` // what the runs' Count is of, such as "pods without a node"
 	Before      []string `json:"before,omitempty"` // what controllers changed before the question
 	NotModelled []string `json:"notModelled"`      // what the scheduler asked for and the copy does not have
 }
@@ -60,7 +60,7 @@ func (b *Basis) String() string {
 	return text + ". Webhooks and autoscalers are not modelled."
 }
 
-// often says in how many runs there were how many, such as "pods that would stay pending: 0 in 2 runs, 3 in 1 run".
+// often says in how many runs there were how many, such as "pods without a node: 0 in 2 runs, 3 in 1 run".
 func (b *Basis) often() string {
 	runs := map[int]int{}
 	for _, run := range b.Runs {

@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/component-base/version"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 )
@@ -33,7 +35,7 @@ type Outcome struct {
 	MadeRoom *recorder.Attempt `json:"-"` // the first that preempted others for it
 }
 
-// Refused is a further state: the pod had a node in the file, and the API server rejects it now.
+// Refused is a further state: the API server rejects the pod.
 const Refused = "Refused"
 
 // result has the outcomes of all pods that a side has seen.
@@ -56,6 +58,12 @@ func (s *Side) result() (*Result, error) {
 	slices.SortFunc(r.Nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
 	for _, notice := range s.refused {
 		r.Pod(KeyOf(strings.TrimPrefix(notice.About, "pod "))).Outcome = Outcome{State: Refused, Message: notice.Reason}
+	}
+	for _, set := range cluster.All[*appsv1.DaemonSet](s.Cluster) {
+		rejected := s.Engine.Rejected(set.UID)
+		if rejected != "" {
+			r.Rejected = append(r.Rejected, snapshot.Notice{About: "pods of daemonset " + cluster.NameOf(set).String(), Reason: rejected})
+		}
 	}
 	for _, name := range sortedNames(s.tried) {
 		r.addVictims(name, s.tried[name])

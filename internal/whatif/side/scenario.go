@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -83,13 +84,18 @@ func (s *Scenario) makesNodes() bool {
 // owners are kinds that make pods.
 var owners = []string{"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job", "CronJob"}
 
-// do does a step, one object after the other, since the order counts. A pod to be deleted may
+// do does a step, one object after the other, since the order counts. A pod may be rejected, and one to be deleted may
 // be gone already: preemption has deleted it on one side.
-func (s *Step) do(ctx context.Context, in *cluster.Cluster) error {
+func (s *Step) do(ctx context.Context, in *cluster.Cluster, rejected func(*v1.Pod, error)) error {
 	create := func(manifest map[string]any) error {
 		o, err := in.Decode(manifest)
 		if err == nil {
 			_, err = in.Create(ctx, o)
+		}
+		pod, isPod := o.(*v1.Pod)
+		if isPod && cluster.IsRejection(err) {
+			rejected(pod, err)
+			return nil
 		}
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -128,7 +127,7 @@ func (s *Side) Run(ctx context.Context) (*Result, error) {
 	for i := range s.options.Scenario.Steps {
 		step := &s.options.Scenario.Steps[i]
 		s.options.Progress(step.title(i), i+1, len(s.options.Scenario.Steps))
-		if err := step.do(ctx, s.Cluster); err != nil {
+		if err := step.do(ctx, s.Cluster, s.reject); err != nil {
 			return nil, fmt.Errorf("%s: %w", step.title(i), err)
 		}
 		s.see()
@@ -147,13 +146,22 @@ func (s *Side) recreate(ctx context.Context) error {
 	for i, pod := range s.queue {
 		s.queue[i] = nil // it is not needed any more
 		_, err := s.Create(ctx, s.Recreated(pod))
-		if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) {
-			s.refused = append(s.refused, snapshot.Notice{About: "pod " + cluster.NameOf(pod).String(), Reason: err.Error()})
+		if cluster.IsRejection(err) {
+			s.reject(pod, err)
 		} else if err != nil {
 			return fmt.Errorf("recreate pod %s: %w", cluster.NameOf(pod), err)
 		}
 	}
 	return nil
+}
+
+// reject takes note of a pod that the API server rejects.
+func (s *Side) reject(pod *v1.Pod, err error) {
+	name := cluster.NameOf(pod)
+	if s.pods[name] == nil {
+		s.pods[name] = s.newPod(pod)
+	}
+	s.refused = append(s.refused, snapshot.Notice{About: "pod " + name.String(), Reason: err.Error()})
 }
 
 // attempted takes note of an attempt that has ended.

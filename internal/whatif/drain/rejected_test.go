@@ -1,0 +1,135 @@
+package drain
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+)
+
+// caseOf removes nodes of the cluster of a case.
+func caseOf(t *testing.T, file string, nodes ...string) Options {
+	t.Helper()
+	cluster, err := os.ReadFile("../testdata/cases/" + file)
+	testkit.Must(t, err)
+	return removing(t, unmodified, string(cluster), nodes...)
+}
+
+// says fails unless the text of a result has some lines.
+func says(t *testing.T, r *Result, want ...string) {
+	t.Helper()
+	is := text(t, r, "table")
+	for _, line := range want {
+		if !strings.Contains(is, line) {
+			t.Errorf("it lacks %q:\n%s", line, is)
+		}
+	}
+}
+
+// TestFailReportsARejectionUntilTheGracePeriodIsOver: the quota counts the pod that cannot end for a minute. Then its ReplicaSet
+// has another one.
+func TestFailReportsARejectionUntilTheGracePeriodIsOver(t *testing.T) {
+	r, err := Fail(t.Context(), caseOf(t, "fail-reason/cluster.json", "n1"))
+	testkit.Must(t, err)
+	alike(t, "moves", described(r.Moves), "team/web-5f-1 n1→n2")
+	says(t, r, "If n1 failed, all of 1 pod would be back on other nodes.", "+5m50s   Deployment team/web   1 pod deleted", "+7m", "1 pod created, 1 scheduled")
+
+	o := caseOf(t, "fail-reason/cluster.json", "n1")
+	o.Cluster.ResourceQuotas[0].Spec.Hard[v1.ResourcePods] = resource.MustParse("0")
+	r, err = Fail(t.Context(), o)
+	testkit.Must(t, err)
+	says(t, r, "1 pod: 0 to another node, 0 unschedulable, 1 not created.", "the API server rejects it: exceeded quota: rqtest, requested: pods=1, used: pods=0, limited: pods=0")
+}
+
+// unreachable is the cluster of the case with three nodes and a pod on each of the first two. The first is unreachable already.
+func unreachable(t *testing.T, nodes ...string) Options {
+	o := caseOf(t, "fail-reason/cluster.json", nodes...)
+	s := o.Cluster
+	s.ResourceQuotas = nil
+	s.Nodes[0].Status.Conditions[0].Status = v1.ConditionUnknown
+	s.Nodes[0].Spec.Taints = []v1.Taint{{Key: v1.TaintNodeUnreachable, Effect: v1.TaintEffectNoExecute}}
+	third := s.Nodes[1].DeepCopy()
+	third.Name, third.Labels = "n3", map[string]string{v1.LabelHostname: "n3"}
+	s.Nodes = append(s.Nodes, *third)
+	other := s.Pods[0].DeepCopy()
+	other.Name, other.Spec.NodeName = "web-5f-2", "n2"
+	s.Pods = append(s.Pods, *other)
+	s.Deployments[0].Spec.Replicas, s.ReplicaSets[0].Spec.Replicas = ptr.To[int32](2), ptr.To[int32](2)
+	return o
+}
+
+// TestPodsThatAreTerminatingBefore: their successors are there before the question, and no other pod gets them.
+func TestPodsThatAreTerminatingBefore(t *testing.T) {
+	r, err := Fail(t.Context(), unreachable(t, "n1"))
+	testkit.Must(t, err)
+	alike(t, "moves of a node that is unreachable already", described(r.Moves), "team/web-5f-1 n1→n")
+	says(t, r, "If n1 failed, all of 1 pod would be back on other nodes.")
+	r, err = Drain(t.Context(), unreachable(t, "n2"))
+	testkit.Must(t, err)
+	for _, move := range r.Moves {
+		if move.To != "n3" {
+			t.Errorf("%+v", move)
+		}
+	}
+	says(t, r, "Draining n2 would move ", fmt.Sprintf(": %d to another node, 0 unschedulable.", len(r.Moves)))
+	if len(r.Moves) == 0 {
+		t.Error("no pod moves")
+	}
+}
+
+// TestNotCreatedPodsOfADrain: a LimitRange admits the pod no more, whether or not a controller creates it.
+func TestNotCreatedPodsOfADrain(t *testing.T) {
+	without := func(bare bool) Options {
+		o := caseOf(t, "rejected-rollout/limitrange.json", "n1")
+		o.Cluster.LimitRanges[0].Spec.Limits[0].Max[v1.ResourceMemory] = resource.MustParse("10Mi")
+		o.Cluster.LimitRanges[0].Spec.Limits[0].Default = nil
+		o.Force = bare
+		if bare {
+			o.Cluster.Pods[0].OwnerReferences, o.Cluster.Deployments, o.Cluster.ReplicaSets = nil, nil, nil
+		}
+		o.Cluster.Nodes = append(o.Cluster.Nodes, *o.Cluster.Nodes[0].DeepCopy())
+		o.Cluster.Nodes[1].Name = "n2"
+		return o
+	}
+	const reason = "the API server rejects it: maximum memory usage per Container is 10Mi"
+	for _, bare := range []bool{false, true} {
+		r, err := Drain(t.Context(), without(bare))
+		testkit.Must(t, err)
+		says(t, r, "1 pod: 0 to another node, 0 unschedulable, 1 not created.", "NOT CREATED", reason)
+	}
+	r, err := Shrink(t.Context(), without(false))
+	testkit.Must(t, err)
+	says(t, r, "You can remove none of 1 node", "1 node cannot go: "+reason)
+}
+
+// TestUpgradeReportsPodsOfDaemonSets: one is rejected by pod security, one is fine, and one is not in the file.
+func TestUpgradeReportsPodsOfDaemonSets(t *testing.T) {
+	r, err := Upgrade(t.Context(), caseOf(t, "rejected/daemonsets.yaml", "n1"))
+	testkit.Must(t, err)
+	alike(t, "moves", described(r.Moves), `agents/agent-1 n1→: the API server rejects it: violates PodSecurity "restricted:latest": host namespaces (hostNetwork=true)`)
+	says(t, r, "The upgrade would replace all of 1 node, and 1 of 1 pod would have no node in the end.", "pods on new nodes of DaemonSets that are not in the file: default/absent")
+	o := caseOf(t, "rejected/daemonsets.yaml", "n1")
+	o.Node = o.Cluster.Nodes[0].DeepCopy()
+	o.Node.Status.Allocatable[v1.ResourcePods], o.Node.Status.Capacity[v1.ResourcePods] = resource.MustParse("0"), resource.MustParse("0")
+	r, err = Upgrade(t.Context(), o)
+	testkit.Must(t, err)
+	alike(t, "moves to a node without room", described(r.Moves), "agents/agent-1 n1→: the API server rejects it", "fine-1 n1→: 0/2 nodes are available: 1 Too many pods")
+}
+
+// TestUpgradeGivesNewNodesTheDriversOfOldOnes: n1 and n2 attach a disk each.
+func TestUpgradeGivesNewNodesTheDriversOfOldOnes(t *testing.T) {
+	r, err := Upgrade(t.Context(), caseOf(t, "grow-csi/running.yaml", "n1"))
+	testkit.Must(t, err)
+	alike(t, "moves", described(r.Moves), "web-0 n1→n1-new")
+	o := caseOf(t, "grow-csi/running.yaml", "n1")
+	o.Cluster.CSINodes[0].Spec.Drivers[0].Allocatable.Count = ptr.To[int32](0)
+	r, err = Upgrade(t.Context(), o)
+	testkit.Must(t, err)
+	alike(t, "moves to a node that attaches none", described(r.Moves), "web-0 n1→: 0/2 nodes are available: 2 node(s) exceed max volume count")
+}
