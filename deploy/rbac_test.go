@@ -174,8 +174,7 @@ func TestRolesOfDecisionsAreWhatKubectlNeeds(t *testing.T) {
 	}
 	asked := []rbacv1.PolicyRule{
 		{NonResourceURLs: []string{decisions.Path + "shop/web-0"}, Verbs: []string{"get"}},
-		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, ResourceNames: []string{"custom-scheduler"}, Verbs: []string{"get"}},
-		{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}},
+		{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get", "list"}},
 		{APIGroups: []string{""}, Resources: []string{"pods/portforward"}, Verbs: []string{"create", "get"}},
 	}
 	var given []rbacv1.PolicyRule

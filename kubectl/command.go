@@ -39,6 +39,7 @@ type options struct {
 	cluster       *genericclioptions.ConfigFlags
 	allNamespaces bool
 	output        string
+	schedulerCA   string // the file
 	policy        regex.Policy
 }
 

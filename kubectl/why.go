@@ -3,6 +3,7 @@ package kubectl
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	coordinationv1 "k8s.io/api/coordination/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,7 +37,8 @@ func newWhy(o *options) *cobra.Command {
 		Use:   "why POD",
 		Short: "Ask the running scheduler why a pod is pending",
 		Long: "Ask the running scheduler why a pod is pending, through a port-forward to its pod. The scheduler runs with --decisions.\n\n" +
-			"It gets your credentials, so ask only one that you trust. If it cannot be asked, the command explains the pod.",
+			"Your token is sent only with --scheduler-certificate-authority. Otherwise the scheduler is shown your client certificate, or gets\n" +
+			"a token of ten minutes that schedulers alone accept, if you may make one. If it cannot be asked, the command explains the pod.",
 		Example:           "  kubectl regex why web-0 -n shop",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: o.completePods,
@@ -44,7 +46,8 @@ func newWhy(o *options) *cobra.Command {
 			return o.why(cmd.Context(), args[0], replica)
 		},
 	}
-	cmd.Flags().StringVar(&replica, "scheduler", "", "The pod of one of the scheduler's replicas, as NAMESPACE/POD. By default it is found by the Lease with the pod's schedulerName, or kube-system/kube-scheduler")
+	cmd.Flags().StringVar(&replica, "scheduler", "", "The pod that is asked, as NAMESPACE/POD. It is shown your client certificate, or gets a token that schedulers alone accept. By default the pods of deploy/ in regex-scheduling are asked, and those of kube-scheduler in kube-system")
+	cmd.Flags().StringVar(&o.schedulerCA, "scheduler-certificate-authority", "", "A file with the authority of the scheduler's certificate. Your own credentials, also a token, are sent to who has a certificate of it for "+decisions.ServerName)
 	o.addOutput(cmd, "text", "json", "yaml")
 	return cmd
 }
@@ -74,98 +77,98 @@ func (o *options) why(ctx context.Context, name, replica string) error {
 	return report.Write(o.Out, "table", nil, report.Report{Answer: answer.Verdict, Sections: o.sections(pod, answer, namesOf(nodes))})
 }
 
-// askScheduler asks the replica that leads.
+// askScheduler asks the replicas until one leads and knows the pod.
 func (o *options) askScheduler(ctx context.Context, client kubernetes.Interface, pod *v1.Pod, replica string) (*decisions.Answer, error) {
-	if ptr.Deref(o.cluster.Impersonate, "") != "" {
-		return nil, errors.New("it would answer you, and not " + *o.cluster.Impersonate + ", since only the API server knows --as")
-	}
-	first, err := replicaOf(ctx, client, pod.Spec.SchedulerName, replica)
+	config, err := o.cluster.ToRESTConfig()
 	if err != nil {
 		return nil, err
 	}
-	answer, err := o.askReplica(ctx, first, pod)
-	if err != nil || answer.Leader == "" {
-		return answer, err
+	if config.Impersonate.UserName != "" {
+		return nil, errors.New("it would answer you, and not " + config.Impersonate.UserName + ", since only the API server knows --as")
 	}
-	leader, err := podOf(ctx, client, answer.Leader, first.Namespace)
+	replicas, err := replicasOf(ctx, client, pod.Spec.SchedulerName, replica)
 	if err != nil {
 		return nil, err
 	}
-	answer, err = o.askReplica(ctx, leader, pod)
-	if err == nil && answer.Leader != "" {
-		err = errors.New("its replicas are just changing the leader")
+	if o.schedulerCA == "" {
+		fmt.Fprintln(o.ErrOut, "The scheduler's certificate is not checked, so your token is not sent: see --scheduler-certificate-authority.")
 	}
-	return answer, err
+	var leader, standby *decisions.Answer
+	var failed error
+	for i := range replicas {
+		answer, err := o.askReplica(ctx, config, &replicas[i], pod)
+		switch {
+		case err != nil:
+			failed = cmp.Or(failed, err)
+		case len(answer.Attempts) > 0:
+			return answer, nil
+		case answer.Leader != "":
+			standby = answer
+		case leader == nil:
+			leader = answer
+		}
+	}
+	if leader == nil && failed != nil {
+		return nil, failed
+	}
+	return cmp.Or(leader, standby), nil
 }
 
-// replicaOf finds a pod of a scheduler: the one that is given, or the holder of its Lease.
-func replicaOf(ctx context.Context, client kubernetes.Interface, scheduler, replica string) (*v1.Pod, error) {
+// ours are the pods of deploy/, and others those of kubeadm and of deploy/static-pods. No tenant can write in their namespaces,
+// while a Lease or a pod of a scheduler's name can be anybody's.
+var (
+	ours   = place{"regex-scheduling", "app.kubernetes.io/name=custom-scheduler"}
+	others = place{metav1.NamespaceSystem, "component=kube-scheduler"}
+)
+
+type place struct{ namespace, labels string }
+
+// replicasOf finds the pods that can be those of a scheduler, or the one that is given.
+func replicasOf(ctx context.Context, client kubernetes.Interface, scheduler, replica string) ([]v1.Pod, error) {
 	if replica != "" {
 		namespace, name, ok := strings.Cut(replica, "/")
 		if !ok {
 			return nil, fmt.Errorf("--scheduler %s: want NAMESPACE/POD", replica)
 		}
-		return client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
-	}
-	lease, err := leaseOf(ctx, client, scheduler)
-	if err != nil {
-		return nil, err
-	}
-	return podOf(ctx, client, ptr.Deref(lease.Spec.HolderIdentity, ""), lease.Namespace)
-}
-
-// ours is the namespace that deploy/ has.
-const ours = "regex-scheduling"
-
-func leaseOf(ctx context.Context, client kubernetes.Interface, scheduler string) (*coordinationv1.Lease, error) {
-	if scheduler == v1.DefaultSchedulerName {
-		return client.CoordinationV1().Leases(metav1.NamespaceSystem).Get(ctx, "kube-scheduler", metav1.GetOptions{})
-	}
-	all, err := client.CoordinationV1().Leases(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + scheduler})
-	if err != nil {
-		return client.CoordinationV1().Leases(ours).Get(ctx, scheduler, metav1.GetOptions{})
-	}
-	if len(all.Items) != 1 {
-		return nil, fmt.Errorf("%s called %s, like the pod's scheduler: name a pod of it with --scheduler", report.Plural(len(all.Items), "Lease"), scheduler)
-	}
-	return &all.Items[0], nil
-}
-
-// podOf finds the pod with an identity in leader election, which is its host name, an underscore and
-// a UID. The host name is the pod's name, or the node's of a static pod.
-func podOf(ctx context.Context, client kubernetes.Interface, identity, namespace string) (pod *v1.Pod, err error) {
-	host, _, _ := strings.Cut(identity, "_")
-	for _, in := range []string{namespace, ours} {
-		for _, name := range []string{host, "kube-scheduler-" + host} {
-			pod, err = client.CoreV1().Pods(in).Get(ctx, name, metav1.GetOptions{})
-			if err == nil || !apierrors.IsNotFound(err) {
-				return pod, err
-			}
+		pod, err := client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return nil, err
 		}
+		return []v1.Pod{*pod}, nil
 	}
-	return nil, fmt.Errorf("no pod in %s or %s has the identity %q, which leads: name a pod of the scheduler with --scheduler", namespace, ours, identity)
+	places := []place{ours, others}
+	if scheduler == v1.DefaultSchedulerName {
+		places = []place{others, ours}
+	}
+	var all []v1.Pod
+	failed := fmt.Errorf("there is no pod with the label %s in namespace %s, or %s in %s: name a pod of the scheduler with --scheduler",
+		ours.labels, ours.namespace, others.labels, others.namespace)
+	for _, in := range places {
+		pods, err := client.CoreV1().Pods(in.namespace).List(ctx, metav1.ListOptions{LabelSelector: in.labels})
+		if err != nil {
+			failed = fmt.Errorf("%w; %w", failed, err)
+			continue
+		}
+		all = append(all, pods.Items...)
+	}
+	if len(all) == 0 {
+		return nil, failed
+	}
+	return all, nil
 }
 
-// askReplica asks a pod of the scheduler through a port-forward. Its certificate is mostly one that it has made for itself, so the
-// API server, which makes the connection, vouches for it alone.
-func (o *options) askReplica(ctx context.Context, replica, about *v1.Pod) (*decisions.Answer, error) {
-	config, err := o.cluster.ToRESTConfig()
-	if err != nil {
-		return nil, err
-	}
+// askReplica asks a pod of the scheduler through a port-forward.
+func (o *options) askReplica(ctx context.Context, config *rest.Config, replica, about *v1.Pod) (*decisions.Answer, error) {
 	address, stop, err := forward(config, replica)
 	if err != nil {
 		return nil, fmt.Errorf("port-forward to pod %s/%s: %w", replica.Namespace, replica.Name, err)
 	}
 	defer stop()
-	direct := rest.CopyConfig(config)
-	direct.Host, direct.APIPath, direct.Proxy = "https://"+address, "", nil
-	direct.Insecure, direct.CAFile, direct.CAData, direct.ServerName = true, "", nil, ""
-	client, err := rest.HTTPClientFor(direct)
+	client, err := o.schedulerClient(ctx, config, replica.Namespace)
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, direct.Host+decisions.Path+about.Namespace+"/"+about.Name, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+address+decisions.Path+about.Namespace+"/"+about.Name, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -185,11 +188,66 @@ func (o *options) askReplica(ctx context.Context, replica, about *v1.Pod) (*deci
 	return &answer, nil
 }
 
+// schedulerClient sends the user's credentials only to who has the certificate that is asked for. Without that, the scheduler gets nothing
+// with which it could act as the user elsewhere: a TLS handshake shows a client certificate and keeps its key, and a token of ours is
+// accepted by schedulers only.
+func (o *options) schedulerClient(ctx context.Context, config *rest.Config, namespace string) (client *http.Client, err error) {
+	direct := rest.CopyConfig(config)
+	direct.Proxy = nil
+	direct.TLSClientConfig.CAData, direct.CAFile, direct.ServerName = nil, o.schedulerCA, decisions.ServerName
+	direct.Insecure = o.schedulerCA == ""
+	handshake, err := rest.TLSConfigFor(direct)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case o.schedulerCA != "":
+		client, err = rest.HTTPClientFor(direct)
+	case hasClientCertificate(handshake):
+		client = &http.Client{Transport: &http.Transport{TLSClientConfig: handshake}}
+	default:
+		direct = &rest.Config{TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+		direct.BearerToken, err = tokenFor(ctx, config, namespace)
+		if err != nil {
+			return nil, err
+		}
+		client, err = rest.HTTPClientFor(direct)
+	}
+	if err != nil {
+		return nil, err
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // it would take a token along
+	return client, nil
+}
+
+// hasClientCertificate asks a credential plugin, too.
+func hasClientCertificate(handshake *tls.Config) bool {
+	if handshake.GetClientCertificate == nil {
+		return false
+	}
+	certificate, err := handshake.GetClientCertificate(&tls.CertificateRequestInfo{})
+	return err == nil && len(certificate.Certificate) > 0
+}
+
+// tokenFor makes a token that lives as short as there is.
+func tokenFor(ctx context.Context, config *rest.Config, namespace string) (string, error) {
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return "", err
+	}
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: []string{decisions.Audience}, ExpirationSeconds: ptr.To[int64](600)}}
+	made, err := client.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, decisions.Account, request, metav1.CreateOptions{})
+	if err != nil {
+		return "", fmt.Errorf("your own token is not sent without --scheduler-certificate-authority FILE, you have no client certificate, and a token for schedulers cannot be made: %w", err)
+	}
+	return made.Status.Token, nil
+}
+
 // refusal says what the scheduler means by an answer without decisions.
 func refusal(status int, text []byte) string {
 	switch status {
 	case http.StatusUnauthorized:
-		return "it does not accept your credentials: with --authentication-skip-lookup=true no client certificate"
+		return "it does not accept your client certificate, as with --authentication-skip-lookup=true, or your token"
 	case http.StatusNotFound:
 		return "it runs without --decisions"
 	}

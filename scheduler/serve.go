@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/endpoints/filters"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	genericfilters "k8s.io/apiserver/pkg/server/filters"
@@ -67,13 +68,25 @@ func serveDecisions(ctx context.Context, cc *schedulerconfig.CompletedConfig, sc
 	})
 	resolver := &request.RequestInfoFactory{} // from here on as app.Run does it
 	handler = filters.WithAuthorization(handler, cc.Authorization.Authorizer, scheme.Codecs)
-	handler = filters.WithAuthentication(handler, cc.Authentication.Authenticator, filters.Unauthorized(scheme.Codecs), nil, nil)
+	handler = filters.WithAuthentication(handler, withOurTokens(cc.Authentication.Authenticator), filters.Unauthorized(scheme.Codecs), nil, nil)
 	handler = filters.WithRequestInfo(handler, resolver)
 	handler = filters.WithCacheControl(handler)
 	handler = genericfilters.WithHTTPLogging(handler)
 	handler = genericfilters.WithPanicRecovery(handler, resolver)
 	_, _, err := serving.Serve(handler, 5*time.Second, ctx.Done())
 	return err
+}
+
+// withOurTokens also authenticates who asks for decisions with a token for that, and has no other one to show.
+func withOurTokens(known authenticator.Request) authenticator.Request {
+	return authenticator.RequestFunc(func(r *http.Request) (*authenticator.Response, bool, error) {
+		response, ok, err := known.AuthenticateRequest(r)
+		if ok || !strings.HasPrefix(r.URL.Path, decisions.Path) {
+			return response, ok, err
+		}
+		ours := authenticator.WithAudiences(r.Context(), authenticator.Audiences{decisions.Audience})
+		return known.AuthenticateRequest(r.WithContext(ours))
+	})
 }
 
 // synced checks that the scheduler has seen the whole cluster.

@@ -13,6 +13,12 @@ import (
 const (
 	// Path is where a scheduler answers. A namespace follows, a slash, and a pod's name.
 	Path = "/debug/decisions/"
+	// Audience is of tokens with which a scheduler can be asked, and nothing else: an API server does not accept them.
+	Audience = "scheduler.wasmkwokwizardry.io/decisions"
+	// Account is the service account that deploy/ has for such tokens, in the scheduler's namespace.
+	Account = "custom-scheduler-decisions"
+	// ServerName is what a scheduler's certificate is for, where it has one of an authority.
+	ServerName = "custom-scheduler"
 	// MaxBytes bounds an answer.
 	MaxBytes = 1 << 20
 	// maxText bounds a text of a plugin in it.

@@ -50,6 +50,12 @@ func (c *liveCluster) addPod(t *testing.T, namespace, name, cpu string, change f
 	testkit.Must(t, err)
 }
 
+// asReplica makes a pod one of kubeadm's, or of deploy/static-pods.
+func asReplica(p *v1.Pod) {
+	p.Spec.NodeName = "a1"
+	p.Labels = map[string]string{"component": "kube-scheduler"}
+}
+
 func matching(pattern string) func(*v1.Pod) {
 	return func(p *v1.Pod) { p.Annotations = map[string]string{regex.Annotation: pattern} }
 }
@@ -142,7 +148,7 @@ func TestKubectlSaysOfTheRunningSchedulerWhatTheSimulatorSaysOnACopy(t *testing.
 	testkit.Must(t, err)
 	at["kube-scheduler-"+host], at["standby"] = first.address, second.address
 	for name := range at {
-		c.addPod(t, "kube-system", name, "0", func(p *v1.Pod) { p.Spec.NodeName = "a1" })
+		c.addPod(t, "kube-system", name, "0", asReplica)
 	}
 	kubeconfig := c.kubeconfig(t, "admin", func(pod string) string { return at[pod] }, "system:masters")
 
@@ -170,10 +176,8 @@ func TestKubectlSaysOfTheRunningSchedulerWhatTheSimulatorSaysOnACopy(t *testing.
 		if err != nil || status != http.StatusMisdirectedRequest || !strings.HasPrefix(text, "This replica does not schedule: "+host+"_") {
 			t.Errorf("the other replica answers %d, %s, %v", status, text, err)
 		}
-		out, _ := kubectlWhy(t, "no-cpu", "--kubeconfig", kubeconfig, "--scheduler", "kube-system/standby")
-		if !strings.HasPrefix(out, "Pod default/no-cpu is pending because ") {
-			t.Errorf("got %s", out)
-		}
+		_, errOut := kubectlWhy(t, "no-cpu", "--kubeconfig", kubeconfig, "--scheduler", "kube-system/standby")
+		testkit.Has(t, errOut, "This replica does not schedule: "+host+"_")
 	})
 	t.Run("asks the next leader", func(t *testing.T) {
 		first.end()
@@ -183,7 +187,7 @@ func TestKubectlSaysOfTheRunningSchedulerWhatTheSimulatorSaysOnACopy(t *testing.
 			c.agrees(t, kubeconfig, name)
 		}
 		out, errOut := kubectlWhy(t, "on-regex", "--kubeconfig", kubeconfig) // which only the first has tried
-		if !strings.HasPrefix(errOut, "The scheduler has not tried pod default/on-regex since ") || !strings.Contains(out, "it is on a2; the name matches") {
+		if !strings.Contains(errOut, "The scheduler has not tried pod default/on-regex since ") || !strings.Contains(out, "it is on a2; the name matches") {
 			t.Errorf("of a placed pod: %s%s", errOut, out)
 		}
 	})
@@ -349,7 +353,7 @@ func TestKubectlExplainsThePodIfTheSchedulerCannotBeAsked(t *testing.T) {
 	c.awaitAttempts(t)
 	host, err := os.Hostname()
 	testkit.Must(t, err)
-	c.addPod(t, "kube-system", "kube-scheduler-"+host, "0", func(p *v1.Pod) { p.Spec.NodeName = "a1" })
+	c.addPod(t, "kube-system", "kube-scheduler-"+host, "0", asReplica)
 	kubeconfig := c.kubeconfig(t, "admin", func(string) string { return r.address }, "system:masters")
 	for _, tt := range []struct {
 		args []string

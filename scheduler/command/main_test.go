@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	simulator "wasmkwokwizardry.io/regex-scheduling/simulator/command"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
@@ -20,7 +21,13 @@ const configs = "../testdata/scheduler/"
 // some of its ways with os.Exit.
 const asCommand = "TEST_AS_SCHEDULER"
 
+// asSimulator makes it be the simulator.
+const asSimulator = "TEST_AS_SIMULATOR"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(asSimulator) != "" {
+		simulator.Main()
+	}
 	if os.Getenv(asCommand) != "" {
 		Main()
 	}
