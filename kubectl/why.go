@@ -189,7 +189,7 @@ func (o *options) askReplica(ctx context.Context, config *rest.Config, replica, 
 }
 
 // schedulerClient sends the user's credentials only to who has the certificate that is asked for. Without that, the scheduler gets nothing
-// with which it could act as the user elsewhere: a TLS handshake shows a client certificate and keeps its key, and a token of ours is
+// with which it could act as the user: a TLS handshake shows a client certificate and keeps its key, and a token of ours is
 // accepted by schedulers only.
 func (o *options) schedulerClient(ctx context.Context, config *rest.Config, namespace string) (client *http.Client, err error) {
 	direct := rest.CopyConfig(config)

@@ -119,7 +119,7 @@ func TestNoCredentialLeavesButToTheAPIServer(t *testing.T) {
   template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: c}]}}}}`), 0o600))
 	th := startThief(t)
 	withCertificate := c.kubeconfig(t, "admin", func(string) string { return th.https }, "system:masters")
-	withToken := useToken(t, withCertificate)
+	withToken := useToken(t, withCertificate, adminsToken)
 	commandsAreListed(t)
 
 	tokens := 0
@@ -174,12 +174,12 @@ func TestNoCredentialLeavesButToTheAPIServer(t *testing.T) {
 }
 
 // useToken makes of a kubeconfig one with a token in place of the certificate.
-func useToken(t *testing.T, file string) string {
+func useToken(t *testing.T, file, token string) string {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(file)
 	testkit.Must(t, err)
 	for name := range config.AuthInfos {
-		config.AuthInfos[name] = &api.AuthInfo{Token: adminsToken}
+		config.AuthInfos[name] = &api.AuthInfo{Token: token}
 	}
 	file = filepath.Join(t.TempDir(), "kubeconfig")
 	testkit.Must(t, clientcmd.WriteToFile(*config, file))
@@ -262,23 +262,10 @@ func (c *liveCluster) writeAll(t *testing.T, namespace string, th *thief) {
 	text, err := os.ReadFile(configs + "hostile.yaml")
 	testkit.Must(t, err)
 	filled := strings.NewReplacer("NAMESPACE", namespace, "HTTPS", th.https, "HTTP", th.http, "AUTHORITY", base64.StdEncoding.EncodeToString(th.ca)).Replace(string(text))
-	objects, err := dynamic.NewForConfig(c.AdminConfig())
-	testkit.Must(t, err)
-	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.Discovery()))
 	for _, part := range strings.Split(filled, "\n---\n") {
 		object := &unstructured.Unstructured{}
 		testkit.Must(t, yaml.Unmarshal([]byte(part), object))
-		mapping, err := mapper.RESTMapping(object.GroupVersionKind().GroupKind(), object.GroupVersionKind().Version)
-		testkit.Must(t, err)
-		in := objects.Resource(mapping.Resource).Namespace(object.GetNamespace())
-		if mapping.Scope.Name() == "root" {
-			_, err = objects.Resource(mapping.Resource).Create(t.Context(), object, metav1.CreateOptions{})
-		} else {
-			_, err = in.Create(t.Context(), object, metav1.CreateOptions{})
-		}
-		if err != nil {
-			t.Fatalf("%s %s: %v", object.GetKind(), object.GetName(), err)
-		}
+		c.create(t, object)
 	}
 	for name, scheduler := range hostilePods {
 		c.addPod(t, namespace, name, "1m", func(p *v1.Pod) {
@@ -296,5 +283,22 @@ func (c *liveCluster) writeAll(t *testing.T, namespace string, th *thief) {
 		}}
 		_, err = c.CoreV1().Pods(namespace).UpdateStatus(t.Context(), pod, metav1.UpdateOptions{})
 		testkit.Must(t, err)
+	}
+}
+
+// create creates an object of whatever kind.
+func (c *liveCluster) create(t *testing.T, object *unstructured.Unstructured) {
+	t.Helper()
+	objects, err := dynamic.NewForConfig(c.AdminConfig())
+	testkit.Must(t, err)
+	mapping, err := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.Discovery())).RESTMapping(object.GroupVersionKind().GroupKind(), object.GroupVersionKind().Version)
+	testkit.Must(t, err)
+	var in dynamic.ResourceInterface = objects.Resource(mapping.Resource)
+	if object.GetNamespace() != "" {
+		in = objects.Resource(mapping.Resource).Namespace(object.GetNamespace())
+	}
+	_, err = in.Create(t.Context(), object, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatalf("%s %s: %v", object.GetKind(), object.GetName(), err)
 	}
 }

@@ -64,12 +64,18 @@ type replica struct {
 // runReplica starts a scheduler, and waits until it serves.
 func (c *liveCluster) runReplica(t *testing.T, args ...string) *replica {
 	t.Helper()
-	kubeconfig, log := filepath.Join(t.TempDir(), "kubeconfig"), filepath.Join(t.TempDir(), "log")
-	testkit.Must(t, c.WriteKubeconfig(kubeconfig, "system:kube-scheduler"))
-	config := filepath.Join(t.TempDir(), "scheduler.yaml")
-	testkit.Must(t, os.WriteFile(config, fmt.Appendf(nil, "%sclientConnection: {kubeconfig: %s}\n", liveConfig, kubeconfig), 0o600))
 	authority := filepath.Join(t.TempDir(), "ca.pem")
 	testkit.Must(t, os.WriteFile(authority, c.AdminConfig().CAData, 0o600))
+	return c.runReplicaOf(t, liveConfig, []string{"system:kube-scheduler"}, append([]string{"--client-ca-file=" + authority}, args...)...)
+}
+
+// runReplicaOf starts one with a configuration, as a user with groups.
+func (c *liveCluster) runReplicaOf(t *testing.T, text string, user []string, args ...string) *replica {
+	t.Helper()
+	kubeconfig, log := filepath.Join(t.TempDir(), "kubeconfig"), filepath.Join(t.TempDir(), "log")
+	testkit.Must(t, c.WriteKubeconfig(kubeconfig, user[0], user[1:]...))
+	config := filepath.Join(t.TempDir(), "scheduler.yaml")
+	testkit.Must(t, os.WriteFile(config, fmt.Appendf(nil, "%s\nclientConnection: {kubeconfig: %s}\n", text, kubeconfig), 0o600))
 	file, err := os.Create(log)
 	testkit.Must(t, err)
 	defer file.Close()
@@ -80,7 +86,7 @@ func (c *liveCluster) runReplica(t *testing.T, args ...string) *replica {
 	_, port, _ := net.SplitHostPort(r.address)
 	r.process = exec.Command(os.Args[0], append([]string{
 		"--config=" + config, "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
-		"--client-ca-file=" + authority, "--bind-address=127.0.0.1", "--secure-port=" + port, "-v=2",
+		"--bind-address=127.0.0.1", "--secure-port=" + port, "-v=2",
 	}, args...)...)
 	r.process.Env = append(os.Environ(), asCommand+"=1")
 	r.process.Stdout, r.process.Stderr = file, file

@@ -22,7 +22,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
-// An Authority signs certificates for 127.0.0.1. Its own is in File.
+// An Authority signs certificates for 127.0.0.1 and custom-scheduler. Its own is in File.
 type Authority struct {
 	File string
 	cert *x509.Certificate
@@ -51,6 +51,7 @@ func (a *Authority) Issue(t testing.TB, certFile, keyFile string, expires time.D
 	end := time.Now().Add(expires)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(end.UnixNano()), Subject: pkix.Name{CommonName: "test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		DNSNames:  []string{"custom-scheduler"},
 		NotBefore: end.Add(-2 * time.Hour), NotAfter: end,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
