@@ -15,6 +15,7 @@ package wasmhost
 //     maxReasons, maxReasonsCount, maxName, maxFields, maxDeclared, maxPrinted
 //   - what is shown of it: maxTrap, shownFrames, maxLine, maxShown, maxSaid
 //   - what it logs: logPeriod, maxLogged, lineBytes
+//   - what it holds: Budget, maxKeptStack
 //   - closePatience for a call that does not end
 //   - what is fetched: maxRedirects, maxManifest, maxRequests, maxBundle, maxReferrers, maxKey
 //   - compiling: maxMemory, maxTime and stopTime of a child; package module has limits of its own

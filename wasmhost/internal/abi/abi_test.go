@@ -49,7 +49,7 @@ func TestMemoryThatGrowsSlowlyCostsLittleMore(t *testing.T) {
 	const limit = 16 << 20
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	m := limitedAllocator{limit: limit}.Allocate(0, 1<<32)
+	m := (&memory{limit: limit, budget: &budget{limit: Budget}}).Allocate(0, 1<<32)
 	for size := uint64(pageSize); size <= limit; size += pageSize {
 		bytes := m.Reallocate(size)
 		if uint64(len(bytes)) != size || bytes[0] != 7 && size > pageSize {

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 
 	"github.com/tetratelabs/wazero/api"
-	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/compiler"
@@ -46,9 +45,11 @@ type Guest struct {
 	// Declares is set for a guest that says what it decides by ([Instance.DecidesBy]).
 	Declares bool
 
-	code      *compiler.Module
-	allocator limitedAllocator
-	started   atomic.Uint64 // instances, for their names
+	code        *compiler.Module
+	memoryLimit int64 // of an instance, in bytes
+	needs       int64 // what its memory has at its start
+	budget      budget
+	started     atomic.Uint64 // instances, for their names
 }
 
 // ErrMemoryLimit is in the error of a guest that needs more memory than it may have.
@@ -56,17 +57,15 @@ var ErrMemoryLimit = errors.New("memoryLimit")
 
 // Compile compiles a guest and checks that there is something to call in it.
 func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
-	prepared, err := module.Prepare(wasm, o.Interruptible)
+	code, err := compiler.Compile(ctx, wasm, o.Interruptible)
 	if err != nil {
 		return nil, err
 	}
-	code, err := compiler.Compile(ctx, prepared)
-	if err != nil {
-		return nil, fmt.Errorf("wasm: error compiling guest: %w", err)
-	}
 	pages := o.MemoryLimit / pageSize
-	g := &Guest{Size: len(wasm), SHA256: sha256.Sum256(wasm), code: code, allocator: limitedAllocator{limit: uint64(pages) * pageSize}}
-	if err := g.check(ctx, wasm); err != nil {
+	g := &Guest{Size: len(wasm), SHA256: sha256.Sum256(wasm), code: code, memoryLimit: pages * pageSize}
+	g.budget.limit = max(o.MemoryLimit, Budget)
+	g.budget.take(int64(len(code.Prepared.Wasm)) + code.CodeSize)
+	if err := g.check(ctx); err != nil {
 		_ = g.Close(ctx)
 		return nil, err
 	}
@@ -77,7 +76,7 @@ func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
 const moduleJS = "gojs"
 
 // check finds the guest's memory, its hooks, and what it imports.
-func (g *Guest) check(ctx context.Context, wasm []byte) error {
+func (g *Guest) check(ctx context.Context) error {
 	memory, ok := g.code.ExportedMemories()[exportMemory]
 	if !ok && slices.ContainsFunc(g.code.ImportedFunctions(), func(f api.FunctionDefinition) bool { module, _, _ := f.Import(); return module == moduleJS }) {
 		return errors.New("wasm: guest is built for JavaScript (GOOS=js): build it with GOOS=wasip1 and -buildmode=c-shared")
@@ -85,19 +84,19 @@ func (g *Guest) check(ctx context.Context, wasm []byte) error {
 	if !ok {
 		return fmt.Errorf("wasm: guest doesn't export memory[%s]", exportMemory)
 	}
-	needs := uint64(memory.Min()) * pageSize
-	if needs > g.allocator.limit {
-		return fmt.Errorf("wasm: guest needs %d bytes of memory at once, but %w is %d", needs, ErrMemoryLimit, g.allocator.limit)
+	g.needs = int64(memory.Min()) * pageSize
+	if g.needs > g.memoryLimit {
+		return fmt.Errorf("wasm: guest needs %d bytes of memory at once, but %w is %d", g.needs, ErrMemoryLimit, g.memoryLimit)
 	}
-	if err := g.findHooks(wasm); err != nil {
+	if err := g.findHooks(); err != nil {
 		return err
 	}
 	return g.link(ctx)
 }
 
-func (g *Guest) findHooks(wasm []byte) error {
+func (g *Guest) findHooks() error {
 	found := g.code.ExportedFunctions()
-	constants := module.Constants(wasm)
+	constants := g.code.Prepared.Constants
 	for h := range hooks {
 		f, ok := found[h.String()]
 		if !ok {
@@ -176,7 +175,7 @@ func (g *Guest) link(ctx context.Context) error {
 		linked[module] = true
 		var err error
 		if module == wasi_snapshot_preview1.ModuleName {
-			_, err = wasi_snapshot_preview1.Instantiate(ctx, g.code.Runtime)
+			err = g.linkWASI(ctx)
 		} else if functions, ok := hostModules[module]; ok {
 			err = functions.instantiate(ctx, g.code.Runtime, module)
 		}
@@ -190,34 +189,18 @@ func (g *Guest) link(ctx context.Context) error {
 // Close frees the guest and its instances. No instance may be running.
 func (g *Guest) Close(ctx context.Context) error { return g.code.Close(ctx) }
 
-// limitedAllocator gives memory to instances. wazero's own would refuse a guest that
-// declares a maximum beyond the limit, which it may never need; and it moves a memory
-// each time that it grows. Grown page by page to 256 MiB, that left 1 GiB of garbage.
-type limitedAllocator struct{ limit uint64 }
-
-func (a limitedAllocator) Allocate(_, _ uint64) experimental.LinearMemory {
-	return &limitedMemory{limit: a.limit}
-}
-
-type limitedMemory struct {
-	bytes []byte
-	limit uint64
-}
-
-// Reallocate implements experimental.LinearMemory. It returns nil beyond the limit, and
-// then the guest's memory.grow returns -1.
-func (m *limitedMemory) Reallocate(size uint64) []byte {
-	switch {
-	case size > m.limit:
-		return nil
-	case size <= uint64(cap(m.bytes)):
-		m.bytes = m.bytes[:size]
-	default:
-		grown := make([]byte, size, min(max(size, 2*uint64(len(m.bytes))), m.limit))
-		copy(grown, m.bytes)
-		m.bytes = grown
+// linkWASI provides WASI. There are no files: wazero's functions for paths would copy a path of any size first.
+func (g *Guest) linkWASI(ctx context.Context) error {
+	const badFileDescriptor = 8 // errno badf
+	builder := g.code.Runtime.NewHostModuleBuilder(wasi_snapshot_preview1.ModuleName)
+	wasi_snapshot_preview1.NewFunctionExporter().ExportFunctions(builder)
+	for _, f := range g.code.ImportedFunctions() {
+		from, name, _ := f.Import()
+		if from == wasi_snapshot_preview1.ModuleName && strings.HasPrefix(name, "path_") && slices.Equal(f.ResultTypes(), []api.ValueType{i32}) {
+			refuse := api.GoFunc(func(_ context.Context, stack []uint64) { stack[0] = badFileDescriptor })
+			builder.NewFunctionBuilder().WithGoFunction(refuse, f.ParamTypes(), f.ResultTypes()).Export(name)
+		}
 	}
-	return m.bytes
+	_, err := builder.Instantiate(ctx)
+	return err
 }
-
-func (m *limitedMemory) Free() {}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -45,7 +46,9 @@ type Instance struct {
 	ctx       context.Context // of its calls: host functions find the instance in it
 	module    api.Module
 	memory    api.Memory
+	linear    *memory
 	functions [hooks]api.Function
+	stacks    [hooks]reflect.Value // of these
 	settings  Settings
 	stack     [1]uint64
 	printed   printed
@@ -71,9 +74,13 @@ const startsWithin = 10
 // Start makes an instance and runs its start functions. The values in ctx, of
 // which wazero knows some, are for that only.
 func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
-	i := &Instance{settings: s}
+	linear, err := g.newMemory()
+	if err != nil {
+		return nil, fmt.Errorf("wasm: %s error: %w", instantiate, err)
+	}
+	i := &Instance{settings: s, linear: linear}
 	i.printed.interrupted = &i.interrupted
-	i.ctx = context.WithValue(starting{ctx, experimental.WithMemoryAllocator(context.Background(), g.allocator)}, instanceKey{}, i)
+	i.ctx = context.WithValue(starting{ctx, experimental.WithMemoryAllocator(context.Background(), linear)}, instanceKey{}, i)
 	defer context.AfterFunc(ctx, func() { i.Interrupt(context.Cause(ctx)) })()
 	if s.CallTimeout > 0 {
 		defer time.AfterFunc(startsWithin*s.CallTimeout, func() {
@@ -84,15 +91,26 @@ func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
 		if i.module != nil {
 			_ = i.module.Close(ctx)
 		}
+		linear.Free() // perhaps wazero did not come to it
 		return nil, err
 	}
 	i.ctx = context.WithValue(context.Background(), instanceKey{}, i)
 	for h := range hooks {
 		if g.Exports.Has(h) {
-			i.functions[h] = i.module.ExportedFunction(h.String())
+			i.find(h)
 		}
 	}
 	return i, nil
+}
+
+// maxKeptStack is how large a stack may grow that is kept for further calls, in bytes.
+const maxKeptStack = 1 << 20
+
+// find finds a hook. wazero keeps a stack for each function that was found, as large as a call has made it.
+func (i *Instance) find(h Hook) {
+	f := i.module.ExportedFunction(h.String())
+	i.functions[h] = f
+	i.stacks[h] = reflect.ValueOf(f).Elem().FieldByName("stack")
 }
 
 // starting is a context with defaults: a test may have an allocator that lets it look
@@ -240,6 +258,9 @@ func (i *Instance) Call(h Hook) (*Out, error) {
 	if err = i.finish(h.String(), err); err != nil {
 		return nil, err
 	}
+	if i.stacks[h].Len() > maxKeptStack {
+		i.find(h)
+	}
 	verdict := h.split(i.stack[0])
 	verdict.Reasons = i.out.Reasons
 	i.out.Verdict = verdict
@@ -285,7 +306,10 @@ func (i *Instance) DecidesBy() (*Fields, error) {
 func (i *Instance) MemorySize() uint32 { return i.memory.Size() }
 
 // Close ends the instance.
-func (i *Instance) Close(ctx context.Context) error { return i.module.Close(ctx) }
+func (i *Instance) Close(ctx context.Context) error {
+	defer i.linear.Free()
+	return i.module.Close(ctx)
+}
 
 type instanceKey struct{}
 

@@ -3,25 +3,29 @@ package compiler
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/child"
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/module"
 )
 
 // inChild says that this program calls [InChild] first, and so can be its own child.
 var inChild bool
 
-// childName is what a process of this program is called that compiles. It gets a folder as its
-// argument, and the module on its standard input.
+// childName is what a process of this program is called that compiles. It gets a folder and whether to meter as its
+// arguments, and the module on its standard input.
 const childName = "compile-wasm-guest"
 
 // maxMemory bounds what a child may allocate, in bytes. A guest in Go with k8s.io/api takes 450 MiB,
@@ -35,7 +39,7 @@ func InChild() {
 		inChild = true
 		return
 	}
-	if err := compileAsChild(os.Args[1], os.Stdin); err != nil {
+	if err := compileAsChild(os.Args[1], os.Args[2] == "true", os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		if errors.As(err, new(*fs.PathError)) {
 			os.Exit(statusNotWritten)
@@ -52,7 +56,7 @@ const (
 	statusNotWritten = 3
 )
 
-func compileAsChild(folder string, stdin io.Reader) error {
+func compileAsChild(folder string, meter bool, stdin io.Reader) error {
 	limit := memoryLimit()
 	if err := limitMemory(limit); err != nil {
 		return err
@@ -62,7 +66,20 @@ func compileAsChild(folder string, stdin io.Reader) error {
 	if err != nil {
 		return err
 	}
-	_, err = compileOrPanic(context.Background(), wasm, folder)
+	prepared, err := module.Prepare(wasm, meter)
+	if err != nil {
+		return err
+	}
+	rest, err := json.Marshal(prepared)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, preparedRest), rest, 0o600)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, preparedWasm), prepared.Wasm, 0o600)
+	}
+	if err == nil {
+		_, err = compileOrPanic(context.Background(), prepared, folder)
+	}
 	return err
 }
 
@@ -72,14 +89,14 @@ type notPossible struct{ error }
 // stopTime is how long a child may take to end after SIGTERM.
 const stopTime = time.Second
 
-func compileInChild(ctx context.Context, folder string, wasm []byte) error {
+func compileInChild(ctx context.Context, folder string, wasm []byte, meter bool) error {
 	program, err := program()
 	if err != nil {
 		return notPossible{err}
 	}
 	said := &bytes.Buffer{}
 	cmd := exec.CommandContext(ctx, program)
-	cmd.Args = []string{childName, folder}
+	cmd.Args = []string{childName, folder, strconv.FormatBool(meter)}
 	cmd.Stdin = bytes.NewReader(wasm)
 	cmd.Stderr = said
 	wait, err := child.Start(cmd, stopTime)
@@ -93,14 +110,14 @@ func compileInChild(ctx context.Context, folder string, wasm []byte) error {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return context.Cause(ctx)
+		return failed(context.Cause(ctx))
 	case cmd.ProcessState.ExitCode() == statusRefused:
 		return errors.New(printable.Line(said.String(), maxSaid))
 	case cmd.ProcessState.ExitCode() == statusNotWritten:
 		return notPossible{errors.New(printable.Line(said.String(), maxSaid))}
 	}
 	cause, _, _ := bytes.Cut(said.Bytes(), []byte("\n")) // of a panic, or for want of memory; then come stacks
-	return fmt.Errorf("the process that compiles it, which may take %d MiB of memory, ended with %w: %s", memoryLimit()>>20, err, printable.Line(string(cause), maxSaid))
+	return failed(fmt.Errorf("the process that compiles it, which may take %d MiB of memory, ended with %w: %s", memoryLimit()>>20, err, printable.Line(string(cause), maxSaid)))
 }
 
 // program is the file that this process runs. On Linux it is that very file, even if another

@@ -1,6 +1,7 @@
 package compiler
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -68,9 +69,9 @@ func TestChildDiesOfABombAlone(t *testing.T) {
 			}
 			before := peak(t)
 			began := time.Now()
-			_, err := Compile(t.Context(), wasm)
+			_, err := Compile(t.Context(), wasm, false)
 			t.Logf("%d bytes, %s, %d MiB and %d more: %v", len(wasm), time.Since(began).Round(time.Millisecond), before, peak(t)-before, err)
-			const want = "the process that compiles it, which may take 768 MiB of memory, ended with exit status 2: "
+			const want = "wasm: error compiling guest: the process that compiles it, which may take 768 MiB of memory, ended with exit status 2: "
 			if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "memory") || len(err.Error()) > len(want)+maxSaid || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v", err)
 			}
@@ -97,7 +98,7 @@ func TestCompileEndsWithItsChildOrItsContext(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			ended := make(chan error, 1)
 			go func() {
-				_, err := Compile(ctx, bombs["2,000 globals and 20,000 calls"]()) // which takes a while
+				_, err := Compile(ctx, bombs["2,000 globals and 20,000 calls"](), false) // which takes a while
 				ended <- err
 			}()
 			testkit.Must(t, end(cancel, oneChild(t)))
@@ -140,7 +141,7 @@ func TestChildKeepsALowerLimitOfMemory(t *testing.T) {
 		if len(lines) > 0 {
 			t.Errorf("logged %q", lines)
 		}
-		_, err := Compile(t.Context(), bombs["2,000 globals and 20,000 calls"]())
+		_, err := Compile(t.Context(), bombs["2,000 globals and 20,000 calls"](), false)
 		testkit.ErrorHas(t, err, "which may take 400 MiB of memory, ended with exit status 2: ")
 		return
 	}
@@ -153,3 +154,20 @@ func TestChildKeepsALowerLimitOfMemory(t *testing.T) {
 }
 
 const lowered = "TEST_WITH_LOWER_LIMIT"
+
+// It takes 1 GB to read a guest of 60 MB.
+func TestChildReadsTheGuest(t *testing.T) {
+	testkit.EmptyTemp(t)
+	code := bytes.Repeat([]byte{opLocalGet, 0, opLocalSet, 0}, 1_900_000)
+	wasm := assemble(1, code, exported, bytes.Repeat(section(0, sized([]byte("x")), make([]byte, 1<<20)), 50))
+	testkit.Must(t, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)) // the peak begins here
+	before := peak(t)
+	m, err := Compile(t.Context(), wasm, true)
+	testkit.Must(t, err)
+	testkit.Must(t, m.Close(t.Context()))
+	more := peak(t) - before
+	if more > 64 {
+		t.Errorf("this process took %d MiB for a guest of %d MiB", more, len(wasm)>>20)
+	}
+	t.Logf("%d MiB more", more)
+}

@@ -1,6 +1,6 @@
-// Package compiler has wazero compile guests, in a child process where the program allows it.
+// Package compiler has guests checked, metered and compiled, in a child process where the program allows it.
 //
-// wazero's compiler takes as much memory as a guest makes it take: more than the square of
+// A guest of 60 MB takes 1 GB to check and meter. wazero's compiler takes as much memory as a guest makes it take: more than the square of
 // what is in a function. Its validator can panic, and a panic of its workers cannot be
 // recovered. So a child with a limit of memory and of time compiles, into a private folder that
 // wazero's compilation cache reads. This process only loads what is there.
@@ -8,9 +8,12 @@ package compiler
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"time"
@@ -18,6 +21,8 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/experimental"
 	"k8s.io/klog/v2"
+
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/module"
 )
 
 // maxTime bounds compiling. A guest in Go with k8s.io/api takes five seconds.
@@ -26,8 +31,10 @@ const maxTime = 2 * time.Minute
 // Module is a compiled module.
 type Module struct {
 	wazero.CompiledModule
-	Runtime wazero.Runtime
-	cache   wazero.CompilationCache // nil where none was read
+	Runtime  wazero.Runtime
+	Prepared *module.Prepared
+	CodeSize int64                   // of its native code, in bytes; 0 where this process compiled it
+	cache    wazero.CompilationCache // nil where none was read
 }
 
 // Close frees the module and its instances. No instance may be running.
@@ -42,71 +49,117 @@ func (m *Module) Close(ctx context.Context) error {
 	return err
 }
 
-// Compile compiles a module, in a child process if [InChild] was called.
-func Compile(ctx context.Context, wasm []byte) (*Module, error) {
+// Compile prepares a module, metered or not, and compiles it, in a child process if [InChild] was called.
+func Compile(ctx context.Context, wasm []byte, meter bool) (*Module, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, maxTime, fmt.Errorf("it takes longer than %s", maxTime))
 	defer cancel()
 	if !inChild {
-		return compile(ctx, wasm, "")
+		return compileHere(ctx, wasm, meter)
 	}
 	folder, err := os.MkdirTemp("", "compiling-*") // which only this user may read
 	if err != nil {
-		return compileHere(ctx, wasm, err)
+		return compileUnbounded(ctx, wasm, meter, err)
 	}
 	defer os.RemoveAll(folder) // compiled code is run: nothing of it stays
-	err = compileInChild(ctx, folder, wasm)
+	err = compileInChild(ctx, folder, wasm, meter)
 	if errors.As(err, new(notPossible)) {
-		return compileHere(ctx, wasm, err)
+		return compileUnbounded(ctx, wasm, meter, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return load(wasm, folder)
+	return load(folder)
 }
 
-// compileHere compiles in this process, since no child can.
-func compileHere(ctx context.Context, wasm []byte, why error) (*Module, error) {
+func compileHere(ctx context.Context, wasm []byte, meter bool) (*Module, error) {
+	prepared, err := module.Prepare(wasm, meter)
+	if err != nil {
+		return nil, err
+	}
+	return compile(ctx, prepared, "")
+}
+
+// compileUnbounded compiles in this process, since no child can.
+func compileUnbounded(ctx context.Context, wasm []byte, meter bool, why error) (*Module, error) {
 	warned.Do(func() {
 		klog.FromContext(ctx).Info("Guests are compiled in this process, without a limit of memory: no child process can do it", "err", why)
 	})
-	return compile(ctx, wasm, "")
+	return compileHere(ctx, wasm, meter)
 }
 
 var warned sync.Once
 
+// What a child leaves in its folder, beside the compiled code.
+const (
+	preparedWasm = "prepared.wasm"
+	preparedRest = "prepared.json"
+)
+
 // load reads what was compiled into a folder, and never compiles: wazero looks for compiled
 // code first, and then finds that its context is done. But it validates the module again, so call
 // this only for one that was compiled.
-func load(wasm []byte, folder string) (*Module, error) {
+func load(folder string) (*Module, error) {
+	prepared := &module.Prepared{}
+	rest, err := os.ReadFile(filepath.Join(folder, preparedRest))
+	if err == nil {
+		err = json.Unmarshal(rest, prepared)
+	}
+	if err == nil {
+		prepared.Wasm, err = os.ReadFile(filepath.Join(folder, preparedWasm))
+	}
+	if err != nil {
+		return nil, failed(err)
+	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("the code that was compiled for it is gone"))
-	return compile(ctx, wasm, folder)
+	m, err := compile(ctx, prepared, folder)
+	if err == nil {
+		m.CodeSize = sizeOf(folder) - int64(len(prepared.Wasm))
+	}
+	return m, err
 }
+
+// sizeOf is the size of all files in a folder.
+func sizeOf(folder string) (size int64) {
+	_ = filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil && info.Mode().IsRegular() {
+			size += info.Size()
+		}
+		return err
+	})
+	return size
+}
+
+func failed(err error) error { return fmt.Errorf("wasm: error compiling guest: %w", err) }
 
 // compile compiles a module in this process, or loads it from a folder. A panic of the validator is
 // an error.
-func compile(ctx context.Context, wasm []byte, folder string) (m *Module, err error) {
+func compile(ctx context.Context, prepared *module.Prepared, folder string) (m *Module, err error) {
 	defer func() {
 		panicked := recover()
 		if panicked != nil {
-			m, err = nil, fmt.Errorf("wazero panics: %v", panicked)
+			m, err = nil, failed(fmt.Errorf("wazero panics: %v", panicked))
 		}
 	}()
-	return compileOrPanic(ctx, wasm, folder)
+	return compileOrPanic(ctx, prepared, folder)
 }
 
-func compileOrPanic(ctx context.Context, wasm []byte, folder string) (m *Module, err error) {
-	m = &Module{}
+func compileOrPanic(ctx context.Context, prepared *module.Prepared, folder string) (m *Module, err error) {
+	m = &Module{Prepared: prepared}
 	config := wazero.NewRuntimeConfig()
 	if folder != "" {
 		m.cache, err = wazero.NewCompilationCacheWithDir(folder)
 		if err != nil {
-			return nil, err
+			return nil, failed(err)
 		}
 		config = config.WithCompilationCache(m.cache)
 	}
 	m.Runtime = wazero.NewRuntimeWithConfig(ctx, config)
-	m.CompiledModule, err = m.Runtime.CompileModule(experimental.WithCompilationWorkers(ctx, workers()), wasm)
+	m.CompiledModule, err = m.Runtime.CompileModule(experimental.WithCompilationWorkers(ctx, workers()), prepared.Wasm)
 	if err == nil {
 		return m, nil
 	}
@@ -114,7 +167,7 @@ func compileOrPanic(ctx context.Context, wasm []byte, folder string) (m *Module,
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	return nil, err
+	return nil, failed(err)
 }
 
 // workers is the number of goroutines that compile. With one, wazero does not look whether its

@@ -36,13 +36,13 @@ func answers(t *testing.T, m *Module) {
 	}
 }
 
-func small() []byte { return module(1, nil, exported, nil) }
+func small() []byte { return assemble(1, nil, exported, nil) }
 
 // compileSmall compiles a module, calls it, and returns what was logged.
 func compileSmall(t *testing.T) (lines []string) {
 	t.Helper()
 	ctx := klog.NewContext(t.Context(), funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{}))
-	m, err := Compile(ctx, small())
+	m, err := Compile(ctx, small(), false)
 	testkit.Must(t, err)
 	answers(t, m)
 	return lines
@@ -52,13 +52,13 @@ func TestCompileRefusesWhatIsNotValid(t *testing.T) {
 	testkit.EmptyTemp(t)
 	var said []string
 	for _, inChild = range []bool{false, true} {
-		_, err := Compile(t.Context(), module(1, []byte{opAdd}, exported, nil))
+		_, err := Compile(t.Context(), assemble(1, []byte{opAdd}, exported, nil), false)
 		if err == nil {
 			t.Fatal("no error")
 		}
 		said = append(said, err.Error())
 	}
-	if !strings.HasPrefix(said[0], "invalid function[0]") || said[0] != said[1] || strings.Contains(said[0], "\n") {
+	if !strings.HasPrefix(said[0], "wasm: error compiling guest: invalid function[0]") || said[0] != said[1] || strings.Contains(said[0], "\n") {
 		t.Errorf("in this process %q, in a child %q", said[0], said[1])
 	}
 }
@@ -77,7 +77,7 @@ func TestCompileOfOneGuestBySeveralAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			m, err := Compile(t.Context(), small())
+			m, err := Compile(t.Context(), small(), false)
 			if err != nil {
 				t.Error(err)
 				return

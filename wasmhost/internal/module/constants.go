@@ -1,12 +1,8 @@
 package module
 
-// Constants are what exported functions return that do nothing else: their body is one constant, or nothing at all. Guests
+// constants are what exported functions return that do nothing else: their body is one constant, or nothing at all. Guests
 // on the SDK export every hook: the ones that they do not implement, too.
-func Constants(wasm []byte) map[string]uint64 {
-	m, err := read(wasm)
-	if err != nil {
-		return nil
-	}
+func (m *module) constants() map[string]uint64 {
 	constants := map[string]uint64{}
 	for name, f := range m.exports {
 		if f < len(m.wasi) {

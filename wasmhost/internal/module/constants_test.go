@@ -2,6 +2,8 @@ package module
 
 import (
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestConstants(t *testing.T) {
@@ -22,7 +24,9 @@ func TestConstants(t *testing.T) {
 		{"a local", body(1, op(opLocalGet, 0)), 0, false},
 		{"a call", []byte{0, opCall, severity, opEnd}, 0, false},
 	} {
-		got, ok := Constants(guest{filter: tt.body}.wasm())["filter"]
+		prepared, err := Prepare(guest{filter: tt.body}.wasm(), true)
+		testkit.Must(t, err)
+		got, ok := prepared.Constants["filter"]
 		if got != tt.want || ok != tt.ok {
 			t.Errorf("%s: %d %v", tt.name, got, ok)
 		}

@@ -23,9 +23,19 @@ const (
 	StartFunction = "wasmhost.start" // the function of the start section, which the host calls
 )
 
+// Prepared is a guest that was checked.
+type Prepared struct {
+	Wasm []byte `json:"-"` // as it is to be compiled
+	// Constants are what exported functions return that do nothing else.
+	Constants map[string]uint64
+	// TableBytes is what the tables of an instance take.
+	TableBytes int64
+}
+
 // Prepare checks a guest, and returns it as it is to be compiled. Metered is what has a memory: without one it is no
-// guest. Tables get a maximum, and what is only for debuggers is dropped.
-func Prepare(wasm []byte, meter bool) ([]byte, error) {
+// guest. Tables do not grow, and what is only for debuggers is dropped. The time and memory that it takes are
+// proportional to the size of the guest.
+func Prepare(wasm []byte, meter bool) (*Prepared, error) {
 	m, err := read(wasm)
 	if err != nil {
 		return nil, fmt.Errorf("wasm: guest is refused: %w", err)
@@ -34,10 +44,11 @@ func Prepare(wasm []byte, meter bool) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wasm: guest is refused: code section: %w", err)
 	}
+	constants := m.constants()
 	if meter && m.memories > 0 {
 		m.meter(leaves)
 	}
-	return m.write(), nil
+	return &Prepared{Wasm: m.write(), Constants: constants, TableBytes: m.tableBytes}, nil
 }
 
 // header begins a module: magic and version.
@@ -74,10 +85,11 @@ type module struct {
 	importedGlobals int
 	exports         map[string]int // functions
 	start           int            // -1: there is none
-	elements        int            // segments
-	dataCount       int            // -1: it does not say
-	data            int            // segments
-	bodies          [][]byte       // of functions that are not imported
+	tableBytes      int64
+	elements        int      // segments, and what is in them
+	dataCount       int      // -1: it does not say
+	data            int      // segments
+	bodies          [][]byte // of functions that are not imported
 }
 
 func read(wasm []byte) (*module, error) {

@@ -137,7 +137,7 @@ func FuzzResults(f *testing.F) {
 		for _, meter := range []bool{true, false} {
 			prepared, err := Prepare(wasm, meter)
 			testkit.Must(t, err)
-			got, err := filter(t, prepared)
+			got, err := filter(t, prepared.Wasm)
 			if err != nil || got != want {
 				t.Errorf("meter %v: %d, %v, want %d", meter, got, err, want)
 			}

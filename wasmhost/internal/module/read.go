@@ -52,7 +52,7 @@ func (r *reader) sized() []byte { return r.bytes(r.int(math.MaxInt32, "bytes")) 
 func (r *reader) text() string {
 	b := r.sized()
 	if !utf8.Valid(b) {
-		r.fail("name %q is not UTF-8", b)
+		r.fail("name %q is not UTF-8", b[:min(len(b), maxName)])
 	}
 	return string(b)
 }
@@ -174,5 +174,8 @@ type table struct {
 func (r *reader) table() (t table) {
 	t.of = r.oneOf(referenceTypes, "type")
 	t.least, t.most = r.limits()
+	if t.least > t.most {
+		r.fail("a table of at least %d entries, and of at most %d", t.least, t.most)
+	}
 	return t
 }

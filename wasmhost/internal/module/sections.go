@@ -1,6 +1,10 @@
 package module
 
-import "github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+import (
+	"strings"
+
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+)
 
 const (
 	sectionCustom    = 0
@@ -145,7 +149,9 @@ func (m *module) readElements(r *reader) {
 	} else if explicit {
 		r.oneOf("\x00", "kind of elements") // functions
 	}
-	for range r.count(maxElements, "elements") {
+	count := r.count(maxElements-m.elements, "elements")
+	m.elements += count
+	for range count {
 		if flags&elementExpressions != 0 {
 			m.readExpression(r)
 		} else {
@@ -205,7 +211,7 @@ func (m *module) refersTo(function int) {
 
 func (m *module) isWASI(function int) bool { return function < len(m.wasi) && m.wasi[function] }
 
-// boundTables gives each table a maximum: what all may grow by is parted among them.
+// boundTables gives each table its size as its maximum: no toolchain makes code that has one grow.
 func (m *module) boundTables(r *reader) {
 	own := m.tables[m.importedTables:]
 	entries := int64(0)
@@ -216,12 +222,12 @@ func (m *module) boundTables(r *reader) {
 		r.fail("%d entries in tables, and at most %d are taken", entries, maxInTables)
 		return
 	}
+	m.tableBytes = entries * tableEntry
 	made := appendUint(nil, len(own))
 	for _, t := range own {
-		most := min(t.most, t.least+(maxInTables-entries)/int64(len(own)))
 		made = append(made, t.of, 1)
 		made = appendUint(made, int(t.least))
-		made = appendUint(made, int(most))
+		made = appendUint(made, int(t.least))
 	}
 	if m.sections[sectionTable] != nil {
 		m.sections[sectionTable] = made
@@ -246,11 +252,14 @@ func (m *module) readCustom(r *reader) {
 		if of != namesOfFunctions {
 			continue
 		}
-		m.names = appendSized(append(m.names, of), names.rest)
-		for range names.count(maxFunctions, "names") { // wazero makes room for as many as there are said to be
-			names.uint()
-			names.text()
+		count := names.count(maxFunctions, "names") // wazero makes room for as many as there are said to be
+		kept := appendUint(make([]byte, 0, len(names.rest)), count)
+		for range count {
+			kept = appendUint(kept, int(names.uint()))
+			name := names.text()
+			kept = appendSized(kept, []byte(strings.ToValidUTF8(name[:min(len(name), maxName)], "")))
 		}
+		m.names = appendSized(append(m.names, of), kept)
 		names.end()
 		if names.err != nil {
 			r.fail("%w", names.err)

@@ -45,7 +45,7 @@ func TestPrepareKeepsWhatIsValid(t *testing.T) {
 		for _, meter := range []bool{true, false} {
 			prepared, err := Prepare(wasm, meter)
 			if err == nil {
-				err = valid(prepared)
+				err = valid(prepared.Wasm)
 			}
 			switch {
 			case invalid == nil && err != nil && strings.HasSuffix(file, "v2/testdata/binary-leb128.81.wasm"): // an instruction that is written long
@@ -70,14 +70,17 @@ func FuzzPrepare(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, wasm []byte) {
 		before := bytes.Clone(wasm)
-		prepared, err := Prepare(wasm, true)
+		took, prepared, err := allocated(wasm)
+		if took > mayTake(len(wasm)) {
+			t.Errorf("%d bytes for a module of %d", took, len(wasm))
+		}
 		if !bytes.Equal(before, wasm) {
 			t.Error("the module itself was changed")
 		}
 		if err != nil {
 			return
 		}
-		was, is := valid(wasm), valid(prepared)
+		was, is := valid(wasm), valid(prepared.Wasm)
 		dropped := was != nil && strings.Contains(was.Error(), "custom") // an empty section at the end, or names of locals
 		if (was == nil) != (is == nil) && !dropped {
 			t.Errorf("%x: wazero said %v, and says %v", wasm, was, is)

@@ -76,7 +76,7 @@ func stop(t testing.TB, wasm []byte) error {
 	t.Helper()
 	prepared, err := Prepare(wasm, true)
 	testkit.Must(t, err)
-	i := instantiate(t, prepared)
+	i := instantiate(t, prepared.Wasm)
 	flag := i.ExportedGlobal(StopGlobal).(api.MutableGlobal)
 	stopped := make(chan time.Duration, 1)
 	timer := time.AfterFunc(5*time.Millisecond, func() {

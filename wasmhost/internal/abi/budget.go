@@ -1,0 +1,80 @@
+package abi
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/tetratelabs/wazero/experimental"
+)
+
+// Budget is how many bytes a guest may hold: its module and code, and the memory and tables of all its instances. It is
+// the memory limit of one instance where that is more.
+const Budget = 1 << 30
+
+// budget counts what a guest holds. What exceeds it is refused where it is asked for.
+type budget struct {
+	limit int64
+	held  atomic.Int64
+}
+
+// take takes bytes, and reports false where there are not as many left.
+func (b *budget) take(bytes int64) bool {
+	if b.held.Add(bytes) <= b.limit {
+		return true
+	}
+	b.held.Add(-bytes)
+	return false
+}
+
+// memory is the memory of an instance. wazero's own would refuse a guest that declares a maximum beyond the limit, which
+// it may never need; and it moves a memory each time that it grows. Grown page by page to 256 MiB, that left 1 GiB
+// of garbage.
+type memory struct {
+	bytes  []byte
+	limit  uint64
+	budget *budget
+	taken  int64 // of the budget, with the tables of the instance
+}
+
+// newMemory takes what an instance has at its start from the budget.
+func (g *Guest) newMemory() (*memory, error) {
+	m := &memory{limit: uint64(g.memoryLimit), budget: &g.budget, taken: g.needs + g.code.Prepared.TableBytes}
+	if !g.budget.take(m.taken) {
+		return nil, fmt.Errorf("no room for another instance: the guest holds %d of the %d bytes that it may have", g.budget.held.Load(), g.budget.limit)
+	}
+	m.bytes = make([]byte, 0, g.needs)
+	return m, nil
+}
+
+// Allocate implements experimental.MemoryAllocator. A guest has one memory.
+func (m *memory) Allocate(_, _ uint64) experimental.LinearMemory { return m }
+
+// Reallocate implements experimental.LinearMemory. It returns nil beyond the limit or the budget, and
+// then the guest's memory.grow returns -1.
+func (m *memory) Reallocate(size uint64) []byte {
+	if size > m.limit {
+		return nil
+	}
+	if size > uint64(cap(m.bytes)) {
+		room := min(max(size, 2*uint64(len(m.bytes))), m.limit)
+		if !m.budget.take(int64(room)) { // while it is moved, both are there
+			room = size
+			if !m.budget.take(int64(room)) {
+				return nil
+			}
+		}
+		moved := make([]byte, size, room)
+		copy(moved, m.bytes)
+		m.budget.held.Add(-int64(cap(m.bytes)))
+		m.taken += int64(room) - int64(cap(m.bytes))
+		m.bytes = moved
+	}
+	m.bytes = m.bytes[:size]
+	return m.bytes
+}
+
+// Free implements experimental.LinearMemory. It may be called twice.
+func (m *memory) Free() {
+	m.budget.held.Add(-m.taken)
+	m.taken = 0
+}

@@ -1,0 +1,93 @@
+package abi
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+)
+
+// start makes an instance.
+func start(t *testing.T, g *Guest) *Instance {
+	t.Helper()
+	i, err := g.Start(t.Context(), Settings{})
+	testkit.Must(t, err)
+	t.Cleanup(func() { i.Close(t.Context()) })
+	return i
+}
+
+// filter is the code that Filter answers.
+func filter(t *testing.T, i *Instance) int32 {
+	t.Helper()
+	out, err := i.Call(Filter)
+	testkit.Must(t, err)
+	return out.Code
+}
+
+func TestInstancesOfAGuestHaveOneBudget(t *testing.T) {
+	g := compile(t, "greedy")
+	had := g.budget.held.Load()
+	g.budget.limit = had + 200*pageSize
+	one, two := start(t, g), start(t, g)
+	if filter(t, one) != 0 || filter(t, two) != 0 {
+		t.Error("there is room for both")
+	}
+	if held := g.budget.held.Load() - had; held != 2*64*pageSize {
+		t.Errorf("%d bytes are held", held)
+	}
+	if filter(t, two) != 1 {
+		t.Error("it grew beyond the budget")
+	}
+	testkit.Must(t, one.Close(t.Context()))
+	if filter(t, two) != 0 {
+		t.Error("what another one has given back is not there")
+	}
+	for range 200 - 2*64 { // two has grown to that in the meantime
+		start(t, g)
+	}
+	_, err := g.Start(t.Context(), Settings{})
+	if err == nil || !strings.Contains(err.Error(), "no room for another instance") {
+		t.Error(err)
+	}
+	testkit.Must(t, two.Close(t.Context()))
+	if held := g.budget.held.Load() - had; held != (200-2*64)*pageSize {
+		t.Errorf("%d bytes are held after it has ended", held)
+	}
+}
+
+// took is how many bytes something allocates, and how many of them it keeps.
+func took(do func()) (allocated, kept int64) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	do()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	return int64(after.TotalAlloc - before.TotalAlloc), int64(after.HeapAlloc) - int64(before.HeapAlloc)
+}
+
+// wazero keeps a stack for each function, which has as many bytes as it ever had.
+func TestStackOfADeepCallIsNotKept(t *testing.T) {
+	i := start(t, compile(t, "deep"))
+	allocated, kept := took(func() {
+		if filter(t, i) != 0 {
+			t.Error("the call failed")
+		}
+	})
+	if allocated < 16<<20 || kept > 1<<20 {
+		t.Errorf("%d bytes, of which %d are kept", allocated, kept)
+	}
+}
+
+func TestPathsOfWASIAreNotRead(t *testing.T) {
+	i := start(t, compile(t, "paths"))
+	allocated, _ := took(func() {
+		if code := filter(t, i); code != 8 {
+			t.Errorf("errno %d, and not badf", code)
+		}
+	})
+	if allocated > 1<<20 {
+		t.Errorf("%d bytes for a path of 12 MB", allocated)
+	}
+}
