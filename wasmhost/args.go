@@ -34,7 +34,7 @@ type Args struct {
 	// Zero is DefaultGuestSize.
 	GuestSizeLimit resource.Quantity `json:"guestSizeLimit,omitzero"`
 	// MemoryLimit bounds the memory of each instance of the guest, in bytes: from
-	// MinMemory to MaxMemory, in whole pages of 64 KiB. Zero is DefaultMemory.
+	// MinMemory to MaxMemory, in whole pages of 64 KiB, of which there are at most 65,535. Zero is DefaultMemory.
 	MemoryLimit resource.Quantity `json:"memoryLimit,omitzero"`
 	// CallTimeout bounds each call of the guest. Zero is DefaultCallTimeout. Below
 	// zero, in JSON "none", there is no bound: then the first garbage collection
@@ -111,9 +111,15 @@ func (t *Timeout) UnmarshalText(text []byte) (err error) {
 
 func (a Args) answersLimit() int64 { return cmp.Or(a.AnswersLimit.Value(), DefaultAnswers) }
 
-// callTimeout is zero where calls are not bounded.
+// memoryLimit is a page less than MaxMemory at most: wazero has the size of a memory in 32 bits, and the size of all pages
+// would be 0.
+func (a Args) memoryLimit() int64 {
+	return min(cmp.Or(a.MemoryLimit.Value(), DefaultMemory), MaxMemory-MinMemory)
+}
+
+// callTimeout is zero where calls are not bounded. Ten of them are a time.Duration.
 func (a Args) callTimeout() time.Duration {
-	return max(0, cmp.Or(a.CallTimeout.Duration, DefaultCallTimeout))
+	return min(max(0, cmp.Or(a.CallTimeout.Duration, DefaultCallTimeout)), math.MaxInt64/10)
 }
 
 // ArgsError is an error about the field of [Args] with that name in JSON: of

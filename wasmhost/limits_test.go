@@ -2,6 +2,7 @@ package wasmhost
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -33,6 +34,17 @@ func TestGuestThatNeedsTooMuchMemoryAtOnceDoesNotStart(t *testing.T) {
 		want := fmt.Sprint("bytes of memory at once, but memoryLimit is ", limit)
 		if !strings.HasSuffix(message(err), want) {
 			t.Errorf("got %v, want …%s", err, want)
+		}
+	}
+}
+
+func TestLimitsAtTheirExtremes(t *testing.T) {
+	pl := openWith(t, "all_pages", Args{
+		GuestSizeLimit: quantity(MaxGuestSize), MemoryLimit: quantity(MaxMemory), AnswersLimit: quantity(math.MaxInt64), CallTimeout: Timeout{math.MaxInt64},
+	}, nil)
+	for _, status := range schedule(t.Context(), pl, pod("web"), "n", "m") {
+		if !status.IsSuccess() {
+			t.Error(status)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (h *Host) load(ctx context.Context, from fetch.Source, args Args) (*abi.Gue
 		return nil, err
 	}
 	guest, err := abi.Compile(ctx, wasm, abi.Options{
-		MemoryLimit:   cmp.Or(args.MemoryLimit.Value(), DefaultMemory),
+		MemoryLimit:   args.memoryLimit(),
 		Interruptible: args.callTimeout() > 0,
 	})
 	if errors.Is(err, abi.ErrMemoryLimit) {

@@ -202,8 +202,6 @@ func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !encrypted(req) {
 		return nil, failure{text: "a registry must speak https, unless it is at localhost"}
 	}
-	req = req.Clone(req.Context())
-	req.Close = true // a handful of requests: keep no connection
 	resp, err := b.next.RoundTrip(req)
 	if err == nil {
 		resp.Body = &boundedBody{resp.Body, b.limit, b.tooLarge}

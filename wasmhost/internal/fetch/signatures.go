@@ -22,6 +22,9 @@ const (
 // (https://github.com/sigstore/cosign/blob/main/specs/BUNDLE_SPEC.md).
 const bundleType = "application/vnd.dev.sigstore.bundle.v0.3+json"
 
+// noType is of a manifest that does not say what it is.
+const noType = "application/vnd.oci.empty.v1+json"
+
 // suffix is of the file with the signature, beside that of the guest.
 const suffix = ".sigstore.json"
 
@@ -99,8 +102,9 @@ const stageSignatures = "the registry's answer is not a list of signatures, or n
 
 // signed reads one bundle about an image after another, until one is right. A user who may write to the
 // repository can add others in front of it: a bundle that cannot be read hides no other one, and only the
-// time and maxReferrers end the search. That a referrer is a bundle, its manifest says: cosign 3.0 writes
-// another type into the list of a registry without the API for referrers.
+// time and maxReferrers end the search. The list has the type of each referrer: those of other types are not
+// fetched. But cosign 3.0 writes noType into the list of a registry without the API for referrers; only the
+// manifest says of these, which come last, whether they are bundles.
 func (c *client) signed(ctx context.Context, manifest v1.Hash, verify func([]byte) error) error {
 	index, err := remote.Referrers(c.at(manifest), c.options...)
 	if err != nil {
@@ -110,8 +114,16 @@ func (c *client) signed(ctx context.Context, manifest v1.Hash, verify func([]byt
 	if err != nil {
 		return explainPull(err, stageSignatures)
 	}
+	var candidates []v1.Descriptor
+	for _, artifactType := range []string{bundleType, noType, ""} {
+		for _, one := range list.Manifests {
+			if one.ArtifactType == artifactType {
+				candidates = append(candidates, one)
+			}
+		}
+	}
 	var first error
-	for _, one := range list.Manifests[:min(len(list.Manifests), maxReferrers)] {
+	for _, one := range candidates[:min(len(candidates), maxReferrers)] {
 		bundle, err := c.bundle(ctx, one.Digest)
 		if ctx.Err() != nil {
 			return fmt.Errorf("no signature was found in time: %w", ctx.Err())

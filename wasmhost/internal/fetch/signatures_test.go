@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,11 +24,17 @@ import (
 // attach stores an artifact about an image, as cosign stores a signature.
 func (r images) attach(t *testing.T, image, artifactType string, layers ...string) {
 	t.Helper()
+	r.attachTyped(t, image, noType, artifactType, layers...)
+}
+
+// attachTyped has a type for the list of referrers, too.
+func (r images) attachTyped(t *testing.T, image, listed, artifactType string, layers ...string) {
+	t.Helper()
 	server := httptest.NewServer(r.registry)
 	defer server.Close()
 	subject, err := remote.Head(reference(t, server, image))
 	testkit.Must(t, err)
-	about := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), "application/vnd.oci.empty.v1+json")
+	about := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.MediaType(listed))
 	for _, content := range layers {
 		if about, err = mutate.AppendLayers(about, layer(content, types.MediaType(artifactType))); err != nil {
 			t.Fatal(err)
@@ -97,6 +104,33 @@ func TestSignaturesThatCannotBeUsed(t *testing.T) {
 		if message(err) != want || len(bundles) > 0 {
 			t.Errorf("%s: got %q, %v, want %s", image, bundles, err, want)
 		}
+	}
+}
+
+func TestReferrersOfOtherTypesAreNotFetched(t *testing.T) {
+	for name, listed := range map[string]string{"listed as a bundle": bundleType, "listed without a type": noType} {
+		t.Run(name, func(t *testing.T) {
+			var fetched atomic.Int32
+			r := newRegistry(t, func(stored http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					fetched.Add(1)
+					stored.ServeHTTP(w, r)
+				})
+			})
+			r.push(t, "guest:v1", layer(program, wasmLayers[0]))
+			for i := range 60 {
+				r.attachTyped(t, "guest:v1", "application/spdx+json", "application/spdx+json", fmt.Sprint("bill of materials ", i))
+			}
+			r.attachTyped(t, "guest:v1", listed, bundleType, "ours")
+			for i := range 5 {
+				r.attachTyped(t, "guest:v1", noType, "text/plain", fmt.Sprint("note ", i))
+			}
+			got, _, err := readBundles(t, "oci://"+r.host+"/guest:v1", "ours")
+			if err != nil || fmt.Sprint(got) != "[ours]" || fetched.Load() > 20 {
+				t.Errorf("got %q, %v, by %d requests", got, err, fetched.Load())
+			}
+			t.Log(fetched.Load(), "requests")
+		})
 	}
 }
 
