@@ -4,9 +4,10 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"os"
 	"sync/atomic"
 	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 )
 
 // certificates has the current certificates. It reads the files again for each handshake:
@@ -27,7 +28,7 @@ func (s *certificates) get(*tls.ClientHelloInfo) (*tls.Config, error) {
 
 // load makes the certificates in the files current, if they are valid.
 func (s *certificates) load() error {
-	pair, err := tls.LoadX509KeyPair(s.files.CertFile, s.files.KeyFile)
+	pair, err := readfile.KeyPair(s.files.CertFile, s.files.KeyFile)
 	if err != nil {
 		return fmt.Errorf("certificate %s with key %s: %w", s.files.CertFile, s.files.KeyFile, err)
 	}
@@ -44,7 +45,7 @@ func (s *certificates) load() error {
 		SessionTicketsDisabled: true,
 	}
 	if s.files.ClientCAFile != "" {
-		pem, err := os.ReadFile(s.files.ClientCAFile)
+		pem, err := readfile.All(s.files.ClientCAFile)
 		if err != nil {
 			return err
 		}

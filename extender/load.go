@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/spf13/pflag"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
@@ -42,7 +42,7 @@ func (c *Config) decode(data []byte) error {
 func LoadConfig(path string, flags ...string) (*Config, error) {
 	c := DefaultConfig()
 	if path != "" {
-		data, err := os.ReadFile(path)
+		data, err := readfile.All(path)
 		if err != nil {
 			return nil, err
 		}

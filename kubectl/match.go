@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
+	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -144,5 +144,5 @@ func (o *options) readFile(file string) ([]byte, error) {
 	if file == "-" {
 		return io.ReadAll(o.In)
 	}
-	return os.ReadFile(file)
+	return readfile.All(file)
 }

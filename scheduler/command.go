@@ -3,7 +3,6 @@ package scheduler
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -23,6 +22,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
+	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
@@ -118,7 +118,7 @@ func (s *setup) readFile(ctx context.Context, path string) error {
 	if path == "" {
 		return nil
 	}
-	configuration, err := os.ReadFile(path)
+	configuration, err := readfile.All(path)
 	if err != nil {
 		return fmt.Errorf("reading the configuration: %w", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
+	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/anonymize"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/capture"
@@ -152,7 +153,7 @@ func clusterFiles(stdin io.Reader, path string) (files []snapshot.File, err erro
 	}
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
-		return []snapshot.File{{Reader: &whenRead{open: func() (io.ReadCloser, error) { return os.Open(path) }}}}, nil
+		return []snapshot.File{{Reader: &whenRead{open: func() (io.ReadCloser, error) { return readfile.Open(path) }}}}, nil
 	}
 	folder := os.DirFS(path)
 	err = fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {

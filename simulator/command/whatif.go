@@ -17,6 +17,7 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
+	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/capture"
@@ -130,7 +131,7 @@ func readScheduler(flag, value string) (s compare.Scheduler, err error) {
 		s.Config, err = simulator.SchedulerConfig(value)
 		return s, err
 	}
-	s.Config, err = os.ReadFile(value)
+	s.Config, err = readfile.All(value)
 	if errors.Is(err, os.ErrNotExist) {
 		return s, fmt.Errorf("%s %s: there is no such file, and no such plugin variant: use %s; presets are %s",
 			flag, value, strings.Join(simulator.Variants, ", "), strings.Join(simulator.Presets, ", "))
@@ -146,7 +147,7 @@ func readScenario(path string) (s side.Scenario, digest string, err error) {
 	if path == "" {
 		return s, "", nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := readfile.All(path)
 	if err != nil {
 		return s, "", fmt.Errorf("--scenario: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
@@ -223,6 +224,19 @@ func TestWhatOthersWroteIsPrintable(t *testing.T) {
 		said := out + errOut
 		if !strings.Contains(said, want) || strings.Contains(said, "\x1b") || strings.Contains(said, "secret@") || strings.Contains(said, "cret@") || strings.Contains(said, "token") {
 			t.Errorf("%s: no %q in\n%q", args, want, said)
+		}
+	}
+}
+
+// A pipe without a writer, a folder and a device do not stop the program for good.
+func TestRunReadsNoFileForEver(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	testkit.Must(t, syscall.Mkfifo(pipe, 0o600))
+	for file, want := range map[string]string{pipe: "nothing was written into this pipe", dir: "is a directory", "/dev/zero": "more than 1 MiB"} {
+		status, _, errOut := try(t, "run", guests+"empty_filter.wasm", "--nodes", "n", "--pod", file)
+		if status != 2 || !strings.Contains(errOut, want) {
+			t.Errorf("%s: status %d, want %q: %s", file, status, want, errOut)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
@@ -107,8 +109,11 @@ func named(list string) (nodes []*v1.Node) {
 // readFile reads the pods and nodes of a file. A field that does not exist is an error: the guest
 // would be asked about a pod without it.
 func readFile(file string) (pods []*v1.Pod, nodes []*v1.Node, err error) {
-	infos, err := resource.NewLocalBuilder().Unstructured().
-		FilenameParam(false, &resource.FilenameOptions{Filenames: []string{file}}).Flatten().Do().Infos()
+	text, err := readfile.All(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	infos, err := resource.NewLocalBuilder().Unstructured().Stream(bytes.NewReader(text), file).Flatten().Do().Infos()
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", file, err)
 	}

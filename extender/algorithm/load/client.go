@@ -9,9 +9,10 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 )
 
 // maxAnswer is the largest answer, in bytes, that is read from Prometheus: some 30,000 nodes.
@@ -38,7 +39,7 @@ func (c Config) newClient() (*http.Client, error) {
 func (t TLS) load() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName, InsecureSkipVerify: t.InsecureSkipVerify}
 	if t.CAFile != "" {
-		pem, err := os.ReadFile(t.CAFile)
+		pem, err := readfile.All(t.CAFile)
 		if err != nil {
 			return nil, fmt.Errorf("tls.caFile: %w", err)
 		}
@@ -49,7 +50,7 @@ func (t TLS) load() (*tls.Config, error) {
 	}
 	if t.CertFile != "" {
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			pair, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile)
+			pair, err := readfile.KeyPair(t.CertFile, t.KeyFile)
 			return &pair, err
 		}
 	}
@@ -67,7 +68,7 @@ func (c Config) query(ctx context.Context, client *http.Client) (map[string]floa
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	request.Header.Set("Accept", "application/json")
 	if c.BearerTokenFile != "" {
-		token, err := os.ReadFile(c.BearerTokenFile)
+		token, err := readfile.All(c.BearerTokenFile)
 		if err != nil {
 			return nil, fmt.Errorf("bearerTokenFile: %w", err)
 		}

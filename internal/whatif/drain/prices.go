@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
@@ -25,7 +25,7 @@ type Prices struct {
 
 // ReadPrices reads a file with prices. Errors begin with --prices and the path.
 func ReadPrices(path string) (*Prices, error) {
-	text, err := os.ReadFile(path)
+	text, err := readfile.All(path)
 	if err != nil {
 		return nil, fmt.Errorf("--prices: %w", err)
 	}

@@ -1,10 +1,12 @@
 package fit
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,6 +21,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
@@ -59,9 +62,17 @@ func (m *Manifests) read(paths []string, stdin io.Reader) error {
 	seen := map[string]bool{}
 	files := resource.NewLocalBuilder().Unstructured().Flatten()
 	for _, path := range paths {
-		if path == "-" {
+		info, err := os.Stat(path)
+		switch {
+		case path == "-":
 			files.Stream(stdin, "the manifests")
-		} else {
+		case err == nil && !info.IsDir():
+			text, err := readfile.All(path)
+			if err != nil {
+				return err
+			}
+			files.Stream(bytes.NewReader(text), path)
+		default:
 			files.FilenameParam(false, &resource.FilenameOptions{Filenames: []string{path}})
 		}
 	}

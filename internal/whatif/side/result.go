@@ -8,13 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
+	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
@@ -109,7 +109,7 @@ func (r *Result) Write(path string) error {
 
 // Read reads a file that [Result.Write] has written.
 func Read(path string) (*Result, error) {
-	file, err := os.Open(path)
+	file, err := readfile.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,69 @@
+// Package readfile reads files that a flag or a configuration names, whatever they are: reading a pipe without a
+// writer, a folder, or a device without an end is an error.
+package readfile
+
+import (
+	"crypto/tls"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+)
+
+const (
+	// maxSize is in bytes, and more than kubectl writes of 100,000 pods. A device has less: most have no end.
+	maxSize   = 1 << 30
+	maxDevice = 1 << 20
+	// maxTime is how long the writer of a pipe may take.
+	maxTime = 5 * time.Minute
+)
+
+// Open opens a file for reading, and does not wait for the writer of a pipe.
+func Open(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err == nil {
+		_ = file.SetReadDeadline(time.Now().Add(maxTime)) // which only pipes have
+	}
+	return file, err
+}
+
+// All is the content of a file of at most 1 GiB.
+func All(path string) ([]byte, error) {
+	file, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	most := maxSize
+	if info.Mode()&os.ModeDevice != 0 {
+		most = maxDevice
+	}
+	text, err := io.ReadAll(io.LimitReader(file, int64(most)+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) > most:
+		return nil, fmt.Errorf("read %s: it has more than %d MiB", path, most>>20)
+	case len(text) == 0 && info.Mode()&os.ModeNamedPipe != 0:
+		return nil, fmt.Errorf("read %s: nothing was written into this pipe", path)
+	}
+	return text, nil
+}
+
+// KeyPair is tls.LoadX509KeyPair.
+func KeyPair(certFile, keyFile string) (tls.Certificate, error) {
+	cert, err := All(certFile)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	key, err := All(keyFile)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(cert, key)
+}
