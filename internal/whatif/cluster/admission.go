@@ -147,37 +147,33 @@ func (c *Cluster) create(ctx context.Context, k *kind, o Object) (Object, error)
 	return prepared, nil
 }
 
-// rejectionKey is by what it is known that an object is rejected: the controller that would create it, or else its own name.
-func (c *Cluster) rejectionKey(o Object) string {
+// rejectionKey is by what it is known that an object is rejected: the workload that lacks it then, or else its own name.
+func (c *Cluster) rejectionKey(o Object) types.NamespacedName {
 	ref := metav1.GetControllerOf(o)
-	if ref != nil {
-		return string(ref.UID)
-	}
-	claim, ok := o.(*v1.PersistentVolumeClaim)
-	if ok { // which the controller of a StatefulSet creates before the pod
-		for _, set := range In[*appsv1.StatefulSet](c, o.GetNamespace()) {
+	pod, isPod := o.(*v1.Pod)
+	claim, isClaim := o.(*v1.PersistentVolumeClaim)
+	switch {
+	case ref != nil && isPod:
+		return c.workloadName(pod)
+	case ref != nil:
+		return types.NamespacedName{Namespace: o.GetNamespace(), Name: ref.Kind + " " + ref.Name}
+	case isClaim: // which the controller of a StatefulSet creates before the pod
+		for _, set := range In[*appsv1.StatefulSet](c, claim.Namespace) {
 			for _, template := range set.Spec.VolumeClaimTemplates {
 				if strings.HasPrefix(claim.Name, template.Name+"-"+set.Name+"-") {
-					return string(set.UID)
+					return types.NamespacedName{Namespace: claim.Namespace, Name: "StatefulSet " + set.Name}
 				}
 			}
 		}
 	}
-	return c.of(o).kind.Kind + " " + NameOf(o).String()
+	return types.NamespacedName{Namespace: o.GetNamespace(), Name: c.of(o).kind.Kind + " " + o.GetName()}
 }
 
-// Rejected is why an API server rejects what the controller of an owner would create now, or empty.
-func (c *Cluster) Rejected(owner types.UID) string {
+// RejectionOf is why an API server rejects what a workload lacks, or empty.
+func (c *Cluster) RejectionOf(namespace string, of Workload) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.rejected[string(owner)]
-}
-
-// RejectedAs is why an API server rejects an object like another one, of its name or of its controller, or empty.
-func (c *Cluster) RejectedAs(o Object) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.rejected[c.rejectionKey(o)]
+	return c.rejected[types.NamespacedName{Namespace: namespace, Name: of.Kind + " " + of.Name}]
 }
 
 // IsRejection says whether an API server rejects an object by an error: others are still answered.

@@ -70,7 +70,7 @@ type Cluster struct {
 	held       bool           // events are delivered later
 	names      map[string]int // how many objects were created by a generateName, and how many UIDs were given by a name
 	undo       []event
-	rejected   map[string]string                  // why an API server rejects objects, by rejectionKey
+	rejected   map[types.NamespacedName]string    // why an API server rejects objects, by rejectionKey
 	injected   map[types.NamespacedName]injection // by the workload
 	recording  int                                // transactions that are open
 	unmodelled map[string]bool
@@ -96,7 +96,7 @@ type event struct {
 func New(now func() time.Time) (*Cluster, error) {
 	c := &Cluster{
 		now: now, byName: map[schema.GroupVersionResource]*kind{}, kinds: map[reflect.Type]*kind{},
-		counted: map[string]bool{}, unmodelled: map[string]bool{}, names: map[string]int{}, rejected: map[string]string{}, injected: map[types.NamespacedName]injection{},
+		counted: map[string]bool{}, unmodelled: map[string]bool{}, names: map[string]int{}, rejected: map[types.NamespacedName]string{}, injected: map[types.NamespacedName]injection{},
 	}
 	for _, k := range snapshot.Kinds {
 		c.serve(k.Example(), k.Namespaced())

@@ -133,3 +133,14 @@ func TestUpgradeGivesNewNodesTheDriversOfOldOnes(t *testing.T) {
 	testkit.Must(t, err)
 	alike(t, "moves to a node that attaches none", described(r.Moves), "web-0 n1→: 0/2 nodes are available: 2 node(s) exceed max volume count")
 }
+
+// TestUpgradeGivesNewNodesTheDevicesOfOldOnes: a pod has the device of d, and another one is pending for lack of one.
+func TestUpgradeGivesNewNodesTheDevicesOfOldOnes(t *testing.T) {
+	o := removing(t, unmodified, withDevices(), "d")
+	o.Surge = 1
+	r, err := Upgrade(t.Context(), o)
+	testkit.Must(t, err)
+	if len(r.Moves) != 1 || r.Moves[0].From != "d" || r.Moves[0].To == "" || r.Lost() > 0 {
+		t.Errorf("moves are %v", described(r.Moves))
+	}
+}

@@ -50,7 +50,7 @@ func (e *Engine) move(was, now *v1.Pod) Move {
 	}
 	terminating := now != nil && now.UID == was.UID && now.DeletionTimestamp != nil
 	if now == nil || terminating {
-		m.NotCreated = e.RejectedAs(was) != ""
+		m.NotCreated = e.rejection(was) != ""
 		m.Reason = e.gone(was, terminating)
 		return m
 	}
@@ -120,13 +120,22 @@ func (e *Engine) successors(before *Pods) map[types.UID]*v1.Pod {
 	return all
 }
 
+// rejection is why an API server rejects what would take the place of a pod, or empty.
+func (e *Engine) rejection(was *v1.Pod) string {
+	of := e.WorkloadOf(was)
+	if of.Kind == "" {
+		of = cluster.Workload{Kind: "Pod", Name: was.Name}
+	}
+	return e.RejectionOf(was.Namespace, of)
+}
+
 // NotRecreated is the reason where a controller wants no pod in the place of one.
 const NotRecreated = "its controller does not recreate it"
 
 // gone is why no pod has come in the place of one, which may be terminating still.
 func (e *Engine) gone(was *v1.Pod, terminating bool) string {
 	owner := metav1.GetControllerOf(was)
-	rejected := e.RejectedAs(was)
+	rejected := e.rejection(was)
 	switch {
 	case rejected != "":
 		return Rejection(rejected)

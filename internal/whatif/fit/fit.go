@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/kubernetes/pkg/apis/scheduling"
 	"k8s.io/utils/ptr"
 
@@ -159,12 +160,22 @@ func (f *fitting) enter(ctx context.Context) error {
 		return err
 	}
 	f.before = f.Pods()
-	f.createNamespaces()
-	f.manifests.objects.NameClaims()
-	f.manifests.objects.AddMissing()
+	objects := &f.manifests.objects
+	given := sets.New[string]()
+	for _, namespace := range objects.Namespaces {
+		given.Insert(namespace.Name)
+	}
+	for _, w := range f.manifests.workloads {
+		objects.Namespaces = append(objects.Namespaces, v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}})
+	}
+	objects.NameClaims()
+	objects.AddMissing()
 	for _, kind := range snapshot.Kinds {
-		for o := range kind.All(&f.manifests.objects) {
+		for o := range kind.All(objects) {
 			_, err := f.Create(ctx, o)
+			if err == nil && kind.Kind == "Namespace" && !given.Has(o.GetName()) {
+				f.found.Namespaces = append(f.found.Namespaces, o.GetName())
+			}
 			if apierrors.IsAlreadyExists(err) {
 				err = f.replace(ctx, o)
 			}
@@ -176,26 +187,6 @@ func (f *fitting) enter(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// createNamespaces has namespaces come with the manifests that neither these nor the cluster have.
-func (f *fitting) createNamespaces() {
-	objects := &f.manifests.objects
-	create := func(name string) {
-		named := func(n v1.Namespace) bool { return n.Name == name }
-		if name != "" && cluster.Get[*v1.Namespace](f.Cluster, "", name) == nil && !slices.ContainsFunc(objects.Namespaces, named) {
-			objects.Namespaces = append(objects.Namespaces, v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
-			f.found.Namespaces = append(f.found.Namespaces, name)
-		}
-	}
-	for _, kind := range snapshot.Kinds {
-		for o := range kind.All(objects) {
-			create(o.GetNamespace())
-		}
-	}
-	for _, w := range f.manifests.workloads {
-		create(w.Namespace)
-	}
 }
 
 // replace has an object be as the manifests have it, but for claims, volumes and

@@ -235,11 +235,7 @@ func (f *fitting) podsOf(w *Workload) (names []types.NamespacedName) {
 	}
 	var all []*v1.Pod
 	created := map[revision]bool{}
-	for _, owner := range f.owners(w) {
-		if w.Kind == "Deployment" && f.Rejected(owner.GetUID()) != "" {
-			created[revision{owner: string(owner.GetUID())}] = true
-		}
-	}
+	rejected := w.Kind == "Deployment" && f.rejection(w) != "" && w.rejected == nil && outdated(f.Current(w.object)) > 0
 	for _, pod := range cluster.In[*v1.Pod](f.Cluster, w.Namespace) {
 		if f.makes(w, pod) && pod.DeletionTimestamp == nil {
 			all = append(all, pod)
@@ -249,7 +245,7 @@ func (f *fitting) podsOf(w *Workload) (names []types.NamespacedName) {
 		}
 	}
 	for _, pod := range all {
-		if len(created) == 0 || created[revisionOf(pod)] {
+		if len(created) == 0 && !rejected || created[revisionOf(pod)] {
 			names = append(names, cluster.NameOf(pod))
 		}
 	}
@@ -266,7 +262,7 @@ func (f *fitting) wants(w *Workload) int {
 		return max(w.asked(), w.replicas)
 	case o == nil: // it is rejected itself
 		return max(1, w.asked())
-	case isDaemonSet && f.Rejected(set.UID) != "": // or else it has a pod for each node
+	case isDaemonSet && f.rejection(w) != "": // or else it has a pod for each node
 		return int(set.Status.DesiredNumberScheduled)
 	}
 	return wantedBy(o) - partitioned(o)
@@ -314,33 +310,12 @@ func setReplicas(o cluster.Object, n int32) {
 	}
 }
 
-// owners are the objects of a workload that may lack pods.
-func (f *fitting) owners(w *Workload) []cluster.Object {
-	o := f.Current(w.object)
-	if o == nil {
-		return nil
-	}
-	all := []cluster.Object{o}
-	for _, set := range cluster.In[*appsv1.ReplicaSet](f.Cluster, w.Namespace) {
-		if metav1.IsControlledBy(set, o) && len(f.PodsOf(set.UID, w.Namespace)) < int(ptr.Deref(set.Spec.Replicas, 1)) {
-			all = append(all, set)
-		}
-	}
-	return all
-}
-
 // rejection is why the API server rejects a workload or its pods, or empty.
 func (f *fitting) rejection(w *Workload) string {
 	if w.rejected != nil {
 		return w.rejected.Error()
 	}
-	for _, owner := range f.owners(w) {
-		rejected := f.Rejected(owner.GetUID())
-		if rejected != "" {
-			return rejected
-		}
-	}
-	return ""
+	return f.RejectionOf(w.Namespace, cluster.Workload{Kind: w.Kind, Name: w.Name})
 }
 
 // missing is why a workload has fewer pods than it wants, if none is rejected.
@@ -425,16 +400,8 @@ func (f *Fitting) Report(nodes bool) report.Report {
 		}
 		preempted = append(preempted, report.Item{Text: fmt.Sprintf("%s on %s would be preempted by %s: %s", move.Pod, move.From, move.PreemptedBy, then)})
 	}
-	causes := map[string][]string{}
 	for _, message := range f.Rejected {
-		causes[snapshot.Reason(message)] = append(causes[snapshot.Reason(message)], message)
-	}
-	for _, cause := range slices.Sorted(maps.Keys(causes)) {
-		text := "Rejected: " + causes[cause][0]
-		if len(causes[cause]) > 1 {
-			text += fmt.Sprintf(" (and %d more)", len(causes[cause])-1)
-		}
-		workloads = append(workloads, report.Item{Text: text})
+		workloads = append(workloads, report.Item{Text: "Rejected: " + message})
 	}
 	last := f.Basis.String() + " It took " + report.Brief(f.Took) + "."
 	if len(f.Namespaces) > 0 {

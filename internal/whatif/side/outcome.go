@@ -60,7 +60,7 @@ func (s *Side) result() (*Result, error) {
 		r.Pod(KeyOf(strings.TrimPrefix(notice.About, "pod "))).Outcome = Outcome{State: Refused, Message: notice.Reason}
 	}
 	for _, set := range cluster.All[*appsv1.DaemonSet](s.Cluster) {
-		rejected := s.Engine.Rejected(set.UID)
+		rejected := s.RejectionOf(set.Namespace, cluster.Workload{Kind: "DaemonSet", Name: set.Name})
 		if rejected != "" {
 			r.Rejected = append(r.Rejected, snapshot.Notice{About: "pods of daemonset " + cluster.NameOf(set).String(), Reason: rejected})
 		}
