@@ -18,6 +18,36 @@ func TestEveryQuestionEnds(t *testing.T) {
 	}{
 		"a DaemonSet's pod without a name": {"fit --cluster ds-generate.yaml -f need3.yaml", 0, []string{"1 pod would fit."}},
 		"ordinals far apart":               {"drain --cluster ordinals.yaml n1", statusLost, []string{"2 pods: 0 to another node, 2 unschedulable", "db-1000000   n1     -    0/1 nodes are available"}},
+		"a pending pod of an old rollout":  {"fit --cluster pending.yaml -f one.yaml", 0, []string{"1 pod would fit.", "further looks of deployment-controller at default/web, which change nothing"}},
+		"a crash-looping pod":              {"fit --cluster crashloop.yaml -f one.yaml", 0, []string{"1 pod would fit.", "further looks of deployment-controller at default/web"}},
+		"its node, drained":                {"drain --cluster crashloop.yaml n1", statusLost, []string{"1 unschedulable"}},
+		"a node search beside it":          {"shrink --cluster crashloop.yaml", statusLost, []string{"further looks of deployment-controller at default/web"}},
+		"a finalizer": {"drain --cluster finalizer.yaml n1", 0, []string{
+			"Draining n1 would move 1 pod", "n1     n2   it stays terminating until its finalizer example.com/deregister is removed"}},
+		"a finalizer of a pod without owner": {"drain --cluster finalizer-bare.yaml --force n1", statusLost, []string{
+			"default/web   n1     -    it stays terminating until its finalizer example.com/deregister is removed"}},
+		"a finalizer, shrink":            {"shrink --cluster finalizer.yaml", 0, []string{"You can remove 1 of 2 nodes"}},
+		"a finalizer, upgrade":           {"upgrade --cluster finalizer.yaml n1", 0, []string{"The upgrade would replace all of 1 node"}},
+		"a finalizer, compare":           {"compare --pods all --cluster finalizer.yaml --a native --b none", 0, nil},
+		"a pod of a Job that is missing": {"drain --cluster jobpod.yaml n1", 0, []string{"default/batch-x7k2p   n1     n2   \n", "not modelled: Jobs that the cluster's file lacks"}},
+		"the same, shrink":               {"shrink --cluster jobpod.yaml", 0, []string{"You can remove 1 of 2 nodes"}},
+		"the same, upgrade":              {"upgrade --cluster jobpod.yaml n1", 0, []string{"The upgrade would replace all of 1 node"}},
+		"the same, compare":              {"compare --pods all --cluster jobpod.yaml --a native --b none", 0, nil},
+		"an orphan of a Job":             {"drain --cluster orphan.yaml --force n1", 0, []string{"n1     n2   \n"}},
+		"a Job's pod, preempted":         {"fit --cluster preempt-job.yaml -f one.yaml", 0, []string{"1 pod would fit."}},
+		"a pod, preempted":               {"fit --cluster preempt-plain.yaml -f one.yaml", 0, []string{"1 pod would fit."}},
+		"a dead node": {"drain --cluster two-nodes.yaml n2", 0, []string{
+			"Draining n2 would move 1 pod", "n2     n1   it stays terminating, since the kubelet of its node does not answer: delete the node"}},
+		"a dead node with a StatefulSet's pod": {"drain --cluster two-nodes-set.yaml n2", statusLost, []string{
+			"default/db-0   n2     -    it stays terminating, and its StatefulSet does not recreate it before it is gone: delete the node"}},
+		"a dead node, shrink":                           {"shrink --cluster two-nodes.yaml", 0, []string{"You can remove 1 of 2 nodes", "two-nodes.yaml n2\n", "n2     n1   \n"}},
+		"a dead node with a StatefulSet's pod, shrink":  {"shrink --cluster two-nodes-set.yaml", 0, []string{"default/db-0   n2     n1   \n"}},
+		"a dead node, upgrade":                          {"upgrade --cluster two-nodes.yaml n2", 0, []string{"The upgrade would replace all of 1 node, and every pod has a node"}},
+		"a dead node with a StatefulSet's pod, upgrade": {"upgrade --cluster two-nodes-set.yaml n2", 0, []string{"The upgrade would replace all of 1 node, and every pod has a node"}},
+		"beside a dead node":                            {"drain --cluster two-nodes.yaml n1", 0, []string{"Draining n1 moves no pod."}},
+		"a Job with a deadline":                         {"fit --cluster nodes.yaml -f job-deadline.yaml", 0, []string{"2 pods would fit."}},
+		"a CronJob with a deadline":                     {"fit --cluster nodes.yaml -f cron.yaml", 0, []string{"1 pod would fit."}},
+		"a Job that runs with one":                      {"fit --cluster job-running.yaml -f need3.yaml", statusLost, []string{"1 pod would stay pending"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

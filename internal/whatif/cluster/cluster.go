@@ -19,6 +19,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -247,6 +248,10 @@ func (c *Cluster) apply(e event) {
 	if e.new == nil {
 		_ = table.Delete(e.old) // which has a key
 	} else {
+		job, isJob := e.new.(*batchv1.Job)
+		if isJob {
+			job.Spec.ActiveDeadlineSeconds = nil // nothing runs here, so that nothing takes time
+		}
 		e.new.SetResourceVersion(strconv.Itoa(c.version))
 		if e.new.GetUID() == "" {
 			e.new.SetUID(types.UID(fmt.Sprintf("00000000-0000-0000-0000-%012d", c.version)))

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -167,6 +168,11 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 		if started != nil {
 			pod.Status.StartTime = started
 		}
+	}
+	ref := metav1.GetControllerOf(pod)
+	if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) && (ref == nil || c.owner(pod.Namespace, ref) == nil) {
+		pod.Finalizers = slices.DeleteFunc(pod.Finalizers, func(f string) bool { return f == batchv1.JobTrackingFinalizer })
+		c.Unmodelled("Jobs that the cluster's file lacks (their pods are recreated, and have no finalizers of them)")
 	}
 	c.adopt(pod)
 	c.put(pod)

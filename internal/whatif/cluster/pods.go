@@ -109,6 +109,26 @@ func (c *Cluster) Delete(o Object) {
 	c.drop(now)
 }
 
+// Remove removes a pod at once, whatever holds it.
+func (c *Cluster) Remove(pod *v1.Pod) {
+	now := Get[*v1.Pod](c, pod.Namespace, pod.Name)
+	if now != nil {
+		c.drop(now)
+	}
+}
+
+// Terminating is why a pod that is being deleted is still there, or empty.
+func (c *Cluster) Terminating(pod *v1.Pod) string {
+	now := Get[*v1.Pod](c, pod.Namespace, pod.Name)
+	switch {
+	case now == nil || now.UID != pod.UID || now.DeletionTimestamp == nil:
+		return ""
+	case len(now.Finalizers) > 0:
+		return "it stays terminating until its finalizer " + now.Finalizers[0] + " is removed"
+	}
+	return "it stays terminating, since the kubelet of its node does not answer: delete the node, or taint it " + v1.TaintNodeOutOfService
+}
+
 // follow does what controllers would after a write.
 func (c *Cluster) follow(e event) {
 	c.recountQuotas(e)

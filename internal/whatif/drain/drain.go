@@ -119,6 +119,7 @@ type draining struct {
 	file     *engine.Pods // as the file has them
 	found    Result
 	progress engine.Progress
+	removes  bool // the nodes are removed once they are empty
 }
 
 // once does something in a copy, when that is at rest.
@@ -197,6 +198,10 @@ func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int
 			t.kept[name] = "no controller recreates it"
 			continue
 		}
+		t.kept[name] = d.Terminating(pod)
+		if t.kept[name] != "" {
+			continue
+		}
 		if t.kept[name], err = refusal(d.Evict(pod.Namespace, pod.Name)); err != nil {
 			return 0, err
 		}
@@ -204,7 +209,10 @@ func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int
 			continue
 		}
 		out++
-		if !engine.Recreatable(pod) {
+		if d.removes && d.Terminating(pod) != "" && len(pod.Finalizers) == 0 {
+			d.Remove(pod) // as Kubernetes does when the node is
+		}
+		if !engine.Recreatable(pod) && !d.Has(pod) {
 			_, err := d.Create(ctx, d.Recreated(pod))
 			if err != nil && !cluster.IsRejection(err) {
 				return 0, err
@@ -251,6 +259,9 @@ func (t *trial) describe(d *draining, before *engine.Pods, were []*v1.Pod, nodes
 			move.To = ""
 			move.Feasible = 0
 			move.Reason = why
+		}
+		if move.Reason == "" {
+			move.Reason = d.Terminating(was)
 		}
 		t.moves = append(t.moves, move)
 	}

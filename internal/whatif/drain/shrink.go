@@ -41,6 +41,7 @@ func Shrink(ctx context.Context, o Options) (*Result, error) {
 
 func (d *draining) shrink(ctx context.Context, nodes []string) error {
 	d.Spare = true
+	d.removes = true
 	rollback, _ := d.Try()
 	err := d.find(ctx, nodes)
 	rollback()
@@ -176,7 +177,7 @@ func withoutNumbers(reason string) string {
 	return cmp.Or(strings.Join(all, ", "), cordoned)
 }
 
-// emptiestFirst sorts by the larger share that is requested, of CPU or of memory.
+// emptiestFirst sorts by the larger share that is requested, of CPU or of memory. Nodes that are not ready come before all.
 func (d *draining) emptiestFirst(nodes []string) []string {
 	cpu, memory, share := map[string]int64{}, map[string]int64{}, map[string]float64{}
 	for _, pod := range d.Pods().Placed {
@@ -187,6 +188,9 @@ func (d *draining) emptiestFirst(nodes []string) []string {
 	for _, node := range cluster.All[*v1.Node](d.Cluster) {
 		has := node.Status.Allocatable
 		share[node.Name] = max(portion(cpu[node.Name], has.Cpu().MilliValue()), portion(memory[node.Name], has.Memory().Value()))
+		if slices.ContainsFunc(node.Status.Conditions, func(c v1.NodeCondition) bool { return c.Type == v1.NodeReady && c.Status != v1.ConditionTrue }) {
+			share[node.Name] = -1
+		}
 	}
 	return slices.SortedFunc(slices.Values(nodes), func(a, b string) int { return cmp.Or(cmp.Compare(share[a], share[b]), cmp.Compare(a, b)) })
 }

@@ -30,6 +30,7 @@ func Upgrade(ctx context.Context, o Options) (*Result, error) {
 }
 
 func (d *draining) upgrade(ctx context.Context, nodes []string) error {
+	d.removes = true
 	timeline, err := d.Record()
 	if err != nil {
 		return err

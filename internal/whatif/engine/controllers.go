@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -94,7 +95,11 @@ func (c *controlled) drain(ctx context.Context, queues []*queue) (worked bool, e
 					q.rest(key)
 					c.engine.Unmodelled(fmt.Sprintf("a loop that does not end (%s works on %s again and again)", q.name, key))
 				}
+				version := c.engine.Version()
 				c.engine.Hold(func() { q.sync(key) })
+				if c.engine.Version() != version {
+					q.progress(key)
+				}
 				again, worked = true, true
 			}
 		}
@@ -169,14 +174,23 @@ func (c *controlled) change(o cluster.Object) {
 	}
 }
 
-// unrest names what still changed again and again when the last run was ended, or is empty.
-func (c *controlled) unrest() []string {
+// unrest names what rests without having come to an end, and what still changed again and again when the last run was ended.
+func (c *controlled) unrest() (all []string) {
 	const often = 4 // writes
 	maps.DeleteFunc(c.restless, func(_ string, times int) bool { return times < often })
-	if len(c.restless) == 0 {
-		return nil
+	for _, q := range c.queues {
+		q.mu.Lock()
+		rested := slices.Sorted(maps.Keys(q.rested))
+		q.mu.Unlock()
+		if len(rested) > 0 {
+			name, _, _ := strings.Cut(q.name, ".")
+			all = append(all, fmt.Sprintf("further looks of %s at %s, which change nothing", name, report.Few(rested)))
+		}
 	}
-	return []string{fmt.Sprintf("what comes after %s, when %s still changed", Horizon, report.Few(slices.Sorted(maps.Keys(c.restless))))}
+	if len(c.restless) == 0 {
+		return all
+	}
+	return append(all, fmt.Sprintf("what comes after %s, when %s still changed", Horizon, report.Few(slices.Sorted(maps.Keys(c.restless)))))
 }
 
 // Work has the controllers work as far as they can without the scheduler.

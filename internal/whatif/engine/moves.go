@@ -141,6 +141,8 @@ func (e *Engine) gone(was *v1.Pod, terminating bool) string {
 		return Rejection(rejected)
 	case owner == nil && e.WasPreempted(was):
 		return "it was preempted, and nothing recreates it"
+	case terminating && len(was.Finalizers) > 0:
+		return e.Terminating(was)
 	case owner == nil:
 		return "it is deleted, and nothing recreates it"
 	case terminating && (owner.Kind == "StatefulSet" || owner.Kind == "Job"):

@@ -27,18 +27,32 @@ type queue struct {
 	requeues map[string]int
 	synced   map[string]int  // since the clock was last stepped
 	resting  map[string]bool // keys that are not added any more in this run
+	idle     map[string]int  // how often a delayed key was worked off in vain, since something else added it
+	rested   map[string]bool // keys that came to mostIdle
 	closed   bool
 }
 
 func newQueue(name string, c *clock, was workqueue.TypedInterface[string]) *queue {
 	return &queue{
 		name: name, clock: c, was: was, give: make(chan string), done: make(chan struct{}), ended: make(chan struct{}),
-		dirty: map[string]bool{}, working: map[string]bool{}, delayed: map[string]time.Time{}, requeues: map[string]int{}, synced: map[string]int{}, resting: map[string]bool{},
+		dirty: map[string]bool{}, working: map[string]bool{}, delayed: map[string]time.Time{}, requeues: map[string]int{}, synced: map[string]int{}, resting: map[string]bool{}, idle: map[string]int{}, rested: map[string]bool{},
 	}
 }
 
-// Add implements workqueue.TypedInterface.
+// Add implements workqueue.TypedInterface. It is called when something has changed.
 func (q *queue) Add(key string) {
+	q.progress(key)
+	q.add(key)
+}
+
+// progress has a key be looked at again after a time.
+func (q *queue) progress(key string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.idle, key)
+}
+
+func (q *queue) add(key string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.dirty[key] || q.closed || q.resting[key] {
@@ -102,14 +116,22 @@ func (q *queue) ShuttingDown() bool {
 	return q.closed
 }
 
+// mostIdle is how often a key is worked off after a time, in vain, before it rests until something changes. Backoffs come to
+// the horizon with fewer.
+const mostIdle = 50
+
 // AddAfter implements workqueue.TypedDelayingInterface.
 func (q *queue) AddAfter(key string, delay time.Duration) {
 	if delay <= 0 {
-		q.Add(key)
+		q.add(key)
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if q.idle[key] >= mostIdle {
+		q.rested[key] = true
+		return
+	}
 	at := q.clock.Now().Add(delay)
 	before, ok := q.delayed[key]
 	if !ok || at.Before(before) {
@@ -197,6 +219,7 @@ func (q *queue) wake() {
 		}
 	}
 	clear(q.requeues)
+	clear(q.idle)
 	clear(q.resting)
 	clear(q.synced)
 }
@@ -229,6 +252,9 @@ func (q *queue) release(now time.Time) {
 	}
 	q.mu.Unlock()
 	for _, key := range keys {
-		q.Add(key)
+		q.mu.Lock()
+		q.idle[key]++
+		q.mu.Unlock()
+		q.add(key)
 	}
 }

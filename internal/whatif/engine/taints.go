@@ -64,7 +64,7 @@ func (e *Engine) evictTainted() {
 		for _, pod := range e.PodsOn(node) {
 			at, goes := e.leaves(pod)
 			switch {
-			case !goes || pod.DeletionTimestamp != nil:
+			case !goes || pod.DeletionTimestamp != nil && cluster.Get[*v1.Node](e.Cluster, "", node) != nil: // a kubelet may still end it
 			case !at.After(now):
 				gone = append(gone, pod)
 			case t.next.IsZero() || at.Before(t.next):

@@ -141,7 +141,7 @@ func (s *Side) Run(ctx context.Context) (*Result, error) {
 // recreate takes the pods of the queue from their nodes, and queues them again in their order.
 func (s *Side) recreate(ctx context.Context) error {
 	for _, pod := range s.queue {
-		s.Delete(pod)
+		s.Remove(pod)
 	}
 	for i, pod := range s.queue {
 		s.queue[i] = nil // it is not needed any more
