@@ -110,9 +110,11 @@ func TestPodsThatAreBoundAtOnceDoNotMeet(t *testing.T) {
 			}
 			p.postBind()
 		})
-		got := guest.Filter(t.Context(), p.state, p.pod, node("n")).Message()
-		if got != p.pod.Name {
-			t.Errorf("beside the binding of others, %s sees %q", p.pod.Name, got)
+		state, next := framework.NewCycleState(), pod(fmt.Sprintf("n%05d", i))
+		preFilter(t.Context(), guest, state, next)
+		got := guest.Filter(t.Context(), state, next, node("n")).Message()
+		if got != next.Name {
+			t.Errorf("beside the binding of others, %s sees %q", next.Name, got)
 		}
 	}
 	group.Wait()
