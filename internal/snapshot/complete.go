@@ -2,13 +2,54 @@ package snapshot
 
 import (
 	"slices"
+	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/storage/ephemeral"
 )
+
+// Time is when a snapshot was taken: what it says, or else the newest time of its objects. Without any it is always the same.
+func (s *Snapshot) Time() time.Time {
+	if s.Source != nil && !s.Source.Taken.IsZero() {
+		return s.Source.Taken.UTC()
+	}
+	newest := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	see := func(at *metav1.Time) {
+		if at != nil && at.After(newest) {
+			newest = at.UTC()
+		}
+	}
+	for _, kind := range Kinds {
+		for o := range kind.All(s) {
+			created := o.GetCreationTimestamp()
+			see(&created)
+			switch o := o.(type) {
+			case *v1.Node:
+				for i := range o.Status.Conditions {
+					see(&o.Status.Conditions[i].LastHeartbeatTime)
+					see(&o.Status.Conditions[i].LastTransitionTime)
+				}
+			case *v1.Pod:
+				see(o.Status.StartTime)
+				for i := range o.Status.Conditions {
+					see(&o.Status.Conditions[i].LastTransitionTime)
+				}
+			case *appsv1.Deployment:
+				for i := range o.Status.Conditions {
+					see(&o.Status.Conditions[i].LastUpdateTime)
+				}
+			case *batchv1.Job:
+				see(o.Status.StartTime)
+			}
+		}
+	}
+	return newest
+}
 
 // AddMissing adds what the objects of a snapshot refer to and what it does not have.
 func (s *Snapshot) AddMissing() {

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
@@ -194,5 +195,23 @@ func TestWhatIsWrittenIsReadAsItWas(t *testing.T) {
 	testkit.Must(t, json.Unmarshal(isText, &second))
 	if !reflect.DeepEqual(first, second) {
 		t.Errorf("written %s\nread    %s", wasText, isText)
+	}
+}
+
+func TestTimeOfASnapshotDoesNotDependOnTheDate(t *testing.T) {
+	const node = "nodes:\n- metadata: {name: a, creationTimestamp: \"2026-11-01T00:00:00Z\"}\n"
+	for file, want := range map[string]string{
+		"nodes:\n- metadata: {name: a}\n": "2000-01-01T00:00:00Z",
+		node:                              "2026-11-01T00:00:00Z",
+		node + "  status: {conditions: [{type: Ready, lastHeartbeatTime: \"2026-11-02T00:00:00Z\"}]}\n": "2026-11-02T00:00:00Z",
+		node + "jobs:\n- metadata: {name: a}\n  status: {startTime: \"2026-11-03T00:00:00Z\"}\n":         "2026-11-03T00:00:00Z",
+		node + "source: {taken: \"2026-10-31T00:00:00Z\"}\n":                                             "2026-10-31T00:00:00Z",
+	} {
+		s, _, err := Read(strings.NewReader(file))
+		testkit.Must(t, err)
+		got := s.Time().Format(time.RFC3339)
+		if got != want {
+			t.Errorf("%s\n%s, want %s", file, got, want)
+		}
 	}
 }

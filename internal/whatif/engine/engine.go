@@ -115,7 +115,7 @@ func (c *clock) Now() time.Time {
 // [ours.Run], or name the object of the cluster that is at fault.
 func New(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
-		clock:    &clock{clocktesting.NewFakeClock(time.Now())},
+		clock:    &clock{clocktesting.NewFakeClock(o.Cluster.Time())},
 		outcomes: map[types.NamespacedName]*Outcome{}, evicted: map[types.NamespacedName]preemption{},
 		taints: taints{since: map[string]time.Time{}}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){}, unanswered: map[string]error{},
 		ignored: sets.Set[string]{}, absent: sets.Set[string]{},
