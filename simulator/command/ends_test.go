@@ -23,9 +23,11 @@ func TestEveryQuestionEnds(t *testing.T) {
 		"its node, drained":                {"drain --cluster crashloop.yaml n1", statusLost, []string{"1 unschedulable"}},
 		"a node search beside it":          {"shrink --cluster crashloop.yaml", statusLost, []string{"further looks of deployment-controller at default/web"}},
 		"a finalizer": {"drain --cluster finalizer.yaml n1", 0, []string{
-			"Draining n1 would move 1 pod", "n1     n2   it stays terminating until its finalizer example.com/deregister is removed"}},
+			"Draining n1 would move 1 pod", "n1     n2   it stays terminating until its finalizer example.com/deregister is removed",
+		}},
 		"a finalizer of a pod without owner": {"drain --cluster finalizer-bare.yaml --force n1", statusLost, []string{
-			"default/web   n1     -    it stays terminating until its finalizer example.com/deregister is removed"}},
+			"default/web   n1     -    it stays terminating until its finalizer example.com/deregister is removed",
+		}},
 		"a finalizer, shrink":            {"shrink --cluster finalizer.yaml", 0, []string{"You can remove 1 of 2 nodes"}},
 		"a finalizer, upgrade":           {"upgrade --cluster finalizer.yaml n1", 0, []string{"The upgrade would replace all of 1 node"}},
 		"a finalizer, compare":           {"compare --pods all --cluster finalizer.yaml --a native --b none", 0, nil},
@@ -37,9 +39,11 @@ func TestEveryQuestionEnds(t *testing.T) {
 		"a Job's pod, preempted":         {"fit --cluster preempt-job.yaml -f one.yaml", 0, []string{"1 pod would fit."}},
 		"a pod, preempted":               {"fit --cluster preempt-plain.yaml -f one.yaml", 0, []string{"1 pod would fit."}},
 		"a dead node": {"drain --cluster two-nodes.yaml n2", 0, []string{
-			"Draining n2 would move 1 pod", "n2     n1   it stays terminating, since the kubelet of its node does not answer: delete the node"}},
+			"Draining n2 would move 1 pod", "n2     n1   it stays terminating, since the kubelet of its node does not answer: delete the node",
+		}},
 		"a dead node with a StatefulSet's pod": {"drain --cluster two-nodes-set.yaml n2", statusLost, []string{
-			"default/db-0   n2     -    it stays terminating, and its StatefulSet does not recreate it before it is gone: delete the node"}},
+			"default/db-0   n2     -    it stays terminating, and its StatefulSet does not recreate it before it is gone: delete the node",
+		}},
 		"a dead node, shrink":                           {"shrink --cluster two-nodes.yaml", 0, []string{"You can remove 1 of 2 nodes", "two-nodes.yaml n2\n", "n2     n1   \n"}},
 		"a dead node with a StatefulSet's pod, shrink":  {"shrink --cluster two-nodes-set.yaml", 0, []string{"default/db-0   n2     n1   \n"}},
 		"a dead node, upgrade":                          {"upgrade --cluster two-nodes.yaml n2", 0, []string{"The upgrade would replace all of 1 node, and every pod has a node"}},

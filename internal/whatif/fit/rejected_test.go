@@ -51,14 +51,18 @@ func TestCases(t *testing.T) {
 			"rejected-rollout/cluster.json", []string{"rejected-rollout/new.yaml"}, false, false, []string{"1 pod would not be created.", left, quota},
 		},
 		"a rollout that maxUnavailable ends": {
-			"rejected-rollout/cluster.json", []string{"rejected-rollout/new.yaml"}, true, false,
+			"rejected-rollout/cluster.json",
+			[]string{"rejected-rollout/new.yaml"},
+			true, false,
 			[]string{"The rollout of Deployment team/web would not end.", left, quota, "  The rollout does not end: 1 pod of the old revision left; it would end with maxUnavailable: 1, or with type: Recreate"},
 		},
 		"a LimitRange rejects the new pod": {
 			"rejected-rollout/limitrange.json", []string{"rejected-rollout/over-limit.yaml"}, false, false, []string{"1 pod would not be created.", left, limit},
 		},
 		"a rollout that no field ends": {
-			"rejected-rollout/limitrange.json", []string{"rejected-rollout/over-limit.yaml"}, true, false,
+			"rejected-rollout/limitrange.json",
+			[]string{"rejected-rollout/over-limit.yaml"},
+			true, false,
 			[]string{"The rollout of Deployment team/web would not end.", left, limit, "  The rollout does not end: 1 pod of the old revision left; no field"},
 		},
 		"a LimitRange admits the new pod": {
@@ -68,18 +72,24 @@ func TestCases(t *testing.T) {
 			"one-claim/cluster.yaml", []string{"one-claim/scale.yaml"}, false, false, []string{"1 pod would stay pending.", "Deployment default/docs: 1 of 2 fit (1 running, unchanged)", attached},
 		},
 		"a rollout with a disk of one node": {
-			"one-claim/cluster.yaml", []string{"one-claim/changed.yaml"}, true, false,
+			"one-claim/cluster.yaml",
+			[]string{"one-claim/changed.yaml"},
+			true, false,
 			[]string{attached, "  The rollout does not end: 1 pod of the old revision left; it would end with maxUnavailable: 1, or with type: Recreate"},
 		},
 		"limits of CSI": {
 			"grow-csi/cluster.yaml", []string{"grow-csi/sts.yaml"}, false, false, []string{"1 pod would stay pending.", "StatefulSet default/web: 3 of 4 fit: 3 in a"},
 		},
 		"a namespace that is not there": {
-			"one-claim/cluster.yaml", []string{"rejected/psa.yaml"}, false, true,
+			"one-claim/cluster.yaml",
+			[]string{"rejected/psa.yaml"},
+			false, true,
 			[]string{"1 pod would fit.", "Not in the cluster, and created here first: namespace strict. "},
 		},
 		"a namespace that admits no pod in the node's network": {
-			"one-claim/cluster.yaml", []string{"rejected/psa.yaml", "rejected/restricted.yaml"}, false, false,
+			"one-claim/cluster.yaml",
+			[]string{"rejected/psa.yaml", "rejected/restricted.yaml"},
+			false, false,
 			[]string{"1 pod would not be created.", `  1 pod would not be created: the API server rejects it: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)`},
 		},
 	} {

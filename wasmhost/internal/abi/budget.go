@@ -8,7 +8,7 @@ import (
 )
 
 // Budget is how many bytes a guest may hold: its module and code, and the memory and tables of all its instances. It is
-// the memory limit of one instance where that is more.
+// twice the memory limit of one instance where that is more: a memory that grows is moved.
 const Budget = 1 << 30
 
 // budget counts what a guest holds. What exceeds it is refused where it is asked for.

@@ -1,9 +1,11 @@
 package abi
 
 import (
+	"os"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
@@ -90,4 +92,39 @@ func TestPathsOfWASIAreNotRead(t *testing.T) {
 	if allocated > 1<<20 {
 		t.Errorf("%d bytes for a path of 12 MB", allocated)
 	}
+}
+
+// Whatever a guest is, it loads or is refused, its calls end when they are interrupted, and it gives back what it held.
+func FuzzGuest(f *testing.F) {
+	for _, name := range []string{"echo_wild", "every_hook", "hungry", "deep", "paths", "greedy", "generous", "endless_calls", "decides_by", "trap_filter"} {
+		wasm, err := os.ReadFile(guests + name + ".wasm")
+		testkit.Must(f, err)
+		f.Add(wasm)
+	}
+	f.Fuzz(func(t *testing.T, wasm []byte) {
+		g, err := Compile(t.Context(), wasm, Options{MemoryLimit: 1 << 20, Interruptible: true})
+		if err != nil {
+			return
+		}
+		defer g.Close(t.Context())
+		had := g.budget.held.Load()
+		for h := range hooks {
+			i, err := g.Start(t.Context(), Settings{})
+			if err != nil {
+				return
+			}
+			if g.Exports.Has(h) {
+				stop := time.AfterFunc(10*time.Millisecond, func() { i.Interrupt(errInterrupted) })
+				_, err = i.Call(h)
+				stop.Stop()
+				if err != nil && len(err.Error()) > 2*maxTrap {
+					t.Errorf("an error of %d bytes", len(err.Error()))
+				}
+			}
+			testkit.Must(t, i.Close(t.Context()))
+		}
+		if held := g.budget.held.Load(); held != had {
+			t.Errorf("%d bytes are held, and were %d", held, had)
+		}
+	})
 }

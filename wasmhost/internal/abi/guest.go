@@ -63,9 +63,15 @@ func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
 	}
 	pages := o.MemoryLimit / pageSize
 	g := &Guest{Size: len(wasm), SHA256: sha256.Sum256(wasm), code: code, memoryLimit: pages * pageSize}
-	g.budget.limit = max(o.MemoryLimit, Budget)
-	g.budget.take(int64(len(code.Prepared.Wasm)) + code.CodeSize)
-	if err := g.check(ctx); err != nil {
+	g.budget.limit = max(2*o.MemoryLimit, Budget)
+	if loaded := int64(len(code.Prepared.Wasm)) + code.CodeSize; !g.budget.take(loaded) {
+		err = fmt.Errorf("wasm: guest is refused: its module and code have %d bytes, and it may hold %d", loaded, g.budget.limit)
+	}
+	code.Prepared.Wasm = nil // wazero has what it needs
+	if err == nil {
+		err = g.check(ctx)
+	}
+	if err != nil {
 		_ = g.Close(ctx)
 		return nil, err
 	}

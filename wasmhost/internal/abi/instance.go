@@ -2,6 +2,7 @@ package abi
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"reflect"
@@ -131,6 +132,7 @@ func (s starting) Value(key any) any {
 func (i *Instance) start(g *Guest) error {
 	name := strconv.FormatUint(g.started.Add(1), 10) // two modules of one name cannot be instantiated
 	config := wazero.NewModuleConfig().WithName(name).WithArgs("guest").WithStdout(&i.printed).WithStderr(&i.printed).WithStartFunctions()
+	config = config.WithRandSource(&pieces{of: i, from: rand.Reader})
 	if i.settings.Repeatable {
 		config = i.repeatable(config)
 	}

@@ -1,6 +1,7 @@
 package abi
 
 import (
+	"io"
 	"math/rand/v2"
 	"time"
 
@@ -17,7 +18,21 @@ func (i *Instance) repeatable(config wazero.ModuleConfig) wazero.ModuleConfig {
 	wall := func() (int64, int32) { return standsStill.Unix(), 0 }
 	mono := func() int64 { return int64(time.Second) }
 	resolution := sys.ClockResolution(time.Millisecond)
-	return config.WithWalltime(wall, resolution).WithNanotime(mono, resolution).WithRandSource(&sameNumbers{of: i})
+	return config.WithWalltime(wall, resolution).WithNanotime(mono, resolution).WithRandSource(&pieces{of: i, from: &sameNumbers{of: i}})
+}
+
+// pieces are random numbers in short pieces: a guest may ask for as many as its memory holds.
+type pieces struct {
+	of   *Instance
+	from io.Reader
+}
+
+// Read implements io.Reader.
+func (p *pieces) Read(b []byte) (int, error) {
+	if p.of.Interrupted() {
+		return 0, errInterrupted
+	}
+	return p.from.Read(b[:min(len(b), pageSize)])
 }
 
 // sameNumbers are random numbers that begin again with each call of an instance.

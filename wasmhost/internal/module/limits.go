@@ -17,13 +17,18 @@ const (
 	maxParameters = 1000        // * and results
 	maxFunction   = 7_654_321   // * bytes
 	maxLocals     = 50_000      // * of a function, parameters included
-	maxName       = 256         // bytes of the name of a function, for errors: the rest is cut
+	maxName       = 1000        // bytes of a name of an import or export; of that of a function, for errors, the rest is cut
+
+	// maxValues bounds the parameters and results of all types together: wazero keeps a name for each type.
+	maxValues = 100_000
 
 	// maxAllLocals bounds the local variables of all functions together: a few bytes declare thousands, and wazero makes
 	// room for each. A guest in Go with k8s.io/api, of 17 MB, has 46,242; guests on the SDK have up to 12,771.
 	maxAllLocals = 256 << 10
 
-	// maxInTables bounds the entries of all tables together, of 8 bytes each, which count in no limit of memory.
-	maxInTables = 1 << 20
-	tableEntry  = 8
+	// maxInTables bounds the entries of all tables together. A guest in Go with k8s.io/api has 16,000. Each takes 8 bytes of an
+	// instance, and an entry of a segment up to 40.
+	maxInTables  = 1 << 17
+	tableEntry   = 8
+	elementEntry = 40
 )

@@ -75,6 +75,7 @@ type module struct {
 	names    []byte                       // of functions, likewise
 
 	types           []signature
+	values          int    // parameters and results of these
 	functions       []int  // their types
 	wasi            []bool // of each imported function: it is one of WASI's, whose time the guest chooses
 	wasiReferred    bool   // one of these may be called indirectly

@@ -57,6 +57,16 @@ func (r *reader) text() string {
 	return string(b)
 }
 
+// name is a text that errors may quote.
+func (r *reader) name() string {
+	ahead := *r
+	size := len(ahead.sized())
+	if size > maxName {
+		r.fail("a name of %d bytes, and at most %d are taken", size, maxName)
+	}
+	return r.text()
+}
+
 // uint reads an unsigned LEB128 of 32 bits.
 func (r *reader) uint() (v uint32) {
 	for shift := 0; shift < 32; shift += 7 {

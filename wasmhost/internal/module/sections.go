@@ -56,7 +56,12 @@ type signature struct{ parameters, results int }
 
 func (m *module) readType(r *reader) {
 	r.oneOf("\x60", "type")
-	m.types = append(m.types, signature{parameters: r.values(), results: r.values()})
+	of := signature{parameters: r.values(), results: r.values()}
+	m.types = append(m.types, of)
+	m.values += of.parameters + of.results
+	if m.values > maxValues {
+		r.fail("%d parameters and results in all types, and at most %d are taken", m.values, maxValues)
+	}
 }
 
 func (r *reader) values() int {
@@ -68,8 +73,8 @@ func (r *reader) values() int {
 }
 
 func (m *module) readImport(r *reader) {
-	from := r.text()
-	r.text()
+	from := r.name()
+	r.name()
 	switch r.oneOf(kinds, "import of kind") {
 	case kindFunction:
 		m.readFunction(r)
@@ -102,7 +107,7 @@ func (m *module) readGlobal(r *reader) {
 }
 
 func (m *module) readExport(r *reader) {
-	name := r.text()
+	name := r.name()
 	if name == StopGlobal || name == StartFunction {
 		r.fail("export %q is the host's own", name)
 	}
@@ -222,7 +227,7 @@ func (m *module) boundTables(r *reader) {
 		r.fail("%d entries in tables, and at most %d are taken", entries, maxInTables)
 		return
 	}
-	m.tableBytes = entries * tableEntry
+	m.tableBytes = entries*tableEntry + int64(m.elements)*elementEntry
 	made := appendUint(nil, len(own))
 	for _, t := range own {
 		made = append(made, t.of, 1)
