@@ -2,6 +2,7 @@ package wasmhost
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,7 +18,9 @@ type pool struct {
 	mu    sync.Mutex
 	freed *sync.Cond
 	slots int
-	free  []*slot // the one that was used last at the end: its instance has seen most of the cycle
+	// wantRoom is how many slots are acquired, and wait until others hold less.
+	wantRoom int
+	free     []*slot // the one that was used last at the end: its instance has seen most of the cycle
 
 	watchdog watchdog
 	closed   atomic.Bool
@@ -66,7 +69,7 @@ func (p *pool) release(s *slot) {
 	p.mu.Lock()
 	p.free = append(p.free, s)
 	p.mu.Unlock()
-	p.freed.Signal()
+	p.freed.Broadcast() // some wait for a slot, others for what its instance holds
 }
 
 // provide sees to it that there is an instance. Its start ends when the context does.
@@ -76,18 +79,48 @@ func (s *slot) provide(ctx context.Context) error {
 		return nil
 	}
 	s.drop()
-	if p.closed.Load() {
-		return errClosed
-	}
-	started, err := p.plugin.guest.Start(ctx, p.settings)
-	if err != nil {
-		return err
+	var started *abi.Instance
+	for started == nil {
+		if p.closed.Load() {
+			return errClosed
+		}
+		var err error
+		started, err = p.plugin.guest.Start(ctx, p.settings)
+		if err != nil && !(errors.Is(err, abi.ErrNoRoom) && p.makeRoom()) {
+			return err
+		}
 	}
 	s.instance = &instance{Instance: started}
 	p.watchdog.running.Store(s.instance, nil)
 	instances.WithLabelValues(p.plugin.name).Inc()
 	p.countMemory(s.instance)
 	return nil
+}
+
+// makeRoom closes the instances that are idle, which keep what a pod has made them grow to, or waits for one to
+// become idle. It reports false where there is none to wait for.
+func (p *pool) makeRoom() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.dropIdle() {
+		return true
+	}
+	if len(p.free)+p.wantRoom+1 == p.slots {
+		return false
+	}
+	p.wantRoom++
+	p.freed.Wait()
+	p.wantRoom--
+	return true
+}
+
+// dropIdle closes the instances of the slots that nobody has acquired, and reports whether there were any. The pool is locked.
+func (p *pool) dropIdle() (dropped bool) {
+	for _, s := range p.free {
+		dropped = dropped || s.instance != nil
+		s.drop()
+	}
+	return dropped
 }
 
 // drop closes the instance, if there is one.
@@ -124,9 +157,7 @@ func (p *pool) end() bool {
 		p.mu.Lock()
 		ended := len(p.free) == p.slots
 		if ended {
-			for _, s := range p.free {
-				s.drop()
-			}
+			p.dropIdle()
 		}
 		p.mu.Unlock()
 		if ended || time.Now().After(deadline) {

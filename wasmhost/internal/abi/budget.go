@@ -1,6 +1,7 @@
 package abi
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -36,11 +37,14 @@ type memory struct {
 	taken  int64 // of the budget, with the tables of the instance
 }
 
+// ErrNoRoom is in the error of an instance for which the budget has no room.
+var ErrNoRoom = errors.New("no room for another instance")
+
 // newMemory takes what an instance has at its start from the budget.
 func (g *Guest) newMemory() (*memory, error) {
 	m := &memory{limit: uint64(g.memoryLimit), budget: &g.budget, taken: g.needs + g.code.Prepared.TableBytes}
 	if !g.budget.take(m.taken) {
-		return nil, fmt.Errorf("no room for another instance: the guest holds %d of the %d bytes that it may have", g.budget.held.Load(), g.budget.limit)
+		return nil, fmt.Errorf("%w: the guest holds %d of the %d bytes that it may have", ErrNoRoom, g.budget.held.Load(), g.budget.limit)
 	}
 	m.bytes = make([]byte, 0, g.needs)
 	return m, nil
