@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
 	"wasmkwokwizardry.io/regex-scheduling/internal/lint"
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
@@ -123,7 +124,7 @@ func (e *explanation) help(format string, args ...any) {
 
 // annotate is the command that changes a pattern.
 func (e *explanation) annotate(key string) string {
-	return fmt.Sprintf("kubectl annotate pod %s -n %s --overwrite %s=PATTERN", e.Pod, e.Namespace, key)
+	return cli.Shell([]string{"kubectl", "annotate", "pod", e.Pod, "-n", e.Namespace, "--overwrite", key + "=PATTERN"})
 }
 
 // some names the first few.

@@ -8,6 +8,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 )
 
 // judge finds the verdict and what would help. It asks in this order, since no scheduler
@@ -40,7 +42,7 @@ func (e *explanation) judge(pod *v1.Pod, seen *surroundings) {
 		return
 	default:
 		e.Verdict = "it is pending though the pattern matches " + some(e.Matches) + "; the scheduler's message has the reason"
-		e.help("every plugin's verdict: simulator why %s -n %s --kubeconfig FILE", e.Pod, e.Namespace)
+		e.help("every plugin's verdict: %s", cli.Shell([]string{"simulator", "why", e.Pod, "-n", e.Namespace, "--kubeconfig", "FILE"}))
 		return
 	}
 	// The pattern has not been tried yet.

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
@@ -188,7 +189,7 @@ func (r *removal) readPrices() (err error) {
 
 // drainCommand is the command that drains the nodes that were found.
 func drainCommand(cmd *cobra.Command, removed *drain.Result) string {
-	line := []string{"simulator drain"}
+	line := []string{"simulator", "drain"}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if !slices.Contains([]string{"selector", "prices", "output", "quiet", "runs", "seed"}, f.Name) {
 			line = append(line, "--"+f.Name+"="+strings.Trim(f.Value.String(), "[]"))
@@ -197,5 +198,5 @@ func drainCommand(cmd *cobra.Command, removed *drain.Result) string {
 	if removed.Basis.Seed != 1 {
 		line = append(line, fmt.Sprint("--seed=", removed.Basis.Seed))
 	}
-	return strings.Join(append(line, removed.Go...), " ")
+	return cli.Shell(line, removed.Go...)
 }

@@ -5,11 +5,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"html"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
 )
 
@@ -76,6 +80,44 @@ func TestShrinkShowsWhichNodesCanGoAndWhatThatSaves(t *testing.T) {
 	status, out, errOut = here(t, "shrink", "--cluster", cluster, "--selector", "type=large")
 	if status != statusLost || !strings.HasPrefix(out, "You can remove none of 1 node: each has a pod without another node.\n") {
 		t.Errorf("status %d: %s %s", status, out, errOut)
+	}
+}
+
+// A node's name in a file is anything. The command is found in each format as a shell sees it, and run with a simulator that
+// prints its arguments.
+func TestShrinkQuotesTheCommandThatItPrints(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a folder")
+	testkit.Must(t, os.Mkdir(dir, 0o700))
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, "simulator"), []byte("#!/bin/sh\nprintf '%s\\n' \"$@\"\n"), 0o700))
+	for _, name := range []string{"n1;touch owned", "$(touch owned)", "a'b`touch owned`", "--force"} {
+		quoted, err := json.Marshal(name)
+		testkit.Must(t, err)
+		cluster := writeFile(t, dir, "cluster.yaml", strings.Replace(drainable, "\npods:", "\n- metadata: {name: "+string(quoted)+"}\n  status: {allocatable: *small}\npods:", 1))
+		for format, command := range map[string]string{
+			"table": "(?m)^simulator drain .*$", "markdown": "(?m)^simulator drain .*$", "html": "simulator drain [^<]*",
+		} {
+			status, out, errOut := here(t, "shrink", "--cluster", cluster, "-o", format)
+			found := regexp.MustCompile(command).FindString(out)
+			switch format { // as it is shown
+			case "html":
+				found = html.UnescapeString(found)
+			case "markdown":
+				found = regexp.MustCompile(`\\([[:punct:]])`).ReplaceAllString(found, "$1")
+			}
+			if status != 0 || found == "" {
+				t.Fatalf("status %d: %s %s", status, out, errOut)
+			}
+			shell := exec.Command("sh", "-c", found)
+			shell.Dir, shell.Env = dir, append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
+			read, err := shell.CombinedOutput()
+			if err != nil || !strings.HasPrefix(string(read), "drain\n--cluster="+cluster+"\n") || !strings.Contains(string(read), "\n"+name+"\n") {
+				t.Errorf("%s: a shell reads %s as %s (%v)", format, found, read, err)
+			}
+			_, err = os.Stat(filepath.Join(dir, "owned"))
+			if err == nil {
+				t.Fatalf("%s: %s runs a command of the file's", format, found)
+			}
+		}
 	}
 }
 

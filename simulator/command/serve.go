@@ -174,7 +174,7 @@ func announce(o *options, s *simulator.Simulator, url string, out io.Writer) {
   kubectl get nodes
 
 Ctrl-C stops everything.
-`, page, url, s.Host(), s.Kubeconfig(), s.WebServer(), first, s.Kubeconfig())
+`, page, url, s.Host(), s.Kubeconfig(), s.WebServer(), first, cli.Shell([]string{s.Kubeconfig()}))
 }
 
 // withFlag names the flag that changes a port that is taken.

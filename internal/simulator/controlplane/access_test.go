@@ -1,14 +1,18 @@
 package controlplane
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
@@ -85,5 +89,50 @@ func TestIdentityHasItsOwnRightsOnly(t *testing.T) {
 	testkit.Must(t, err)
 	if _, err := clientOf(t, stranger).CoreV1().Pods("").List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("a user without rights lists pods: %v, want forbidden", err)
+	}
+}
+
+// view, edit and admin begin empty: the API server makes them for a controller to fill.
+func TestClusterRolesForPeopleAllowWhatTheyDoInAnyCluster(t *testing.T) {
+	admin := clientOf(t, sharedCluster.AdminConfig())
+	const kind = "example.com"
+	_, err := admin.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: "view-of-mine", Labels: map[string]string{"rbac.authorization.k8s.io/aggregate-to-view": "true"}},
+		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{kind}, Resources: []string{"mine"}, Verbs: []string{"get"}}},
+	}, metav1.CreateOptions{})
+	testkit.Must(t, err)
+	t.Cleanup(func() {
+		_ = admin.RbacV1().ClusterRoles().Delete(context.Background(), "view-of-mine", metav1.DeleteOptions{})
+	})
+	for _, role := range []string{"view", "edit", "admin"} {
+		_, err := admin.RbacV1().RoleBindings("default").Create(t.Context(), &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: role}, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: role},
+			Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: role + "er"}},
+		}, metav1.CreateOptions{})
+		testkit.Must(t, err)
+		t.Cleanup(func() {
+			_ = admin.RbacV1().RoleBindings("default").Delete(context.Background(), role, metav1.DeleteOptions{})
+		})
+	}
+	for _, tt := range []struct {
+		user, verb, group, resource string
+		want                        bool
+	}{
+		{"viewer", "list", "", "pods", true},
+		{"viewer", "get", kind, "mine", true},
+		{"viewer", "create", "apps", "deployments", false},
+		{"editer", "create", "apps", "deployments", true},
+		{"editer", "create", "rbac.authorization.k8s.io", "roles", false},
+		{"adminer", "create", "rbac.authorization.k8s.io", "roles", true},
+	} {
+		testkit.Eventually(t, tt.user+" gets the rights of its role", func(ctx context.Context) error {
+			review, err := admin.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+				User: tt.user, ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: "default", Verb: tt.verb, Group: tt.group, Resource: tt.resource},
+			}}, metav1.CreateOptions{})
+			if err == nil && review.Status.Allowed != tt.want {
+				err = fmt.Errorf("may %s %s: %v", tt.verb, tt.resource, review.Status.Allowed)
+			}
+			return err
+		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/scale"
 	upstream "k8s.io/kubernetes/pkg/controller"
+	"k8s.io/kubernetes/pkg/controller/clusterroleaggregation"
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
 	"k8s.io/kubernetes/pkg/controller/namespace"
 	"k8s.io/kubernetes/pkg/controller/resourcequota"
@@ -49,6 +50,11 @@ var cleaners = []controller{
 	}},
 }
 
+// aggregation fills the ClusterRoles view, edit and admin, and others that are made of labelled ones.
+var aggregation = controller{"clusterrole-aggregation-controller", func(_ context.Context, r *controllers, as identity) error {
+	return r.run(clusterroleaggregation.NewClusterRoleAggregation(r.shared.Rbac().V1().ClusterRoles(), as.RbacV1()), nil)
+}}
+
 // keepers are the controllers that delete or free what is not needed any more (pods whose node is gone, pods that a
 // taint evicts, devices of pods that are gone, and jobs some time after their end), and count the objects
 // of quotas. The last counts how many pods of a PodDisruptionBudget may go, which preemption asks for.
@@ -67,6 +73,7 @@ var keepers = []controller{
 		return r.run(ttlafterfinished.New(ctx, r.batch().Jobs(), as), nil)
 	}},
 	quotas,
+	aggregation,
 	{common.Disruption.Name, func(ctx context.Context, r *controllers, as identity) error {
 		mapper := as.mapper()
 		scales, err := scale.NewForConfig(as.config, mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(as.Discovery()))

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
 )
 
 // gpuNode is a node with eight GPUs in a zone, and a pod that has two of them.
@@ -74,5 +75,13 @@ func TestNodesAreFilteredByTheirFieldsAndSorted(t *testing.T) {
 		if got != want {
 			t.Errorf("%q finds %q, want %q", filter, got, want)
 		}
+	}
+}
+
+func TestCommandToDrainIsQuoted(t *testing.T) {
+	p := &page{cluster: &cluster{last: &contents{}}}
+	found := p.removed(&drain.Result{Go: []string{"n1", "n2;touch owned"}}, true)
+	if found.Command != "kubectl drain --ignore-daemonsets --delete-emptydir-data --force n1 'n2;touch owned'" {
+		t.Errorf("got %s", found.Command)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/version"
@@ -30,7 +31,7 @@ var readyMade = func() []simulator.Configuration {
 // about says which simulator this is, and how kubectl reaches it.
 func (p *page) about(w http.ResponseWriter, r *http.Request) error {
 	return p.show(w, r, "about", "About", "", map[string]string{
-		"Version": version.String(), "Kubeconfig": p.sim.Kubeconfig(), "Host": p.sim.Host(), "Docs": "https://wasmkwokwizardry.io/regex-scheduling",
+		"Version": version.String(), "Kubeconfig": cli.Shell([]string{p.sim.Kubeconfig()}), "Host": p.sim.Host(), "Docs": "https://wasmkwokwizardry.io/regex-scheduling",
 	})
 }
 

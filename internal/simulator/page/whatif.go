@@ -16,6 +16,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
@@ -135,11 +136,11 @@ func (p *page) removed(result *drain.Result, force bool) (f found) {
 		rows = append(rows, row)
 	}
 	f.Sections = slices.Insert(f.Sections, 0, report.Section{ID: "go", Title: "Nodes that go", Rows: rows})
-	f.Command = "kubectl drain --ignore-daemonsets --delete-emptydir-data "
+	command := []string{"kubectl", "drain", "--ignore-daemonsets", "--delete-emptydir-data"}
 	if force {
-		f.Command += "--force "
+		command = append(command, "--force")
 	}
-	f.Command += strings.Join(result.Go, " ")
+	f.Command = cli.Shell(command, result.Go...)
 	return f
 }
 
