@@ -204,8 +204,8 @@ func TestTimeOfASnapshotDoesNotDependOnTheDate(t *testing.T) {
 		"nodes:\n- metadata: {name: a}\n": "2000-01-01T00:00:00Z",
 		node:                              "2026-11-01T00:00:00Z",
 		node + "  status: {conditions: [{type: Ready, lastHeartbeatTime: \"2026-11-02T00:00:00Z\"}]}\n": "2026-11-02T00:00:00Z",
-		node + "jobs:\n- metadata: {name: a}\n  status: {startTime: \"2026-11-03T00:00:00Z\"}\n":         "2026-11-03T00:00:00Z",
-		node + "source: {taken: \"2026-10-31T00:00:00Z\"}\n":                                             "2026-10-31T00:00:00Z",
+		node + "jobs:\n- metadata: {name: a}\n  status: {startTime: \"2026-11-03T00:00:00Z\"}\n":        "2026-11-03T00:00:00Z",
+		node + "source: {taken: \"2026-10-31T00:00:00Z\"}\n":                                            "2026-10-31T00:00:00Z",
 	} {
 		s, _, err := Read(strings.NewReader(file))
 		testkit.Must(t, err)
