@@ -114,7 +114,7 @@ func (p *pool) makeRoom() bool {
 	return true
 }
 
-// dropIdle closes the instances of the slots that nobody has acquired, and reports whether there were any. The pool is locked.
+// dropIdle closes the instances of free slots, and reports whether there were any. The pool is locked.
 func (p *pool) dropIdle() (dropped bool) {
 	for _, s := range p.free {
 		dropped = dropped || s.instance != nil
