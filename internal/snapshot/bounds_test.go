@@ -3,6 +3,7 @@ package snapshot
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -99,5 +100,27 @@ func TestReadingEndsWithItsContext(t *testing.T) {
 	cancel()
 	if err := testkit.EventuallyReceives(t, "the end of the reading", ended); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// TestQuantitiesOutOfRangeAreNotRead: Kubernetes' parser takes minutes for the first, and hours of others' sums with the second.
+func TestQuantitiesOutOfRangeAreNotRead(t *testing.T) {
+	const pod = `{"pods":[{"metadata":{"name":"a","labels":{"commit":"7e1234567"}},"spec":{"containers":[{"name":"c"%s}]}}],"nodes":[{"metadata":{"name":"n"},"status":{"capacity":{"cpu":%s}}}]}`
+	for quantity, want := range map[string]string{
+		`"1e-99999999"`: "out of range", `"1e99999999"`: "out of range", `1E99999999`: "out of range", `"-1.5e+99999999"`: "out of range",
+		`"1e3"`: "", `"4"`: "", `"1e-3"`: "",
+	} {
+		for _, file := range []string{
+			fmt.Sprintf(pod, `,"resources":{"requests":{"cpu":`+quantity+`}}`, "1"),
+			fmt.Sprintf(pod, `,"env":[{"name":"e","valueFrom":{"resourceFieldRef":{"resource":"limits.cpu","divisor":`+quantity+`}}}]`, "1"),
+			fmt.Sprintf(pod, "", quantity),
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
+			_, _, err := ReadWithin(ctx, DefaultMaxSize, File{Reader: strings.NewReader(file)})
+			cancel()
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got %v", file, err)
+			}
+		}
 	}
 }

@@ -59,6 +59,7 @@ type Cluster struct {
 	admission chain
 	quotas    quota.Registry
 	counted   map[string]bool // namespaces whose quotas are counted
+	wanted    map[*kind]int   // pods, by the workloads that were loaded
 	started   bool
 	atStart   []func() // what [Cluster.Start] calls
 
@@ -97,7 +98,7 @@ type event struct {
 func New(now func() time.Time) (*Cluster, error) {
 	c := &Cluster{
 		now: now, byName: map[schema.GroupVersionResource]*kind{}, kinds: map[reflect.Type]*kind{},
-		counted: map[string]bool{}, unmodelled: map[string]bool{}, names: map[string]int{}, rejected: map[types.NamespacedName]string{}, injected: map[types.NamespacedName]injection{},
+		counted: map[string]bool{}, wanted: map[*kind]int{}, unmodelled: map[string]bool{}, names: map[string]int{}, rejected: map[types.NamespacedName]string{}, injected: map[types.NamespacedName]injection{},
 	}
 	for _, k := range snapshot.Kinds {
 		c.serve(k.Example(), k.Namespaced())

@@ -116,6 +116,9 @@ func (c *Cluster) load(o Object) error {
 		o.SetUID(types.UID(givenUID + k.kind.Kind + " " + cache.MetaObjectToName(o).String()))
 	}
 	legacyscheme.Scheme.Default(o)
+	if err := c.checkWorkload(k, o); err != nil {
+		return err
+	}
 	switch o := o.(type) {
 	case *v1.Pod:
 		return c.loadPod(o)

@@ -33,8 +33,6 @@ import (
 const (
 	MostReplicas = 10_000
 	MostNodes    = 5_000
-	// MostPods is what Kubernetes says that a cluster may have.
-	MostPods = 150_000
 )
 
 // Options say what is tried where.
@@ -69,8 +67,8 @@ func Fit(ctx context.Context, o Options) (*Fitting, error) {
 	wanted := 0
 	for _, w := range o.Manifests.workloads {
 		wanted += w.asked()
-		if wanted > MostPods {
-			return nil, fmt.Errorf("%s wants %d replicas: a cluster of Kubernetes has at most %d pods", w, w.asked(), MostPods)
+		if wanted > cluster.MostPods {
+			return nil, fmt.Errorf("%s wants %d replicas: a cluster of Kubernetes has at most %d pods", w, w.asked(), cluster.MostPods)
 		}
 	}
 	try := func(e engine.Options, progress engine.Progress) (*Fitting, error) { return o.once(ctx, e, progress) }

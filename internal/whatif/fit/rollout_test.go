@@ -58,7 +58,7 @@ func deployed(spec, pod string, nodes ...string) string {
   spec: {%s, replicas: %d, selector: {matchLabels: {app: a}}, %s}
 replicaSets:
 - metadata: {name: web-old, namespace: default, uid: r, labels: {app: a, pod-template-hash: old}, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: d, controller: true}]}
-  spec: {replicas: %[2]d, selector: {matchLabels: {app: a, pod-template-hash: old}}, %s}
+  spec: {replicas: %[2]d, selector: {matchLabels: {app: a, pod-template-hash: old}}, %[4]s}
 pods:
 `, spec, len(nodes), fmt.Sprintf(template, ""), fmt.Sprintf(template, ", pod-template-hash: old"))
 	for i, node := range nodes {
