@@ -70,7 +70,9 @@ func TestV2DecidesAsTheNativePluginDoes(t *testing.T) {
 		{
 			"few names, and a node that is too small",
 			[]v1.Node{oneCPU("other"), oneCPU("kubecon-1")},
-			[]v1.Pod{objects.On(podFor("there", "kubecon-", "first"), "kubecon-1"), podFor("p", "^kubecon-1$", "")},
+			[]v1.Pod{ // nodes are named for the second pod like one
+				objects.On(podFor("there", "kubecon-", "first"), "kubecon-1"), podFor("like-it", "^kubecon-1$", ""), podFor("p", "^kubecon-1$", ""),
+			},
 			`0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) [PLUGIN]. no new claims to deallocate, preemption: 0/2 nodes are available: ` +
 				`1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling., 1 node(s) didn't match the pod's node name regex "^kubecon-1$"`,
 		},

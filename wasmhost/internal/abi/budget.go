@@ -20,11 +20,15 @@ type budget struct {
 
 // take takes bytes, and reports false where there are not as many left.
 func (b *budget) take(bytes int64) bool {
-	if b.held.Add(bytes) <= b.limit {
-		return true
+	for {
+		held := b.held.Load()
+		if held+bytes > b.limit {
+			return false
+		}
+		if b.held.CompareAndSwap(held, held+bytes) {
+			return true
+		}
 	}
-	b.held.Add(-bytes)
-	return false
 }
 
 // memory is the memory of an instance. wazero's own would refuse a guest that declares a maximum beyond the limit, which
