@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -188,6 +189,9 @@ func (o *options) askReplica(ctx context.Context, config *rest.Config, replica, 
 	return &answer, nil
 }
 
+// answerWithin is how long a scheduler may take to answer, without --request-timeout.
+const answerWithin = 10 * time.Second
+
 // schedulerClient sends the user's credentials only to who has the certificate that is asked for. Without that, the scheduler gets nothing
 // with which it could act as the user: a TLS handshake shows a client certificate and keeps its key, and a token of ours is
 // accepted by schedulers only.
@@ -216,6 +220,7 @@ func (o *options) schedulerClient(ctx context.Context, config *rest.Config, name
 	if err != nil {
 		return nil, err
 	}
+	client.Timeout = cmp.Or(config.Timeout, answerWithin)
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // it would take a token along
 	return client, nil
 }
@@ -243,6 +248,9 @@ func tokenFor(ctx context.Context, config *rest.Config, namespace string) (strin
 	return made.Status.Token, nil
 }
 
+// maxRefusal bounds what is shown of an answer without decisions, in bytes.
+const maxRefusal = 1024
+
 // refusal says what the scheduler means by an answer without decisions.
 func refusal(status int, text []byte) string {
 	switch status {
@@ -255,7 +263,7 @@ func refusal(status int, text []byte) string {
 	if json.Unmarshal(text, &said) == nil && said.Message != "" {
 		return said.Message
 	}
-	return strings.TrimSpace(string(text))
+	return printable.Line(string(text), maxRefusal)
 }
 
 // forward forwards a local port to the secure port of a scheduler's pod.

@@ -1,0 +1,38 @@
+package kubectl
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+)
+
+func TestSchedulerThatNeverAnswersIsLeftAtTheRequestTimeout(t *testing.T) {
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, `{"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1","status":{"token":"t"}}`)
+	}))
+	defer api.Close()
+	silent := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	defer silent.Close()
+	client, err := (&options{}).schedulerClient(t.Context(), &rest.Config{Host: api.URL, Timeout: 10 * time.Millisecond}, "regex-scheduling")
+	testkit.Must(t, err)
+	_, err = client.Get(silent.URL)
+	if err == nil || !strings.Contains(err.Error(), "Timeout") {
+		t.Error(err)
+	}
+}
+
+func TestAnswerWithoutDecisionsIsShownInShort(t *testing.T) {
+	got := refusal(http.StatusOK, []byte(`{"pod":"a/b","verdict":"`+strings.Repeat("x", 1<<20)))
+	if len(got) > 2*maxRefusal {
+		t.Errorf("%d bytes", len(got))
+	}
+}
