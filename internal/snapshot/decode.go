@@ -61,7 +61,7 @@ func (in *reading) add(kind Kind, raw []byte) error {
 	switch {
 	case one.GetName() == "" && one.GetGenerateName() == "":
 		return errors.New("no metadata.name: perhaps the file is cut off")
-	case isPod && len(pod.Spec.Containers) == 0:
+	case isPod && len(pod.Spec.Containers) == 0 && len(found) == 0: // else they are misspelt, which is said of all such fields
 		return fmt.Errorf("%s has no spec.containers: perhaps the file is cut off", qualified(pod))
 	}
 	if one.GetNamespace() == "" && kind.Namespaced() {
