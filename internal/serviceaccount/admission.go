@@ -11,6 +11,8 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/kubernetes/pkg/apis/core"
 	"k8s.io/kubernetes/plugin/pkg/admission/serviceaccount"
+
+	minor "wasmkwokwizardry.io/regex-scheduling/internal/minor/controlplane"
 )
 
 // PluginName is the name of the plugin. It may be registered beside Kubernetes' own.
@@ -32,7 +34,7 @@ func (plugin) Admit(_ context.Context, a admission.Attributes, _ admission.Objec
 		return nil
 	}
 	if pod.Spec.ServiceAccountName == "" {
-		pod.Spec.ServiceAccountName = serviceaccount.DefaultServiceAccountName
+		minor.SetServiceAccountName(&pod.Spec, serviceaccount.DefaultServiceAccountName)
 	}
 	return nil
 }

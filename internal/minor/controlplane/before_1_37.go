@@ -4,6 +4,7 @@ package controlplane
 
 import (
 	"k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/kubernetes/pkg/apis/core"
 	"k8s.io/kubernetes/pkg/controller/resourceclaim"
 	"k8s.io/kubernetes/pkg/controlplane/apiserver"
 	"k8s.io/kubernetes/pkg/features"
@@ -19,3 +20,6 @@ func claimFeatures() resourceclaim.Features {
 		PrioritizedList: feature.DefaultFeatureGate.Enabled(features.DRAPrioritizedList),
 	}
 }
+
+// SetServiceAccountName sets the service account of a pod.
+func SetServiceAccountName(spec *core.PodSpec, name string) { spec.ServiceAccountName = name }

@@ -1,3 +1,3 @@
 // Package controlplane holds what differs between minors of Kubernetes in making an
-// API server and controllers.
+// API server, its admission plugins and controllers.
 package controlplane

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 	openapi "k8s.io/kube-openapi/pkg/common"
+	"k8s.io/kubernetes/pkg/apis/core"
 	"k8s.io/kubernetes/pkg/controller/resourceclaim"
 	"k8s.io/kubernetes/pkg/controlplane/apiserver"
 	"k8s.io/kubernetes/pkg/controlplane/apiserver/options"
@@ -33,4 +34,10 @@ func BuildGenericConfig(opts options.CompletedOptions, schemes []*runtime.Scheme
 func Claims(ctx context.Context, client kubernetes.Interface, shared informers.SharedInformerFactory) (*resourceclaim.Controller, error) {
 	return resourceclaim.NewController(klog.FromContext(ctx), client, shared.Core().V1().Pods(), shared.Scheduling().V1beta1().PodGroups(),
 		shared.Resource().V1().ResourceClaims(), shared.Resource().V1().ResourceClaimTemplates())
+}
+
+// SetServiceAccountName sets the service account of a pod. The deprecated alias has to be the same.
+func SetServiceAccountName(spec *core.PodSpec, name string) {
+	spec.ServiceAccountName = name
+	spec.DeprecatedServiceAccount = name
 }
