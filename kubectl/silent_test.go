@@ -1,7 +1,9 @@
 package kubectl
 
 import (
+	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -25,7 +27,8 @@ func TestSchedulerThatNeverAnswersIsLeftAtTheRequestTimeout(t *testing.T) {
 	client, err := (&options{}).schedulerClient(t.Context(), &rest.Config{Host: api.URL, Timeout: 10 * time.Millisecond}, "regex-scheduling")
 	testkit.Must(t, err)
 	_, err = client.Get(silent.URL)
-	if err == nil || !strings.Contains(err.Error(), "Timeout") {
+	timeout := net.Error(nil)
+	if !errors.As(err, &timeout) || !timeout.Timeout() {
 		t.Error(err)
 	}
 }

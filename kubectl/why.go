@@ -72,7 +72,7 @@ func (o *options) why(ctx context.Context, name, replica string) error {
 		return o.print(answer)
 	}
 	nodes, err := o.nodes(ctx, "")
-	if err != nil && !apierrors.IsForbidden(errors.Unwrap(err)) {
+	if err != nil && !apierrors.IsForbidden(err) {
 		return err
 	}
 	return report.Write(o.Out, "table", nil, report.Report{Answer: answer.Verdict, Sections: o.sections(pod, answer, namesOf(nodes))})
@@ -92,7 +92,7 @@ func (o *options) askScheduler(ctx context.Context, client kubernetes.Interface,
 		return nil, err
 	}
 	if o.schedulerCA == "" {
-		fmt.Fprintln(o.ErrOut, "The scheduler's certificate is not checked, so your token is not sent: see --scheduler-certificate-authority.")
+		fmt.Fprintln(o.ErrOut, "The scheduler's certificate is not checked, so no token of yours is sent: see --scheduler-certificate-authority.")
 	}
 	var leader, standby *decisions.Answer
 	var failed error
@@ -160,7 +160,7 @@ func replicasOf(ctx context.Context, client kubernetes.Interface, scheduler, rep
 
 // askReplica asks a pod of the scheduler through a port-forward.
 func (o *options) askReplica(ctx context.Context, config *rest.Config, replica, about *v1.Pod) (*decisions.Answer, error) {
-	address, stop, err := forward(config, replica)
+	address, stop, err := forward(ctx, config, replica)
 	if err != nil {
 		return nil, fmt.Errorf("port-forward to pod %s/%s: %w", replica.Namespace, replica.Name, err)
 	}
@@ -267,7 +267,7 @@ func refusal(status int, text []byte) string {
 }
 
 // forward forwards a local port to the secure port of a scheduler's pod.
-func forward(config *rest.Config, to *v1.Pod) (address string, stop func(), err error) {
+func forward(ctx context.Context, config *rest.Config, to *v1.Pod) (address string, stop func(), err error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return "", nil, err
@@ -284,6 +284,9 @@ func forward(config *rest.Config, to *v1.Pod) (address string, stop func(), err 
 	select {
 	case err := <-failed:
 		return "", nil, err
+	case <-ctx.Done():
+		close(done)
+		return "", nil, context.Cause(ctx)
 	case <-ready:
 	}
 	ports, err := forwarder.GetPorts()

@@ -13,7 +13,7 @@
 //
 // A guest runs in parallel on as many instances as there are processors, if nothing
 // that it exports or imports speaks against it: a guest that reserves, binds, or acts
-// on the scheduler has one instance, and so has one that both filters and scores.
+// on the scheduler has one instance, and so has one that both filters and scores and does not declare its fields.
 // [Args.Instances] asks for one instance. Each instance has seen
 // the scheduling cycle that it is called for: the host repeats PreFilter, PreScore,
 // AddPod and RemovePod for one that has not.

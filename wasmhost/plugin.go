@@ -45,6 +45,7 @@ type plugin struct {
 	last      atomic.Pointer[cycle] // that was begun last
 	beginning sync.Mutex
 	stop      context.CancelCauseFunc // ends ctx
+	close     func() error            // once
 }
 
 // errNoField is of a guest whose one answer would be remembered for all pods and nodes.
@@ -66,6 +67,7 @@ func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, ar
 		name: name, url: from.String(), args: args, host: h, guest: guest, notRemembered: whyForgotten(guest),
 		ctx: lasting, stop: stop, key: naming.Key(name), log: &guestLog{plugin: name, url: from.String()},
 	}
+	p.close = sync.OnceValue(p.closeOnce)
 	p.sharing, p.whySharing = sharingOf(guest, args)
 	p.pool = &pool{
 		plugin: p,
@@ -133,10 +135,10 @@ func (p *plugin) Name() string { return p.name }
 
 // Close implements io.Closer. It ends calls and starts of instances that are under way, and waits
 // for them. If one does not end, which cannot be interrupted, the guest is left as it is.
-func (p *plugin) Close() error {
-	if p.pool.closed.Swap(true) {
-		return nil
-	}
+func (p *plugin) Close() error { return p.close() }
+
+func (p *plugin) closeOnce() error {
+	p.pool.closed.Store(true)
 	p.host.forget(p)
 	if p.answers != nil {
 		p.answers.Close()

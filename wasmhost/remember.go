@@ -75,10 +75,11 @@ func (c *cycle) narrow(result *fwk.PreFilterResult) (*fwk.PreFilterResult, *fwk.
 }
 
 // PreFilter asks a guest about so many nodes that Filter may not come to, and about more for
-// as long as askedAhead: v2 answers about tens of thousands meanwhile.
+// as long as askedAhead: v2 answers about tens of thousands meanwhile. One that is slow is asked for mostAhead.
 const (
 	leastAhead = 1000
 	askedAhead = 50 * time.Millisecond
+	mostAhead  = time.Second
 )
 
 // askAhead asks a guest about the nodes of a cycle on which it has given no verdict yet, so that it is
@@ -90,7 +91,8 @@ func (c *cycle) askAhead() {
 	}}
 	began := time.Now()
 	for asked, place := range c.known.Unknown() {
-		if asked >= leastAhead && time.Since(began) > askedAhead || ahead.time.exceeds(1) {
+		asking := time.Since(began)
+		if asked >= leastAhead && asking > askedAhead || asking > mostAhead || ahead.time.exceeds(1) {
 			return
 		}
 		node, number := c.known.At(place)

@@ -16,7 +16,7 @@ import (
 // Line makes one printable line of a text: it joins lines by "; ", drops what could
 // control a terminal, and cuts what is beyond that many bytes, with "…" in its place.
 func Line(text string, most int) string {
-	text = userinfo.ReplaceAllString(text, "://xxxxx@")
+	text = userinfo.ReplaceAllStringFunc(text, hideUser)
 	if len(text) <= most && isLine(text) {
 		return text
 	}
@@ -37,8 +37,23 @@ func Line(text string, most int) string {
 	return line
 }
 
-// userinfo is the user of a URL, and the password.
-var userinfo = regexp.MustCompile(`://[^/\s"']*@`)
+// userinfo is a URL up to its last "@": a password may have "/", "@", and quotes that are escaped.
+var userinfo = regexp.MustCompile(`([a-z0-9]:/+)(?:[^\s"]|\\")*@(sha256:)?`)
+
+// hideUser hides the user of a URL, and the password. The last "@" may be that of a digest.
+func hideUser(url string) string {
+	parts := userinfo.FindStringSubmatch(url)
+	scheme, digest := parts[1], parts[2]
+	if digest == "" {
+		return scheme + "xxxxx@"
+	}
+	rest := strings.TrimSuffix(url, "@"+digest)
+	user := strings.LastIndex(rest, "@")
+	if user < 0 {
+		return url
+	}
+	return scheme + "xxxxx" + rest[user:] + "@" + digest
+}
 
 // Whole is Line for a text of any length.
 func Whole(text string) string { return Line(text, 4*len(text)) }

@@ -18,6 +18,8 @@ func TestLine(t *testing.T) {
 		{"a text that just fits is not", strings.Repeat("é", 50), strings.Repeat("é", 50)},
 		{"nothing is left of nothing", "\n \x00", ""},
 		{"no password is shown", `Get "http://me:p@ss@proxy:1/x": refused`, `Get "http://xxxxx@proxy:1/x": refused`},
+		{"nor one that is not escaped", `parse "http://me:p/a\"s's@proxy:1": invalid port`, `parse "http://xxxxx@proxy:1": invalid port`},
+		{"nor one of a registry with a digest", "oci:/me:p/s@ghcr.io/x@sha256:00", "oci:/xxxxx@ghcr.io/x@sha256:00"},
 		{"a digest is none", "oci://ghcr.io/x@sha256:00, me@example.com", "oci://ghcr.io/x@sha256:00, me@example.com"},
 	} {
 		got := Line(tt.text, 100)

@@ -3,8 +3,12 @@ package command
 import (
 	"bytes"
 	"context"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
@@ -36,8 +40,8 @@ func TestEveryQuestionEnds(t *testing.T) {
 		"the same, upgrade":              {"upgrade --cluster jobpod.yaml n1", 0, []string{"The upgrade would replace all of 1 node"}},
 		"the same, compare":              {"compare --pods all --cluster jobpod.yaml --a native --b none", 0, nil},
 		"an orphan of a Job":             {"drain --cluster orphan.yaml --force n1", 0, []string{"n1     n2   \n"}},
-		"a Job's pod, preempted":         {"fit --cluster preempt-job.yaml -f one.yaml", 0, []string{"1 pod would fit."}},
-		"a pod, preempted":               {"fit --cluster preempt-plain.yaml -f one.yaml", 0, []string{"1 pod would fit."}},
+		"a Job's pod is preempted":       {"fit --cluster preempt-job.yaml -f one.yaml", 0, []string{"1 pod would fit."}},
+		"a pod is preempted":             {"fit --cluster preempt-plain.yaml -f one.yaml", 0, []string{"1 pod would fit."}},
 		"a dead node": {"drain --cluster two-nodes.yaml n2", 0, []string{
 			"Draining n2 would move 1 pod", "n2     n1   it stays terminating, since the kubelet of its node does not answer: delete the node",
 		}},
@@ -55,16 +59,19 @@ func TestEveryQuestionEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			args := strings.Fields(tt.args)
-			for i, arg := range args {
-				if strings.HasSuffix(arg, ".yaml") {
-					args[i] = "testdata/ends/" + arg
-				}
-			}
 			ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
 			defer cancel()
-			var out, errOut bytes.Buffer
-			status := run(ctx, args, &out, &errOut)
+			ask := func(file func(name string) string) (status int, out, errOut bytes.Buffer) {
+				args := strings.Fields(tt.args)
+				for i, arg := range args {
+					if strings.HasSuffix(arg, ".yaml") {
+						args[i] = file(arg)
+					}
+				}
+				status = run(ctx, args, &out, &errOut)
+				return status, out, errOut
+			}
+			status, out, errOut := ask(func(name string) string { return "testdata/ends/" + name })
 			if status != tt.status {
 				t.Errorf("status %d, want %d", status, tt.status)
 			}
@@ -73,9 +80,34 @@ func TestEveryQuestionEnds(t *testing.T) {
 					t.Errorf("no %q", want)
 				}
 			}
+			folder := t.TempDir()
+			_, later, laterErrOut := ask(func(name string) string { return aYearOlder(t, name, folder) })
+			got := took.ReplaceAllString(strings.ReplaceAll(later.String(), folder+"/", "testdata/ends/"), "")
+			if got != took.ReplaceAllString(out.String(), "") {
+				t.Errorf("the same a year later:\n%s%s", got, &laterErrOut)
+			}
 			if t.Failed() {
 				t.Log(tt.args, "\n", &out, &errOut)
 			}
 		})
 	}
 }
+
+// aYearOlder copies a file of testdata/ends into a folder. All times in it are a year earlier, as if it was asked about a year later.
+func aYearOlder(t *testing.T, name, folder string) string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/ends/" + name)
+	testkit.Must(t, err)
+	older := timestamp.ReplaceAllStringFunc(string(text), func(at string) string {
+		then, err := time.Parse(time.RFC3339, at)
+		testkit.Must(t, err)
+		return then.AddDate(-1, 0, 0).Format(time.RFC3339)
+	})
+	path := filepath.Join(folder, name)
+	testkit.Must(t, os.WriteFile(path, []byte(older), 0o600))
+	return path
+}
+
+var took = regexp.MustCompile(` It took .*`)
+
+var timestamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:]+Z`)

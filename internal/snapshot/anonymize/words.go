@@ -16,7 +16,7 @@ import (
 // common are words that reveal nothing of a user, and that Kubernetes must
 // recognize: in kube-system, system-node-critical, linux, amd64, :latest.
 var common = map[string]bool{
-	"kube": true, "system": true, "public": true, "node": true, "lease": true, "default": true,
+	"kube": true, "apiserver": true, "system": true, "public": true, "node": true, "lease": true, "default": true,
 	"cluster": true, "critical": true, "linux": true, "windows": true, "amd": true, "arm": true,
 	"true": true, "false": true, "latest": true,
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// Budget is how many bytes a guest may hold: its module and code, and the memory and tables of all its instances. It is
-// twice the memory limit of one instance where that is more: a memory that grows is moved.
+// Budget is how many bytes a guest may hold: its module, the code that a child compiled, and the memory and tables of all its
+// instances. It is twice the memory limit of one instance where that is more: a memory that grows is moved. What wazero
+// keeps beside these is not counted; the bounds of package module bound it.
 const Budget = 1 << 30
 
 // budget counts what a guest holds. What exceeds it is refused where it is asked for.

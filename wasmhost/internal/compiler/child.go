@@ -70,15 +70,17 @@ func compileAsChild(folder string, meter bool, stdin io.Reader) error {
 	if err != nil {
 		return err
 	}
+	// Only what was compiled within the limits is written: what cannot be written is compiled again without them.
+	_, err = compileOrPanic(context.Background(), prepared, folder)
+	if err != nil {
+		return err
+	}
 	rest, err := json.Marshal(prepared)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(folder, preparedRest), rest, 0o600)
 	}
 	if err == nil {
 		err = os.WriteFile(filepath.Join(folder, preparedWasm), prepared.Wasm, 0o600)
-	}
-	if err == nil {
-		_, err = compileOrPanic(context.Background(), prepared, folder)
 	}
 	return err
 }

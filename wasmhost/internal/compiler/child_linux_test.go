@@ -123,6 +123,14 @@ func TestCompileWhereNothingCanBeWritten(t *testing.T) {
 	}
 }
 
+// A guest that fills the file system is not compiled without the limits for it: only what a child could compile is.
+func TestBombIsCompiledInNoOtherProcessWhereNothingCanBeWritten(t *testing.T) {
+	testkit.EmptyTemp(t)
+	setLimit(t, syscall.RLIMIT_FSIZE, 100)
+	_, err := Compile(t.Context(), bombs["2,000 globals and 20,000 calls"](), false)
+	testkit.ErrorHas(t, err, "the process that compiles it, which may take 768 MiB of memory, ended with")
+}
+
 // setLimit lowers a limit of this process and its children for a test.
 func setLimit(t *testing.T, resource int, soft uint64) {
 	t.Helper()

@@ -49,7 +49,8 @@ func (m *Module) Close(ctx context.Context) error {
 	return err
 }
 
-// Compile prepares a module, metered or not, and compiles it, in a child process if [InChild] was called.
+// Compile prepares a module, metered or not, and compiles it. If [InChild] was called a child process does it, and this one
+// only where none can be started or write.
 func Compile(ctx context.Context, wasm []byte, meter bool) (*Module, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, maxTime, fmt.Errorf("it takes longer than %s", maxTime))
 	defer cancel()

@@ -80,7 +80,8 @@ func (c *Cache) About(pod *v1.Pod, list []fwk.NodeInfo) *About {
 	return &About{Again: again, kind: known, answers: known.Value, fields: c.fields, nodes: c.nodes}
 }
 
-// Peek is what is known about pods like this one, for one that only looks. It is nil where nothing is.
+// Peek is what is known about pods like this one, without the nodes of a cycle: only [About.Answer] and [About.Look] may be
+// called of it. It is nil where nothing is known.
 func (c *Cache) Peek(pod *v1.Pod) *About {
 	var buffer [256]byte
 	known := c.memo.Get(appendValues(buffer[:0], c.fields.Pod, &pod.ObjectMeta))

@@ -93,13 +93,8 @@ func (a *About) Number(info fwk.NodeInfo) Node {
 			return node
 		}
 	}
-	return a.NumberOf(info.Node())
-}
-
-// NumberOf is Number by the values of a node's fields.
-func (a *About) NumberOf(node *v1.Node) Node {
 	var buffer [256]byte
-	return a.numbers.of(appendValues(buffer[:0], a.fields.Node, &node.ObjectMeta))
+	return a.numbers.of(appendValues(buffer[:0], a.fields.Node, &info.Node().ObjectMeta))
 }
 
 // Look is what Filter has answered about a node that may be new. It makes no number for it.
