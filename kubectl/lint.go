@@ -13,7 +13,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/lint"
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 )
 
 func newLint(o *options) *cobra.Command {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 )
 
 const (

@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 )
 
 // Because is why no node was found, as the rest of a sentence that says that the pod is

@@ -15,8 +15,8 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // removal is the command drain, or shrink.

@@ -16,7 +16,7 @@ import (
 	"k8s.io/kubectl/pkg/drain"
 	"k8s.io/kubernetes/pkg/util/taints"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 )
 
 func (p *page) node(w http.ResponseWriter, r *http.Request) error {

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 )
 
 //go:embed templates/*.html

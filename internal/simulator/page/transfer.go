@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 func (p *page) export(w http.ResponseWriter, r *http.Request) error {

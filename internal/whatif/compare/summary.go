@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 )
 
 // Line is one of the summary. It says something, or it has a value for the cluster as it is in

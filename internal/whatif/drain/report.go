@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // Report is the result for people. Again is the command that drains the nodes that go; it may be empty.

@@ -12,9 +12,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 	volumehelpers "k8s.io/component-helpers/storage/volume"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // Upgrade replaces nodes one after the other: each is cordoned, emptied as by kubectl drain, and removed, and its successor

@@ -15,8 +15,8 @@ import (
 	"k8s.io/klog/v2"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/controllers"
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // Workloads are Kubernetes' controllers that create pods, but for that of CronJobs: what these start while the clock steps

@@ -35,9 +35,9 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 	ours "wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 

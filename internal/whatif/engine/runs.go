@@ -3,7 +3,7 @@ package engine
 import (
 	"fmt"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 )
 
 // Progress gets how far something is. Of is 0 where that is not known.

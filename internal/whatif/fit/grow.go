@@ -8,8 +8,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // ReadNode reads a file with one Node, as kubectl prints it, of which more could be added.

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
 )
 
 // Rollout applies manifests as [Fit] does, and says of each workload whether its rollout ends, with a time line.

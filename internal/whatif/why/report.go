@@ -1,6 +1,6 @@
 package why
 
-import "wasmkwokwizardry.io/regex-scheduling/internal/whatif/report"
+import "wasmkwokwizardry.io/regex-scheduling/internal/report"
 
 // Report is the result for people, without what only a page can show.
 func (r *Result) Report() report.Report {
