@@ -1,5 +1,5 @@
-// Package report is what a what-if found, as a value for people, and the text, the Markdown and
-// the HTML of it. It also has the phrases that reports of several kinds share.
+// Package report is an answer for people, as a value, and its text, Markdown and HTML. It also has the phrases that
+// reports of several kinds share. It knows nothing of schedulers and what-ifs, which write reports.
 package report
 
 import (
