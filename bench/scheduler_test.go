@@ -24,10 +24,10 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
+	kubescheduler "wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
-	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
 // limit ends the run of a variant that is too slow for all pods.

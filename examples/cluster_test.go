@@ -8,10 +8,10 @@ import (
 	"os/exec"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
-	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
 // made is what the script writes.

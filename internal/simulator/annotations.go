@@ -16,9 +16,9 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
+	kubescheduler "wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/plugin"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
-	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
 // Annotations are the keys under which the scheduler that runs, under the given

@@ -19,8 +19,8 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	kubescheduler "wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
-	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
 // schedulers are the one that runs, and what all that follow it have in common.

@@ -14,9 +14,9 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
+	kubescheduler "wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
-	kubescheduler "wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
 // extenderName is the host under which configurations refer to the HTTP

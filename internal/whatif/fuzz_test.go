@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
@@ -24,7 +25,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/fit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/why"
-	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
 // questions are what can be asked about a cluster. Each uses it up.

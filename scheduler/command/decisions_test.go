@@ -19,6 +19,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/capture"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
@@ -26,7 +27,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/why"
 	"wasmkwokwizardry.io/regex-scheduling/kubectl"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
-	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
 func (c *liveCluster) addNode(t *testing.T, name string, change func(*v1.Node)) {

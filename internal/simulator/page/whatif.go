@@ -18,13 +18,13 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/fit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
-	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
 // copied is a copy of the cluster, with a name for reports.

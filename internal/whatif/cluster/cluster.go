@@ -33,8 +33,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
 // Object is an object of Kubernetes. One that was handed out or in is not changed any more.

@@ -18,10 +18,10 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	ours "wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/extenders"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
-	ours "wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
 // An extender binds real pods, by their UIDs.

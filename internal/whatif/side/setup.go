@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
-	"wasmkwokwizardry.io/regex-scheduling/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 )
 
 // Setup is what decides for the pods of a profile: all that a configuration says of

@@ -15,7 +15,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
-const configs = "../testdata/scheduler/"
+const configs = "../../testdata/scheduler/"
 
 func read(t *testing.T, file string) *Configuration {
 	t.Helper()
