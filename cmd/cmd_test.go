@@ -15,7 +15,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/kubectl"
-	scheduler "wasmkwokwizardry.io/regex-scheduling/scheduler/command"
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	simulator "wasmkwokwizardry.io/regex-scheduling/simulator/command"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 	guest "wasmkwokwizardry.io/regex-scheduling/wasmhost/command"

@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/scheduler/command" // also for the metrics of its client
+	"wasmkwokwizardry.io/regex-scheduling/scheduler" // also for the metrics of its client
 )
 
 // namespace is where everything goes.
@@ -40,7 +40,7 @@ var (
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
-		command.Main() // which does not return
+		scheduler.Main() // which does not return
 	}
 	os.Exit(runTests(m))
 }

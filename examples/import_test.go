@@ -13,7 +13,8 @@ import (
 // TestSchedulerOfTheDocumentIsBuilt makes the module of docs/import.md from the
 // page's own text, and does what the page says to do with it.
 func TestSchedulerOfTheDocumentIsBuilt(t *testing.T) {
-	readAll(t, "../scheduler")
+	readAll(t, "../plugin")
+	readAll(t, "../wasmhost")
 	text, err := os.ReadFile("../docs/import.md")
 	testkit.Must(t, err)
 	page := string(text)

@@ -2,6 +2,6 @@
 // configuration that carries a guestURL, and the native plugin RegexScheduling.
 package main
 
-import "wasmkwokwizardry.io/regex-scheduling/scheduler/command"
+import "wasmkwokwizardry.io/regex-scheduling/scheduler"
 
-func main() { command.Main() }
+func main() { scheduler.Main() }

@@ -23,7 +23,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	scheduler "wasmkwokwizardry.io/regex-scheduling/scheduler/command"
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	simulator "wasmkwokwizardry.io/regex-scheduling/simulator/command"
 )
 

@@ -20,7 +20,11 @@ var (
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
 func runTests(m *testing.M) int {
-	var err error
+	err := os.Chdir("..") // a folder in the root of the repository, as the guests' paths in testdata/scheduler need it
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	if cluster, err = controlplane.Start(context.Background(), controlplane.Config{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -15,7 +15,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
-const configs = "../../testdata/scheduler/"
+const configs = "../testdata/scheduler/"
 
 func read(t *testing.T, file string) *Configuration {
 	t.Helper()
@@ -26,11 +26,11 @@ func read(t *testing.T, file string) *Configuration {
 
 // Two profiles call different guests First, and each gets its own.
 func TestProfileGetsTheGuestThatWasStartedForIt(t *testing.T) {
-	s := &setup{host: wasmhost.New(wasmhost.Options{})}
-	defer s.host.Close()
-	testkit.Must(t, s.read(t.Context(), read(t, "good/many_guests.yaml")))
+	p := &Plugins{Host: wasmhost.New(wasmhost.Options{})}
+	defer p.Host.Close()
+	testkit.Must(t, p.Start(t.Context(), read(t, "good/many_guests.yaml")))
 	made := func(profile string) (fwk.Plugin, error) {
-		return s.factory("First")(t.Context(), nil, profileHandle{name: profile})
+		return p.factory("First")(t.Context(), nil, profileHandle{name: profile})
 	}
 	for profile, permits := range map[string]bool{"default-scheduler": false, "other": true} {
 		plugin, err := made(profile)

@@ -19,6 +19,7 @@ import (
 	baseconfig "k8s.io/component-base/config"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/profile"
 	"k8s.io/utils/clock"
@@ -67,17 +68,17 @@ func Run(ctx context.Context, o Options) (err error) {
 	defer Recover(ctx, &err)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s, err := o.newSetup(ctx)
+	plugins, config, err := o.startPlugins(ctx)
 	if err != nil {
 		return fmt.Errorf("scheduler: %w", err)
 	}
-	defer s.host.Close()
-	api, sender, err := connect(o.Kubeconfig, s.config.ClientConnection)
+	defer plugins.Host.Close()
+	api, sender, err := connect(o.Kubeconfig, config.ClientConnection)
 	if err != nil {
 		return fmt.Errorf("scheduler: %w", err)
 	}
 	defer sender.Shutdown()
-	sched, err := s.newScheduler(ctx, o, api)
+	sched, err := o.newScheduler(ctx, plugins, config, api)
 	if err == nil && o.Decisions > 0 {
 		record(api.Informers, sched, o.Decisions)
 	}
@@ -93,19 +94,20 @@ func Run(ctx context.Context, o Options) (err error) {
 	return serve(ctx, cancel, api, sched, o.Ready)
 }
 
-// newSetup reads the configuration, and starts its guests.
-func (o Options) newSetup(ctx context.Context) (*setup, error) {
-	s := &setup{host: wasmhost.New(wasmhost.Options{Transport: o.Transport}), extra: o.Plugins}
+// startPlugins starts the guests of the configuration, and returns it with all defaults.
+func (o Options) startPlugins(ctx context.Context) (*Plugins, *config.KubeSchedulerConfiguration, error) {
+	plugins := &Plugins{Host: wasmhost.New(wasmhost.Options{Transport: o.Transport}), CompiledIn: o.Plugins}
 	c := o.Config.forUs()
-	err := s.read(ctx, c)
+	var effective *config.KubeSchedulerConfiguration
+	err := plugins.Start(ctx, c)
 	if err == nil {
-		s.config, err = c.Effective()
+		effective, err = c.Effective()
 	}
 	if err != nil {
-		s.host.Close()
-		return nil, err
+		plugins.Host.Close()
+		return nil, nil, err
 	}
-	return s, nil
+	return plugins, effective, nil
 }
 
 // connect makes the API of a server, and what sends events to it. It sends nothing itself.
@@ -173,33 +175,32 @@ type API struct {
 // New makes a scheduler over an API that the caller has, and does not run it. Call done
 // when it is not used any more. Errors are [Run]'s. A panic of a plugin is handled as there.
 func New(ctx context.Context, o Options, api API) (sched *scheduler.Scheduler, done func(), err error) {
-	s, err := o.newSetup(ctx)
+	plugins, config, err := o.startPlugins(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer func() {
 		if err != nil {
-			s.host.Close()
+			plugins.Host.Close()
 		}
 	}()
 	defer Recover(ctx, &err)
-	sched, err = s.newScheduler(ctx, o, api)
-	return sched, func() { _ = sched.Profiles.Close(); s.host.Close() }, err
+	sched, err = o.newScheduler(ctx, plugins, config, api)
+	return sched, func() { _ = sched.Profiles.Close(); plugins.Host.Close() }, err
 }
 
-func (s *setup) newScheduler(ctx context.Context, o Options, api API) (sched *scheduler.Scheduler, err error) {
-	plugins := frameworkruntime.Registry{}
-	if err := s.register(plugins); err != nil {
+func (o Options) newScheduler(ctx context.Context, plugins *Plugins, config *config.KubeSchedulerConfiguration, api API) (sched *scheduler.Scheduler, err error) {
+	registry := frameworkruntime.Registry{}
+	if err := plugins.Register(registry); err != nil {
 		return nil, err
 	}
-	config := s.config
 	err = withGates(o.Gates, func() error {
 		sched, err = scheduler.New(ctx, api.Client, api.Informers, api.Dynamic, api.Events,
 			scheduler.WithComponentConfigVersion(config.APIVersion),
 			scheduler.WithKubeConfig(api.Config),
 			scheduler.WithProfiles(config.Profiles...),
 			scheduler.WithPercentageOfNodesToScore(config.PercentageOfNodesToScore),
-			scheduler.WithFrameworkOutOfTreeRegistry(plugins),
+			scheduler.WithFrameworkOutOfTreeRegistry(registry),
 			scheduler.WithPodMaxBackoffSeconds(config.PodMaxBackoffSeconds),
 			scheduler.WithPodInitialBackoffSeconds(config.PodInitialBackoffSeconds),
 			scheduler.WithExtenders(config.Extenders...),

@@ -37,7 +37,7 @@ func (inProcess) RoundTrip(req *http.Request) (*http.Response, error) {
 	if strings.HasPrefix(req.URL.Path, "/regex_") {
 		f, err = static.Files.Open(req.URL.Path[1:])
 	} else {
-		f, err = os.Open("../../testdata/guests" + req.URL.Path)
+		f, err = os.Open("../testdata/guests" + req.URL.Path)
 	}
 	if err != nil {
 		return nil, err

@@ -38,9 +38,9 @@ import (
 //go:linkname newEndpointsHandler k8s.io/kubernetes/cmd/kube-scheduler/app.newEndpointsHandler
 func newEndpointsHandler(config *config.KubeSchedulerConfiguration, informers informers.SharedInformerFactory, isLeader func() bool, checks, readyChecks []healthz.HealthChecker, flags flagz.Reader) http.Handler
 
-// serveDecisions keeps decisions of a scheduler that app.Run is to run, and serves them at its secure port, with all
+// ServeDecisions keeps decisions of a scheduler that app.Run is to run, and serves them at its secure port, with all
 // that app.Run serves there, until ctx is done. app.Run serves nothing then.
-func serveDecisions(ctx context.Context, cc *schedulerconfig.CompletedConfig, sched *scheduler.Scheduler, bytes int) error {
+func ServeDecisions(ctx context.Context, cc *schedulerconfig.CompletedConfig, sched *scheduler.Scheduler, bytes int) error {
 	serving := cc.SecureServing
 	if serving == nil {
 		return errors.New("it needs a port, which --secure-port=0 switches off")

@@ -1,7 +1,6 @@
-// Package scheduler is kube-scheduler with this project's plugins in it: the
-// native one, and every Wasm plugin that the configuration names. It comes as a
-// command, [NewCommand], and as functions for a process that does more: [Read],
-// [New] and [Run]. For plugins of others there is Main of package command.
+// Package scheduler makes kube-scheduler with this project's plugins in it: the native
+// one, and every Wasm plugin that the configuration names. A process that does more runs
+// it by [Read], and [New] or [Run]. The program is the package of this name outside of internal.
 package scheduler
 
 import (
@@ -18,7 +17,6 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 	"k8s.io/kubernetes/pkg/scheduler"
-	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
@@ -26,27 +24,28 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
-// setup is what there is to know about plugins before the scheduler starts.
-type setup struct {
-	host    *wasmhost.Host
-	extra   frameworkruntime.Registry
-	config  *config.KubeSchedulerConfiguration // of [Run] and [New]
+// Plugins are the plugins that a scheduler has besides Kubernetes' own.
+type Plugins struct {
+	Host       *wasmhost.Host            // for the guests
+	CompiledIn frameworkruntime.Registry // besides the native one; of [Registry]
+
 	started map[profilePlugin]*wasmhost.Started
 }
 
 // profilePlugin is a plugin of a profile. No two profiles have the same name.
 type profilePlugin struct{ profile, plugin string }
 
-// read returns all mistakes in a configuration, and starts its guests.
-func (s *setup) read(ctx context.Context, c *Configuration) error {
-	guests, mistakes := c.check(s.compiledIn())
-	s.started = map[profilePlugin]*wasmhost.Started{}
+// Start starts the guests of a configuration. The error has all mistakes in it, as [Mistakes].
+func (p *Plugins) Start(ctx context.Context, c *Configuration) error {
+	compiledIn := sets.KeySet(plugins.NewInTreeRegistry()).Union(sets.KeySet(p.CompiledIn)).Insert(plugin.Name)
+	guests, mistakes := c.check(compiledIn)
+	p.started = map[profilePlugin]*wasmhost.Started{}
 	for _, g := range guests {
-		started, err := s.host.Start(ctx, g.plugin, g.args)
+		started, err := p.Host.Start(ctx, g.plugin, g.args)
 		if err != nil {
 			mistakes.addArgs(g.path, "guestURL", err)
 		}
-		s.started[g.profilePlugin] = started
+		p.started[g.profilePlugin] = started
 	}
 	return mistakes.located(c)
 }
@@ -66,21 +65,18 @@ func Registry(options ...app.Option) (frameworkruntime.Registry, error) {
 	return all, nil
 }
 
-func (s *setup) compiledIn() sets.Set[string] {
-	return sets.KeySet(plugins.NewInTreeRegistry()).Union(sets.KeySet(s.extra)).Insert(plugin.Name)
-}
-
-func (s *setup) register(registry frameworkruntime.Registry) error {
+// Register adds the plugins to those of Kubernetes. It implements [app.Option].
+func (p *Plugins) Register(registry frameworkruntime.Registry) error {
 	if err := app.WithPlugin(plugin.Name, plugin.New)(registry); err != nil {
 		return err
 	}
-	for name, factory := range s.extra {
+	for name, factory := range p.CompiledIn {
 		if err := registry.Register(name, caughtFactory(name, factory)); err != nil {
 			return err
 		}
 	}
-	for guest := range s.started {
-		registry[guest.plugin] = s.factory(guest.plugin) // of other profiles too
+	for guest := range p.started {
+		registry[guest.plugin] = p.factory(guest.plugin) // of other profiles too
 	}
 	return nil
 }
@@ -98,11 +94,11 @@ func caughtFactory(name string, factory frameworkruntime.PluginFactory) framewor
 	}
 }
 
-// factory makes plugins of the guests that read has started. Their args, which
-// come along once more, have been read.
-func (s *setup) factory(name string) frameworkruntime.PluginFactory {
+// factory makes plugins of the guests that [Plugins.Start] has started. It does not need
+// the args, which Start has read.
+func (p *Plugins) factory(name string) frameworkruntime.PluginFactory {
 	return func(ctx context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
-		started, ok := s.started[profilePlugin{handle.ProfileName(), name}]
+		started, ok := p.started[profilePlugin{handle.ProfileName(), name}]
 		if !ok {
 			return nil, fmt.Errorf("plugin %s: profile %s has no guest of this name", name, handle.ProfileName())
 		}

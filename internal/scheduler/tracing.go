@@ -27,9 +27,9 @@ import (
 // pluginPoints are the extension points that begin with a call of one of their plugins.
 var pluginPoints = sets.New("PreFilter", "PreScore", "Reserve", "Permit", "PreBind", "Bind")
 
-// traceAttempts has a scheduler send a span of each attempt, with one for each extension point in it that has plugins. A
+// TraceAttempts has a scheduler send a span of each attempt, with one for each extension point in it that has plugins. A
 // point lasts until the next one: waiting is part of Permit.
-func traceAttempts(sched *scheduler.Scheduler, provider trace.TracerProvider) {
+func TraceAttempts(sched *scheduler.Scheduler, provider trace.TracerProvider) {
 	for name, profile := range sched.Profiles {
 		sched.Profiles[name] = tracedFramework{profile}
 		private.WrapPlugins(profile, func(_ context.Context, c minor.Call) func() {
@@ -93,8 +93,8 @@ func (t tracedFramework) RunPostBindPlugins(ctx context.Context, state fwk.Cycle
 	a.End()
 }
 
-// tracerProvider sends to the OTLP receiver that a file names, a TracingConfiguration as the API server reads it.
-func tracerProvider(ctx context.Context, file string) (basetracing.TracerProvider, error) {
+// TracerProvider sends to the OTLP receiver that a file names, a TracingConfiguration as the API server reads it.
+func TracerProvider(ctx context.Context, file string) (basetracing.TracerProvider, error) {
 	config, err := apiserveroptions.ReadTracingConfiguration(file)
 	if err != nil {
 		return nil, fmt.Errorf("--tracing-config-file %s: %w", file, err)

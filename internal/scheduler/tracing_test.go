@@ -89,14 +89,14 @@ kind: TracingConfiguration
 endpoint: %s
 samplingRatePerMillion: 1000000
 `, listener.Addr()), 0o600))
-	provider, err := tracerProvider(t.Context(), file)
+	provider, err := TracerProvider(t.Context(), file)
 	testkit.Must(t, err)
 	t.Cleanup(func() { _ = provider.Shutdown(context.WithoutCancel(t.Context())) })
 
 	start(t, Options{
 		Kubeconfig: cluster.Kubeconfig(), Transport: inProcess{}, Decisions: 1 << 20, // which look into the framework, too
 		Config:  profileWith(t, "Wasm", "{guestURL: 'http://static-webserver/regex_v2.wasm'}"),
-		Prepare: func(sched *scheduler.Scheduler) error { traceAttempts(sched, provider); return nil },
+		Prepare: func(sched *scheduler.Scheduler) error { TraceAttempts(sched, provider); return nil },
 	})
 	addNode(t, "traced")
 	addPod(t, "placed", "^traced$")
@@ -136,10 +136,10 @@ func TestTracingConfigurationThatIsWrongIsNamed(t *testing.T) {
 		`{"apiVersion": "apiserver.config.k8s.io/v1", "kind": "TracingConfiguration", "samplingRatePerMillion": 2000000}`: "tracing.samplingRatePerMillion: Invalid value: 2000000",
 	} {
 		testkit.Must(t, os.WriteFile(file, []byte(text), 0o600))
-		_, err := tracerProvider(t.Context(), file)
+		_, err := TracerProvider(t.Context(), file)
 		testkit.ErrorHas(t, err, "--tracing-config-file "+file+": "+want)
 	}
-	_, err := tracerProvider(t.Context(), file+".none")
+	_, err := TracerProvider(t.Context(), file+".none")
 	if !strings.Contains(fmt.Sprint(err), "no such file") {
 		t.Error(err)
 	}

@@ -3,7 +3,7 @@ package main
 
 import (
 	ownplugins "wasmkwokwizardry.io/regex-scheduling/examples/own-plugins"
-	"wasmkwokwizardry.io/regex-scheduling/scheduler/command"
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 )
 
-func main() { command.Main(ownplugins.All...) }
+func main() { scheduler.Main(ownplugins.All...) }

@@ -1,8 +1,7 @@
-package command
+package scheduler
 
 import (
 	"bytes"
-	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,8 +12,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
-// configs is relative to a folder at the root of the repository, as the paths of the
-// guests in it are.
 const configs = "../testdata/scheduler/"
 
 // asCommand makes the test binary be the command itself: kube-scheduler ends
@@ -30,9 +27,6 @@ func TestMain(m *testing.M) {
 	}
 	if os.Getenv(asCommand) != "" {
 		Main()
-	}
-	if err := os.Chdir(".."); err != nil {
-		log.Fatal(err)
 	}
 	os.Exit(m.Run())
 }

@@ -1,6 +1,7 @@
-// Package command is the command line of cmd/scheduler, around package scheduler. [Main]
-// is for schedulers with plugins of their own, too.
-package command
+// Package scheduler is kube-scheduler with this project's plugins in it: the native one, and
+// every Wasm plugin that the configuration names. [Main] is the whole program, for schedulers
+// with plugins of their own, too.
+package scheduler
 
 import (
 	"errors"
@@ -16,15 +17,13 @@ import (
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
-	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
-	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 // Main is all that main of a scheduler does. The options add plugins to the ones that it
 // has, as options of kube-scheduler's own command do:
 //
-//	command.Main(app.WithPlugin(mine.Name, mine.New))
+//	scheduler.Main(app.WithPlugin(mine.Name, mine.New))
 //
 // It does not return. Call it first: this program compiles guests in children of its own.
 func Main(options ...app.Option) {
@@ -34,12 +33,7 @@ func Main(options ...app.Option) {
 
 // run is the whole command. It returns the exit code.
 func run(host *wasmhost.Host, args []string, stdout, stderr io.Writer, options ...app.Option) int {
-	plugins, err := scheduler.Registry(options...)
-	if err != nil {
-		printable.Error(stderr, "kube-scheduler", err)
-		return 1
-	}
-	cmd := scheduler.NewCommand(host, plugins)
+	cmd := NewCommand(host, options...)
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)

@@ -17,20 +17,20 @@ import (
 	"k8s.io/component-base/version/verflag"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
-	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
+	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 // NewCommand is kube-scheduler, with all its flags, that checks the guests of
-// its --config before it does anything else. The plugins are further ones, of [Registry].
-func NewCommand(host *wasmhost.Host, plugins frameworkruntime.Registry) *cobra.Command {
-	s := &setup{host: host, extra: plugins}
+// its --config before it does anything else. Options add plugins, as those of
+// [app.NewSchedulerCommand] do.
+func NewCommand(host *wasmhost.Host, plugins ...app.Option) *cobra.Command {
 	opts, ours := options.NewOptions(), &ownFlags{}
 	cmd := &cobra.Command{Use: "kube-scheduler"}
 	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return opts.ComponentGlobalsRegistry.Set() } // the feature gates
@@ -44,10 +44,15 @@ func NewCommand(host *wasmhost.Host, plugins frameworkruntime.Registry) *cobra.C
 			return err
 		}
 		verflag.PrintAndExitIfRequested() // --version=raw
-		if err := s.readFile(cmd.Context(), opts.ConfigFile); err != nil {
+		compiledIn, err := scheduler.Registry(plugins...)
+		if err != nil {
 			return err
 		}
-		return s.run(cmd, opts, ours)
+		p := &scheduler.Plugins{Host: host, CompiledIn: compiledIn}
+		if err := startGuests(cmd.Context(), p, opts.ConfigFile); err != nil {
+			return err
+		}
+		return runScheduler(cmd, opts, ours, p)
 	}
 	cli.Complete(cmd)
 	return cmd
@@ -74,8 +79,8 @@ func addFlags(cmd *cobra.Command, opts *options.Options, ours *ownFlags) {
 	_ = cmd.MarkFlagFilename("config", "yaml", "yml", "json")
 }
 
-// run does what the command of app.NewSchedulerCommand does, and what our own flags say.
-func (s *setup) run(cmd *cobra.Command, opts *options.Options, ours *ownFlags) error {
+// runScheduler does what the command of app.NewSchedulerCommand does, and what our own flags say.
+func runScheduler(cmd *cobra.Command, opts *options.Options, ours *ownFlags, plugins *scheduler.Plugins) error {
 	gates := opts.ComponentGlobalsRegistry.FeatureGateFor(basecompatibility.DefaultKubeComponent)
 	if err := logsapi.ValidateAndApply(opts.Logs, gates); err != nil {
 		return err
@@ -90,7 +95,7 @@ func (s *setup) run(cmd *cobra.Command, opts *options.Options, ours *ownFlags) e
 	if err := hooks.NameInformers(opts); err != nil {
 		return err
 	}
-	cc, sched, err := app.Setup(ctx, opts, s.register)
+	cc, sched, err := app.Setup(ctx, opts, plugins.Register)
 	if err != nil {
 		return err
 	}
@@ -98,23 +103,23 @@ func (s *setup) run(cmd *cobra.Command, opts *options.Options, ours *ownFlags) e
 	opts.ComponentGlobalsRegistry.AddMetrics()
 	bytes := int(ours.decisions.Value())
 	if bytes > 0 {
-		if err := serveDecisions(ctx, cc, sched, bytes); err != nil {
+		if err := scheduler.ServeDecisions(ctx, cc, sched, bytes); err != nil {
 			return fmt.Errorf("--decisions: %w", err)
 		}
 	}
 	if ours.tracing != "" {
-		provider, err := tracerProvider(ctx, ours.tracing)
+		provider, err := scheduler.TracerProvider(ctx, ours.tracing)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = provider.Shutdown(context.WithoutCancel(ctx)) }()
-		traceAttempts(sched, provider)
+		scheduler.TraceAttempts(sched, provider)
 	}
 	return app.Run(ctx, cc, sched)
 }
 
-// readFile reads a configuration, if there is one.
-func (s *setup) readFile(ctx context.Context, path string) error {
+// startGuests reads a configuration, if there is one, and starts its guests.
+func startGuests(ctx context.Context, plugins *scheduler.Plugins, path string) error {
 	if path == "" {
 		return nil
 	}
@@ -122,9 +127,9 @@ func (s *setup) readFile(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("reading the configuration: %w", err)
 	}
-	c, err := Read(configuration)
+	c, err := scheduler.Read(configuration)
 	if err == nil {
-		err = s.read(ctx, c)
+		err = plugins.Start(ctx, c)
 	}
 	if err != nil {
 		return fmt.Errorf("config %s: %w", path, err)
