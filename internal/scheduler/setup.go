@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 	"k8s.io/kubernetes/pkg/scheduler"
@@ -71,7 +70,7 @@ func (p *Plugins) Register(registry frameworkruntime.Registry) error {
 		return err
 	}
 	for name, factory := range p.CompiledIn {
-		if err := registry.Register(name, caughtFactory(name, factory)); err != nil {
+		if err := registry.Register(name, factory); err != nil {
 			return err
 		}
 	}
@@ -79,19 +78,6 @@ func (p *Plugins) Register(registry frameworkruntime.Registry) error {
 		registry[guest.plugin] = p.factory(guest.plugin) // of other profiles too
 	}
 	return nil
-}
-
-// caughtFactory makes an error of a panic.
-func caughtFactory(name string, factory frameworkruntime.PluginFactory) frameworkruntime.PluginFactory {
-	return func(ctx context.Context, args runtime.Object, handle fwk.Handle) (made fwk.Plugin, err error) {
-		defer func() {
-			reason := recover()
-			if reason != nil {
-				err = panicked(klog.FromContext(ctx), "plugin "+name, "its factory", reason)
-			}
-		}()
-		return factory(ctx, args, handle)
-	}
 }
 
 // factory makes plugins of the guests that [Plugins.Start] has started. It does not need

@@ -22,8 +22,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/resultannotations"
 )
 
-// A panic on a goroutine of client-go, such as in an informer's handler of a plugin, is logged and
-// does not end the whole cluster. Package scheduler catches those in plugins' methods.
+// A panic on a goroutine of client-go, such as in an informer's handler of a plugin, in PreEnqueue or in a queueing
+// hint, is logged and does not end the whole cluster. Package scheduler catches those in plugins' other methods.
 func init() { utilruntime.ReallyCrash = false }
 
 // Simulator is a running cluster.

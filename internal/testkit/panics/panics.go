@@ -3,7 +3,6 @@ package panics
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -31,13 +30,12 @@ var Points = []string{
 	"PreFilter", "Until", "Filter", "PreScore", "Score", "NormalizeScore", "Reserve", "Permit", "PreBindPreFlight", "PreBind", "Bind",
 }
 
-// Harmless are the ones that decide nothing of the pod. For PostFilter and Unreserve the pod is rejected before; for
-// QueueingHint until there is a node of this name.
-var Harmless = []string{"SignPod", "PostFilter", "PostBind", "Unreserve", "QueueingHint"}
+// Harmless are the ones that decide nothing of the pod. For PostFilter and Unreserve the pod is rejected before.
+var Harmless = []string{"SignPod", "PostFilter", "PostBind", "Unreserve"}
 
 // Message is the error that the pod gets.
 func Message(point string) string {
-	return "plugin Panics panicked in " + strings.Replace(point, "Until", "PreFilter", 1) + ": on purpose"
+	return "panicked in wasmkwokwizardry.io/regex-scheduling/internal/testkit/panics.at: in " + point + ", on purpose"
 }
 
 // Plugins has the plugin, and FactoryPanics, which cannot be made.
@@ -67,7 +65,7 @@ func (base) PreBind(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) 
 
 func at(point string, pod *v1.Pod) *fwk.Status {
 	if is(point, pod) {
-		panic("on purpose")
+		panic("in " + point + ", on purpose")
 	}
 	return nil
 }
@@ -106,9 +104,9 @@ func (*plugin) RemovePod(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ fwk
 	return at("RemovePod", pod)
 }
 
-func (*plugin) Filter(_ context.Context, _ fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
+func (*plugin) Filter(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ fwk.NodeInfo) *fwk.Status {
 	at("Filter", pod)
-	if is("PostFilter", pod) || is("QueueingHint", pod) && node.Node().Name != "queueinghint" {
+	if is("PostFilter", pod) || is("QueueingHint", pod) {
 		return fwk.NewStatus(fwk.Unschedulable, "as the test wants it")
 	}
 	return nil

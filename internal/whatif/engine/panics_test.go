@@ -24,7 +24,7 @@ func panicking(point, on, cpu, more string) string {
 	return strings.Replace(text, "app: a", "app: a, "+panics.Label+": "+point, 1)
 }
 
-func TestPluginThatPanicsCostsThePodAnErrorThatNamesIt(t *testing.T) {
+func TestPluginThatPanicsCostsThePodAnErrorThatNamesTheFunction(t *testing.T) {
 	pods := pod("other", "", "1", "")
 	for _, point := range append(panics.Points, panics.Harmless...) {
 		pods += panicking(point, "", "10m", "")
@@ -39,7 +39,7 @@ func TestPluginThatPanicsCostsThePodAnErrorThatNamesIt(t *testing.T) {
 		}
 	}
 	for pod, want := range map[string]string{
-		"other": Scheduled, "signpod": Scheduled, "postbind": Scheduled, "unreserve": Unschedulable, "queueinghint": Unschedulable, "postfilter": Unschedulable,
+		"other": Scheduled, "signpod": Scheduled, "postbind": Scheduled, "unreserve": Unschedulable, "postfilter": Unschedulable,
 	} {
 		is := e.Outcome(types.NamespacedName{Namespace: "default", Name: pod})
 		if is.State != want {
@@ -53,24 +53,27 @@ func TestPluginThatPanicsCostsThePodAnErrorThatNamesIt(t *testing.T) {
 	}
 }
 
-func TestPluginThatPanicsAsAPodComesOrPreemptsCostsThisPodOnly(t *testing.T) {
+func TestPluginThatPanicsInAPreemptionCostsThisPodOnly(t *testing.T) {
 	const high = "priorityClassName: high,"
 	e := over(t, read(t, "priorityClasses: [{metadata: {name: high}, value: 1000}]\nnodes:\n"+node("n1", "2")+"pods:\n"+pod("there", "n1", "2", "")+
-		panicking("RemovePod", "", "1", high)+panicking("PreEnqueue", "", "1", "")), withPanics(panics.Config))
+		panicking("RemovePod", "", "1", high)), withPanics(panics.Config))
 	got := outcomes(t, e)
 	testkit.Has(t, got,
-		"preenqueue: NotAsked Panics keeps it out of the queue: plugin Panics panicked in PreEnqueue: on purpose",
-		"removepod: Unschedulable 0/1 nodes are available: 1 Insufficient cpu. preemption: running RemovePod on PreFilter plugin \"Panics\": plugin Panics panicked in RemovePod: on purpose",
+		"removepod: Unschedulable 0/1 nodes are available: 1 Insufficient cpu. preemption: running RemovePod on PreFilter plugin \"Panics\": a plugin, or the scheduler, "+panics.Message("RemovePod"),
 		"there: Stayed n1",
 	)
 }
 
-func TestPluginThatPanicsAsItIsMadeIsAnErrorThatNamesIt(t *testing.T) {
-	o := Options{Cluster: read(t, "nodes:\n"+node("n1", "2"))}
-	withPanics(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: FactoryPanics}]}}}]\n")(&o)
-	_, err := New(t.Context(), o)
-	if err == nil || !strings.Contains(err.Error(), "plugin FactoryPanics panicked in its factory: on purpose") {
-		t.Error(err)
+// The queue calls PreEnqueue in a handler for events, which belong to no pod.
+func TestPluginThatPanicsAsItIsMadeOrInPreEnqueueIsAnErrorThatNamesTheFunction(t *testing.T) {
+	for _, tt := range []struct{ config, pods, want string }{
+		{unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: FactoryPanics}]}}}]\n", "", "testkit/panics.init.func2: on purpose"},
+		{panics.Config, "pods:\n" + panicking("PreEnqueue", "", "1", ""), panics.Message("PreEnqueue")},
+	} {
+		o := Options{Cluster: read(t, "nodes:\n"+node("n1", "2")+tt.pods)}
+		withPanics(tt.config)(&o)
+		_, err := New(t.Context(), o)
+		testkit.ErrorHas(t, err, tt.want)
 	}
 }
 
