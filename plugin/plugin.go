@@ -115,7 +115,7 @@ func (p *Plugin) PreFilter(_ context.Context, cycle framework.CycleState, pod *v
 }
 
 // warn sends an event about patterns that may not mean what their author expects, such as
-// the hostlist node[001-128]. They are valid, so nothing else reports them.
+// the hostlist node[001-128]. They are valid, so the pod is scheduled.
 func (p *Plugin) warn(pod *v1.Pod) {
 	if p.handle == nil {
 		return
@@ -162,12 +162,12 @@ func (p *Plugin) Filter(_ context.Context, cycle framework.CycleState, _ *v1.Pod
 	return nil
 }
 
-// PostFilter implements framework.PostFilterPlugin. It reports why nodes were not named:
-// the scheduler did not try them, so it has no reason for them.
+// PostFilter implements framework.PostFilterPlugin. It reports why nodes were not named: of
+// those the scheduler says only that they didn't satisfy this plugin.
 func (p *Plugin) PostFilter(_ context.Context, cycle framework.CycleState, _ *v1.Pod, _ framework.NodeToStatusReader) (*framework.PostFilterResult, *framework.Status) {
 	data, err := cycle.Read(stateKey)
 	if err != nil || data.(*state).excluded == "" {
-		return nil, framework.NewStatus(framework.Unschedulable) // the pod has no regex, or all nodes were tried
+		return nil, framework.NewStatus(framework.Unschedulable) // PreFilter named no nodes, so there is nothing to add
 	}
 	return nil, framework.NewStatus(framework.Unschedulable, data.(*state).excluded)
 }

@@ -27,18 +27,18 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
-// NewCommand is kube-scheduler, with all its flags, that checks the guests of
-// its --config before it does anything else. Options add plugins, as those of
-// [app.NewSchedulerCommand] do.
+// NewCommand makes the command of kube-scheduler, with all its flags. Before anything else it
+// starts the guests of its --config, and reports all mistakes in it on one line. Options add
+// plugins, as those of [app.NewSchedulerCommand] do.
 func NewCommand(host *wasmhost.Host, plugins ...app.Option) *cobra.Command {
 	opts, ours := options.NewOptions(), &ownFlags{}
 	cmd := &cobra.Command{Use: "kube-scheduler"}
 	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return opts.ComponentGlobalsRegistry.Set() } // the feature gates
 	addFlags(cmd, opts, ours)
 	cmd.Long = "kube-scheduler with the Wasm plugins that its configuration names, and the native plugin RegexScheduling.\n\n" +
-		"Examples:\n  scheduler --config scheduler.yaml\n  scheduler --config scheduler.yaml --write-config-to complete.yaml" // its help shows no other place
+		"Examples:\n  scheduler --config scheduler.yaml\n  scheduler --config scheduler.yaml --write-config-to complete.yaml" // its help does not show cobra's examples
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		// Before a configuration is looked at.
+		// First, whatever the configuration is.
 		if cmd.Flags().Lookup("version").Value.String() == "true" {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), version.String())
 			return err

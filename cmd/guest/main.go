@@ -1,6 +1,5 @@
-// Command guest is for people who write guests: it makes one, looks into it, runs it
-// and measures it as the scheduler would, and keeps it in a registry. See
-// docs/guests.md.
+// Command guest is for people who write guests: it creates one, inspects it, and runs it
+// as the scheduler would. See docs/guests.md.
 package main
 
 import (

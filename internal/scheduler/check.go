@@ -75,7 +75,7 @@ func (c *Configuration) validate(others bool) (m Mistakes) {
 	return m
 }
 
-// flat are the errors that an error joins.
+// flat returns the errors that an error joins, or else the error itself.
 func flat(err error) (errs []error) {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if ok {
@@ -108,7 +108,7 @@ func invalidFits(typed *config.KubeSchedulerConfiguration) (found []error) {
 	return found
 }
 
-// words are an error's, without a value that Kubernetes prints as Go does.
+// words is the text of an error, without a value that would be printed in Go's syntax.
 func words(wrong *field.Error) string {
 	if other, ok := wrong.BadValue.(*field.Path); ok {
 		return fmt.Sprintf("%s: %s", wrong.Type, other)
@@ -131,7 +131,7 @@ func (c *Configuration) checkExtenders(m *Mistakes) {
 	}
 }
 
-// argsOf are empty args of a plugin that is compiled in, or nil.
+// argsOf returns empty args of a plugin that is compiled in, or nil for a plugin without known args.
 func argsOf(name string) any {
 	if name == plugin.Name {
 		return &regex.Policy{}

@@ -19,8 +19,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
-// Configuration is a KubeSchedulerConfiguration as somebody has written it. What of it
-// concerns this project is in the fields, as far as it has the right types.
+// Configuration is a KubeSchedulerConfiguration as it was written. The fields have what this
+// project needs of it. A field of a wrong type is empty.
 type Configuration struct {
 	Profiles  []Profile
 	Extenders []struct{ URLPrefix, FilterVerb string }
@@ -30,7 +30,7 @@ type Configuration struct {
 	form Mistakes       // duplicate keys, and a second document
 }
 
-// Profile is one of the schedulers that a configuration makes.
+// Profile is a profile of a configuration. It schedules the pods that name it.
 type Profile struct {
 	SchedulerName string // never empty
 	Plugins       map[string]struct{ Enabled []struct{ Name string } }
@@ -43,7 +43,7 @@ type Profile struct {
 // enabled is a plugin that a profile enables under an extension point.
 type enabled struct{ name, point, path string }
 
-// PluginConfig is what a profile says to one of its plugins.
+// PluginConfig has the args of one plugin of a profile.
 type PluginConfig struct {
 	Name string
 	Args json.RawMessage
@@ -78,7 +78,7 @@ func Read(text []byte) (*Configuration, error) {
 	return c, nil
 }
 
-// IsEmpty is true where nothing is written.
+// IsEmpty reports whether the configuration has no field.
 func (c *Configuration) IsEmpty() bool { return len(c.file) == 0 }
 
 // Default gives a field of the top level a value, unless it has one.
@@ -88,16 +88,16 @@ func (c *Configuration) Default(field string, value any) {
 	}
 }
 
-// SetURLPrefix leads to an extender under another address.
+// SetURLPrefix replaces the address of an extender.
 func (c *Configuration) SetURLPrefix(extender int, url string) {
 	c.Extenders[extender].URLPrefix = url
 	all, _ := c.file["extenders"].([]any)
-	if extender < len(all) { // else check finds the misspelling
+	if extender < len(all) { // else the key is misspelt, which check reports
 		all[extender].(map[string]any)["urlPrefix"] = url
 	}
 }
 
-// Effective is a configuration without mistakes, as kube-scheduler reads it: with all defaults, those of plugins' args too.
+// Effective returns a configuration without mistakes as kube-scheduler reads it: with all defaults, also of plugins' args.
 func (c *Configuration) Effective() (*config.KubeSchedulerConfiguration, error) {
 	obj, err := decode(c.forUs().file)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *Configuration) Effective() (*config.KubeSchedulerConfiguration, error) 
 	return obj.(*config.KubeSchedulerConfiguration), nil
 }
 
-// lenient passes over unknown fields, which check finds.
+// lenient ignores unknown fields, which check reports.
 var lenient = serializer.NewCodecFactory(scheme.Scheme).UniversalDecoder()
 
 func decode(file map[string]any) (runtime.Object, error) {
@@ -118,7 +118,7 @@ func decode(file map[string]any) (runtime.Object, error) {
 	return obj, err
 }
 
-// forUs is a copy with what a scheduler in this process cannot do without.
+// forUs returns a copy for a scheduler in this process: with apiVersion and kind, and without leader election.
 func (c *Configuration) forUs() *Configuration {
 	ours := *c
 	ours.file = maps.Clone(c.file)
@@ -128,7 +128,7 @@ func (c *Configuration) forUs() *Configuration {
 	return &ours
 }
 
-// Guest is the guest of a plugin that has a guestURL, in whatever capitals.
+// Guest returns the guest of a plugin. ok is false if the plugin has no guestURL. The case of the keys' letters does not matter.
 func (c PluginConfig) Guest() (url, config string, ok bool) {
 	var args struct{ GuestURL, GuestConfig any }
 	if json.Unmarshal(c.Args, &args) != nil {

@@ -24,7 +24,7 @@ import (
 // Bounds of the server of decisions.
 const (
 	mostAtOnce  = 32               // answers in memory; further requests wait
-	longestWait = 15 * time.Second // for that
+	longestWait = 15 * time.Second // of a request for its turn
 	longestSend = 5 * time.Second  // of an answer, to a slow reader
 )
 
@@ -62,13 +62,13 @@ func (s *decisionServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status, kind, text := s.answer(ctx, pod, strings.HasPrefix(r.Header.Get("Accept"), "text/plain"))
 	w.Header().Set("Content-Type", kind)
 	sending := http.NewResponseController(w)
-	_ = sending.SetWriteDeadline(time.Now().Add(longestSend)) // connections have deadlines
+	_ = sending.SetWriteDeadline(time.Now().Add(longestSend)) // cannot fail: connections have deadlines
 	w.WriteHeader(status)
 	_, _ = w.Write(text)
 	_ = sending.Flush()
 }
 
-// allowed reports whether the user may read the pod, which a right to the path does not say.
+// allowed reports whether the user may get the pod. A right to the path does not imply that.
 func (s *decisionServer) allowed(r *http.Request, pod types.NamespacedName) bool {
 	user, ok := request.UserFrom(r.Context())
 	if !ok {
@@ -80,7 +80,7 @@ func (s *decisionServer) allowed(r *http.Request, pod types.NamespacedName) bool
 	return err == nil && decision == authorizer.DecisionAllow
 }
 
-// answer is what there is to say about a pod, as text or in JSON.
+// answer returns the attempts for a pod, as text or in JSON.
 func (s *decisionServer) answer(ctx context.Context, pod types.NamespacedName, asText bool) (status int, kind string, text []byte) {
 	s.making.Lock()
 	defer s.making.Unlock()
@@ -110,7 +110,7 @@ func (s *decisionServer) answer(ctx context.Context, pod types.NamespacedName, a
 	return status, kind, text
 }
 
-// notLeading says which replica to ask, if it is another one.
+// notLeading reports whether this replica does not schedule. The answer then says which one does.
 func (s *decisionServer) notLeading(ctx context.Context, a *decisions.Answer) bool {
 	if s.lock != nil {
 		a.Replica = s.lock.Identity()
@@ -159,8 +159,8 @@ func (s *decisionServer) fill(a *decisions.Answer, pod types.NamespacedName) (se
 	return append([]report.Section{{Text: []string{"The scheduler says: " + last.Message, fmt.Sprintf("Attempt %d ended %s ago.", last.Number, age)}}}, last.Sections()...)
 }
 
-// decisionOf is an attempt without what is about other pods: the names of preempted ones, and of the one whose scores
-// a hint is from.
+// decisionOf is an attempt without the names of other pods: of preempted pods, and of the pod whose scores a hint is
+// from.
 func decisionOf(a *recorder.Attempt, names bool) decisions.Attempt {
 	d := decisions.Attempt{
 		Number: a.Number, UID: a.UID, Scheduler: a.Scheduler, Time: a.Time, Duration: a.Duration, Result: string(a.Result), Node: a.Node,

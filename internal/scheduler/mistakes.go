@@ -15,12 +15,12 @@ import (
 type FieldError struct {
 	// Field is a path such as profiles[0].pluginConfig[1].args.guestURL, or empty.
 	Field string
-	// Line is where the field stands, or should stand, from 1. It is 0 without a field.
+	// Line is the line where the field is or should be, from 1. It is 0 without a field.
 	Line int
-	// Err says what is wrong, and not with which field.
+	// Err says what is wrong.
 	Err error
 
-	named bool // Err says what it is about
+	named bool // Err says what it is about, so that Error does not add the field
 }
 
 func (e *FieldError) Error() string {
@@ -43,18 +43,18 @@ func (m Mistakes) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// add is for a message that does not name the field.
+// add adds a mistake whose message does not name the field.
 func (m *Mistakes) add(field, format string, args ...any) {
 	*m = append(*m, &FieldError{Field: field, Err: fmt.Errorf(format, args...)})
 }
 
-// addNamed is for a message that says what it is about.
+// addNamed adds a mistake whose message says what it is about.
 func (m *Mistakes) addNamed(field, format string, args ...any) {
 	*m = append(*m, &FieldError{Field: field, Err: fmt.Errorf(format, args...), named: true})
 }
 
-// addArgs adds an error of the args at a path, or of their guest. It is about a field
-// of them, which it knows, or else about the one named.
+// addArgs adds an error of the args at a path, or of their guest. It is about the field that a
+// [wasmhost.ArgsError] has, or else about the given one.
 func (m *Mistakes) addArgs(path, field string, err error) {
 	about := (*wasmhost.ArgsError)(nil)
 	if errors.As(err, &about) {
@@ -71,7 +71,7 @@ func below(path string, problems yamlcheck.Problems) (m Mistakes) {
 	return m
 }
 
-// located gives mistakes their lines, and sorts by them. It is nil if there are none.
+// located gives mistakes their lines, and sorts them by line. It returns nil if there are none.
 func (m Mistakes) located(in *Configuration) error {
 	if len(m) == 0 {
 		return nil
@@ -85,7 +85,7 @@ func (m Mistakes) located(in *Configuration) error {
 	return m
 }
 
-// WithLines is an error with the line of each mistake in a configuration, if it is of these.
+// WithLines adds to an error the line of each mistake in a configuration. Other errors stay as they are.
 func WithLines(err error) error {
 	mistakes := Mistakes(nil)
 	if !errors.As(err, &mistakes) {

@@ -77,7 +77,8 @@ func (c PluginConfig) check(path string, compiledIn sets.Set[string], m *Mistake
 	return true
 }
 
-// mayBeGuest checks what a guest is called, and where it is enabled, if it is.
+// mayBeGuest checks the name of a guest, and under which extension points the profile enables it. It reports whether
+// the guest is to be started.
 func (p *Profile) mayBeGuest(i int, compiledIn sets.Set[string], m *Mistakes) bool {
 	name, path, points := p.PluginConfig[i].Name, "", []string{}
 	for _, e := range p.enabled {

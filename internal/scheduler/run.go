@@ -31,8 +31,7 @@ import (
 
 // Options say how [Run] runs a scheduler inside this process.
 type Options struct {
-	// Kubeconfig is the path of a kubeconfig. It takes the place of the one
-	// that Config may name.
+	// Kubeconfig is the path of a kubeconfig. It replaces the one that Config may name.
 	Kubeconfig string
 	// Config is what [Read] has read. Leader election is switched off.
 	Config *Configuration
@@ -40,13 +39,13 @@ type Options struct {
 	Transport http.RoundTripper
 	// Plugins are further plugins, by name.
 	Plugins frameworkruntime.Registry
-	// Gates are feature gates that are otherwise while the scheduler is made.
+	// Gates are values of feature gates while the scheduler is made.
 	Gates map[string]bool
-	// ExtenderBind lets extenders with a bindVerb bind pods. Else nothing is sent to it,
-	// and the scheduler binds: the extender's own cluster may be another than this one.
+	// ExtenderBind lets extenders with a bindVerb bind pods. Without it the scheduler binds these
+	// pods, and the extenders get no bind request: they may bind pods of another cluster.
 	ExtenderBind bool
-	// Decisions is about how many bytes of the last attempts are kept and counted, as the command's
-	// --decisions does. They are not served.
+	// Decisions is about how many bytes the last attempts take that are kept, as with the command's
+	// --decisions. They are counted, and not served.
 	Decisions int
 	// Prepare, if set, gets the scheduler before it runs.
 	Prepare func(*scheduler.Scheduler) error
@@ -55,15 +54,14 @@ type Options struct {
 	Ready func()
 }
 
-// Run runs a scheduler until ctx is done, and returns nil then. Every other end
-// is an error; those of the configuration and of the guests come before the API
-// server is contacted, and those of fields are [Mistakes].
+// Run runs a scheduler until ctx is done, and then returns nil. Every other end is an error.
+// Errors of the configuration and of the guests come before the API server is contacted. Those
+// of fields are [Mistakes].
 //
-// It serves no port, elects no leader, keeps no compiled guest in a directory,
-// leaves flags and the set-up of klog to the process (and logs to the logger in
-// ctx, if there is one), and can be called again, even while another one runs. An
-// API server that can't be reached is not an error: the scheduler waits for it. A plugin
-// that panics costs its pod an error that names the plugin.
+// It serves no port, elects no leader, and leaves flags and the set-up of klog to the process. It
+// logs to the logger in ctx, if there is one. It can be called again, even while another one runs.
+// An API server that can't be reached is not an error: the scheduler waits for it. A plugin that
+// panics costs its pod an error that names the function.
 func Run(ctx context.Context, o Options) (err error) {
 	defer Recover(ctx, &err)
 	ctx, cancel := context.WithCancel(ctx)
@@ -110,7 +108,7 @@ func (o Options) startPlugins(ctx context.Context) (*Plugins, *config.KubeSchedu
 	return plugins, effective, nil
 }
 
-// connect makes the API of a server, and what sends events to it. It sends nothing itself.
+// connect makes the API of a server, and what sends events to it. It sends no request.
 func connect(kubeconfig string, client baseconfig.ClientConnectionConfiguration) (api API, sender events.EventBroadcaster, err error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -160,20 +158,20 @@ func serve(ctx context.Context, cancel func(), api API, sched *scheduler.Schedul
 	return nil
 }
 
-// API is what a scheduler is made over by [New].
+// API is a cluster, as [New] makes a scheduler for it.
 type API struct {
 	Client    kubernetes.Interface
-	Config    *rest.Config // that plugins make clients of their own from
+	Config    *rest.Config // for plugins that make clients of their own
 	Informers informers.SharedInformerFactory
 	Dynamic   dynamicinformer.DynamicSharedInformerFactory
 	Events    profile.RecorderFactory
 	Clock     clock.WithTicker
-	// Parallelism takes the place of that of the configuration, if it is not zero.
+	// Parallelism replaces that of the configuration, if it is not zero.
 	Parallelism int32
 }
 
 // New makes a scheduler over an API that the caller has, and does not run it. Call done
-// when it is not used any more. Errors are [Run]'s. A panic of a plugin is handled as there.
+// when it is not used any more. Errors and panics are handled as in [Run].
 func New(ctx context.Context, o Options, api API) (sched *scheduler.Scheduler, done func(), err error) {
 	plugins, config, err := o.startPlugins(ctx)
 	if err != nil {
@@ -220,7 +218,7 @@ func (o Options) newScheduler(ctx context.Context, plugins *Plugins, config *con
 // making is held while a scheduler is made, which reads the feature gates of the process.
 var making sync.Mutex
 
-// withGates does something while feature gates are otherwise, and no other scheduler is made.
+// withGates calls do while feature gates have other values, and no other scheduler is made.
 func withGates(gates map[string]bool, do func() error) error {
 	making.Lock()
 	defer making.Unlock()
@@ -232,6 +230,6 @@ func withGates(gates map[string]bool, do func() error) error {
 	if err := of.SetFromMap(gates); err != nil {
 		return err
 	}
-	defer func() { _ = of.SetFromMap(were) }() // which they were
+	defer func() { _ = of.SetFromMap(were) }() // cannot fail: they had these values
 	return do()
 }

@@ -32,14 +32,14 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 )
 
-// newEndpointsHandler is what kube-scheduler serves besides. No function of it that is exported
-// lets others add to it.
+// newEndpointsHandler makes the handler of kube-scheduler's own endpoints. No exported function lets
+// others add endpoints.
 //
 //go:linkname newEndpointsHandler k8s.io/kubernetes/cmd/kube-scheduler/app.newEndpointsHandler
 func newEndpointsHandler(config *config.KubeSchedulerConfiguration, informers informers.SharedInformerFactory, isLeader func() bool, checks, readyChecks []healthz.HealthChecker, flags flagz.Reader) http.Handler
 
-// ServeDecisions keeps decisions of a scheduler that app.Run is to run, and serves them at its secure port, with all
-// that app.Run serves there, until ctx is done. app.Run serves nothing then.
+// ServeDecisions keeps decisions of a scheduler that app.Run will run. It serves them at the scheduler's secure port until
+// ctx is done, with all that app.Run serves there. app.Run then serves nothing.
 func ServeDecisions(ctx context.Context, cc *schedulerconfig.CompletedConfig, sched *scheduler.Scheduler, bytes int) error {
 	serving := cc.SecureServing
 	if serving == nil {
@@ -77,7 +77,7 @@ func ServeDecisions(ctx context.Context, cc *schedulerconfig.CompletedConfig, sc
 	return err
 }
 
-// withOurTokens also authenticates who asks for decisions with a token for that, and has no other one to show.
+// withOurTokens also accepts tokens for decisions, from requests for decisions alone.
 func withOurTokens(known authenticator.Request) authenticator.Request {
 	return authenticator.RequestFunc(func(r *http.Request) (*authenticator.Response, bool, error) {
 		response, ok, err := known.AuthenticateRequest(r)
@@ -128,7 +128,7 @@ func record(informers informers.SharedInformerFactory, sched *scheduler.Schedule
 	return r
 }
 
-// The metrics stand at /metrics of a scheduler with --decisions.
+// These metrics are at /metrics of a scheduler with --decisions.
 var (
 	attempts        = newCounter("decisions_attempts_total", "Number of attempts to schedule a pod, by their result and by what rejects most nodes.", "result", "cause")
 	droppedAttempts = newCounter("decisions_dropped_total", "Number of attempts that were forgotten for want of memory: last attempts of pending pods, or others.", "of")
@@ -153,7 +153,7 @@ var causes = []struct{ part, cause string }{
 	{"Volume", "volumes"},
 }
 
-// causeOf is why an attempt found no node, in one of few words.
+// causeOf returns why an attempt found no node, as a value of the label cause.
 func causeOf(result recorder.Result, plugin string) string {
 	if result == recorder.Scheduled {
 		return ""

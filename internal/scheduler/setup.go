@@ -49,8 +49,8 @@ func (p *Plugins) Start(ctx context.Context, c *Configuration) error {
 	return mistakes.located(c)
 }
 
-// Registry has the plugins of options such as [app.WithPlugin]. An error names the one
-// whose name another plugin has, one of Kubernetes or of this project, too.
+// Registry returns the plugins that options such as [app.WithPlugin] add. It is an error if a
+// name is taken: by another one of them, or by a plugin of Kubernetes or of this project.
 func Registry(options ...app.Option) (frameworkruntime.Registry, error) {
 	all := plugins.NewInTreeRegistry()
 	all[plugin.Name] = plugin.New
@@ -75,7 +75,7 @@ func (p *Plugins) Register(registry frameworkruntime.Registry) error {
 		}
 	}
 	for guest := range p.started {
-		registry[guest.plugin] = p.factory(guest.plugin) // of other profiles too
+		registry[guest.plugin] = p.factory(guest.plugin) // for all profiles that have such a guest
 	}
 	return nil
 }
@@ -92,8 +92,8 @@ func (p *Plugins) factory(name string) frameworkruntime.PluginFactory {
 	}
 }
 
-// bindHere has extenders bind by the scheduler's client, unless ExtenderBind is set. The
-// framework, and so each plugin's handle, has the same list of them.
+// bindHere makes the scheduler's client bind the pods of extenders, unless ExtenderBind is set. The
+// framework, and so each plugin's handle, shares the list of extenders.
 func (o Options) bindHere(ctx context.Context, sched *scheduler.Scheduler, client kubernetes.Interface) {
 	for i, extender := range sched.Extenders {
 		if extender.IsBinder() && !o.ExtenderBind {
@@ -102,7 +102,7 @@ func (o Options) bindHere(ctx context.Context, sched *scheduler.Scheduler, clien
 	}
 }
 
-// bindsHere is an extender that is sent everything but what it is to bind.
+// bindsHere is an extender that gets all requests but those to bind.
 type bindsHere struct {
 	fwk.Extender
 	ctx    context.Context // of the scheduler, since Bind gets none

@@ -24,11 +24,11 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/tracing"
 )
 
-// pluginPoints are the extension points that begin with a call of one of their plugins.
+// pluginPoints are the extension points whose span begins when one of their plugins is called.
 var pluginPoints = sets.New("PreFilter", "PreScore", "Reserve", "Permit", "PreBind", "Bind")
 
-// TraceAttempts has a scheduler send a span of each attempt, with one for each extension point in it that has plugins. A
-// point lasts until the next one: waiting is part of Permit.
+// TraceAttempts makes a scheduler send a span for each attempt, and below it one for each extension point that has plugins.
+// A span of a point ends when the next one begins, so waiting is part of Permit.
 func TraceAttempts(sched *scheduler.Scheduler, provider trace.TracerProvider) {
 	for name, profile := range sched.Profiles {
 		sched.Profiles[name] = tracedFramework{profile}
@@ -53,7 +53,7 @@ func TraceAttempts(sched *scheduler.Scheduler, provider trace.TracerProvider) {
 	}
 }
 
-// tracedFramework says when an attempt filters, scores and ends.
+// tracedFramework begins the spans of the other points, and ends those of attempts.
 type tracedFramework struct{ framework.Framework }
 
 func (t tracedFramework) RunFilterPluginsWithNominatedPods(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
@@ -61,7 +61,7 @@ func (t tracedFramework) RunFilterPluginsWithNominatedPods(ctx context.Context, 
 	return t.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
 }
 
-// RunPostFilterPlugins is the last of an attempt that finds no node.
+// RunPostFilterPlugins ends an attempt that finds no node.
 func (t tracedFramework) RunPostFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
 	a := tracing.Of(state)
 	a.At("PostFilter")
@@ -75,7 +75,7 @@ func (t tracedFramework) RunScorePlugins(ctx context.Context, state fwk.CycleSta
 	return t.Framework.RunScorePlugins(ctx, state, pod, nodes)
 }
 
-// RunReservePluginsUnreserve is the last of an attempt that loses its node again.
+// RunReservePluginsUnreserve ends an attempt that loses its node again.
 func (t tracedFramework) RunReservePluginsUnreserve(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) {
 	a := tracing.Of(state)
 	a.At("Unreserve")
@@ -84,7 +84,7 @@ func (t tracedFramework) RunReservePluginsUnreserve(ctx context.Context, state f
 	a.End()
 }
 
-// RunPostBindPlugins is the last of an attempt that binds its pod.
+// RunPostBindPlugins ends an attempt that binds its pod.
 func (t tracedFramework) RunPostBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) {
 	a := tracing.Of(state)
 	a.At("PostBind")
@@ -93,7 +93,7 @@ func (t tracedFramework) RunPostBindPlugins(ctx context.Context, state fwk.Cycle
 	a.End()
 }
 
-// TracerProvider sends to the OTLP receiver that a file names, a TracingConfiguration as the API server reads it.
+// TracerProvider sends to the OTLP receiver that a file names. The file has a TracingConfiguration, as for the API server.
 func TracerProvider(ctx context.Context, file string) (basetracing.TracerProvider, error) {
 	config, err := apiserveroptions.ReadTracingConfiguration(file)
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// taint keeps out who does not tolerate it, and a gate who has it.
+// taint keeps pods off a node that do not tolerate it, and gate keeps its pod out of the queue.
 var (
 	taint = v1.Taint{Key: "example.com/reserved", Effect: v1.TaintEffectNoSchedule}
 	gate  = v1.PodSchedulingGate{Name: "example.com/not-yet"}
 )
 
-// fixes are the ways in which a pending pod gets another annotation. The
-// scheduler calls a change by the most telling part of it, so an annotation that
-// changes beside something else is another event than one that changes alone.
+// fixes are the ways in which a pending pod gets another annotation. The scheduler names
+// an update after one of its parts, so a change of the annotation beside another field is
+// another event than a change of the annotation alone.
 var fixes = map[string]struct {
 	taints  []v1.Taint         // of the one node
 	pod     func(*v1.Pod)      // before it is created
@@ -38,7 +38,7 @@ var fixes = map[string]struct {
 	},
 }
 
-// TestPendingPodIsRetriedAfterWhatHelpsIt is the proof of the events that each plugin
+// TestPendingPodIsRetriedAfterWhatHelpsIt checks the events that each plugin
 // registers: of the native one's, and of the guests' numbers, which the host
 // translates into those of this Kubernetes.
 func TestPendingPodIsRetriedAfterWhatHelpsIt(t *testing.T) {

@@ -7,8 +7,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
 )
 
-// Handle is as much of the scheduler as a guest asks for: its snapshot. What
-// a method that should not be called panics.
+// Handle is a handle of the scheduler that has its snapshot alone. Every other method panics.
 type Handle struct {
 	fwk.Handle
 	// Nodes are in the order in which they were given, as in the snapshot.
