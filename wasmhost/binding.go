@@ -37,30 +37,29 @@ func (h bindingHooks) skipUnless(exported abi.Hook) *fwk.Status {
 	return nil
 }
 
-// ask asks a hook about a pod and its node. Those after Permit run beside the scheduling cycle
+// bind asks about a pod and its node. The hooks after Permit run beside the scheduling cycle
 // of another pod.
-func (h bindingHooks) ask(state fwk.CycleState, pod *v1.Pod, node string, hook abi.Hook) (abi.Verdict, *fwk.Status) {
+func (h bindingHooks) bind(state fwk.CycleState, pod *v1.Pod, node string, hook abi.Hook) (abi.Out, *fwk.Status) {
 	c := h.p.cycleFor(state, pod)
 	if hook != abi.Reserve && hook != abi.Permit {
 		c.binding.Store(true)
 	}
-	out, status := c.ask(hook, abi.In{NodeName: node})
-	return out.Verdict, status
+	return c.ask(&question{hook: hook, in: abi.In{NodeName: node}, after: c.history})
 }
 
 func (h bindingHooks) Reserve(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
-	_, status := h.ask(state, pod, node, abi.Reserve)
+	_, status := h.bind(state, pod, node, abi.Reserve)
 	return status
 }
 
 // Permit implements fwk.PermitPlugin.
 func (h bindingHooks) Permit(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) (*fwk.Status, time.Duration) {
-	v, status := h.ask(state, pod, node, abi.Permit)
-	return status, time.Duration(uint32(v.Number)) * time.Millisecond
+	out, status := h.bind(state, pod, node, abi.Permit)
+	return status, time.Duration(uint32(out.Number)) * time.Millisecond
 }
 
 func (h bindingHooks) PreBind(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
-	_, status := h.ask(state, pod, node, abi.PreBind)
+	_, status := h.bind(state, pod, node, abi.PreBind)
 	return status
 }
 
@@ -73,7 +72,7 @@ func (h bindingHooks) Bind(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 	if !guest.Active.Has(abi.Bind) && guest.Constants[abi.Bind].Code == int32(fwk.Success) {
 		return fwk.AsStatus(errBindsNothing)
 	}
-	_, status := h.ask(state, pod, node, abi.Bind)
+	_, status := h.bind(state, pod, node, abi.Bind)
 	return status
 }
 
@@ -81,12 +80,12 @@ func (h bindingHooks) Bind(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 var errBindsNothing = errors.New("wasm: bind only answers Success, and so binds no pod: enable a plugin that binds, such as DefaultBinder, before this one, " +
 	"or have bind return Skip")
 
-// Unreserve implements fwk.ReservePlugin. It can fail nothing: run logs a trap.
+// Unreserve implements fwk.ReservePlugin. It can fail nothing: a trap is logged.
 func (h bindingHooks) Unreserve(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) {
-	_, _ = h.ask(state, pod, node, abi.Unreserve)
+	_, _ = h.bind(state, pod, node, abi.Unreserve)
 }
 
 // PostBind implements fwk.PostBindPlugin. As Unreserve, it can fail nothing.
 func (h bindingHooks) PostBind(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) {
-	_, _ = h.ask(state, pod, node, abi.PostBind)
+	_, _ = h.bind(state, pod, node, abi.PostBind)
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
@@ -13,7 +12,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/tracing"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 )
 
 // attempt is an attempt to schedule a pod: its scheduling cycle and its binding cycle.
@@ -24,20 +23,20 @@ type attempt struct {
 	// measured is true where the framework measures plugins.
 	measured bool
 	failed   atomic.Pointer[error] // what all further calls return after one that failed
-	time     callTime
-	binding  atomic.Bool // the scheduling cycle is over
+	binding  atomic.Bool           // the scheduling cycle is over
 	trace    *tracing.Attempt
+
+	// looks is how often the watchdog saw a call of the scheduling cycle: to take the time of each call is dear.
+	looks    atomic.Int64
+	lastLook int64 // for the watchdog: looks into several calls at a time count once
 
 	// known is what is remembered about pods like this one. It is nil for a guest of which
 	// nothing is remembered.
-	known *memory.About
+	known *answers.Known
 	// excluded says why nodes were not named to the scheduler, where some were.
 	excluded string
 	// rejected is set where PreFilter has rejected the pod for all nodes.
 	rejected bool
-	// ahead is set where the guest is asked before the scheduler does. What fails there is no
-	// part of an attempt.
-	ahead bool
 
 	once      sync.Once // encodes the pod, for all instances that ask for it
 	encoded   []byte
@@ -79,72 +78,58 @@ func (c *cycle) Clone() fwk.StateData { return &cycle{attempt: c.attempt, histor
 // Excluded implements naming.Excluder.
 func (c *cycle) Excluded() string { return c.excluded }
 
-// ask calls a hook whose answers are not remembered.
-func (c *cycle) ask(hook abi.Hook, in abi.In) (abi.Out, *fwk.Status) {
-	out, err := c.call(hook, in)
-	return out, c.status(hook, out.Verdict, err)
+// question is what a guest is asked in a cycle.
+type question struct {
+	hook abi.Hook
+	node fwk.NodeInfo // that it is about, or nil: what is remembered is found without a look at it
+	in   abi.In       // what the guest may ask itself, beside the pod and the node
+	slot answers.Slot // where its answer is kept, if it is
+	// after are the steps that the instance must have seen. When it has answered, it has seen the history of the cycle.
+	after []*step
 }
 
-// askAbout is what Filter or Score answers about a node: it is remembered, or the guest is asked.
-func (c *cycle) askAbout(hook abi.Hook, node fwk.NodeInfo) (abi.Verdict, *fwk.Status) {
-	var number memory.Node
-	remembers := c.known != nil && c.plugin.guest.Active.Has(hook)
-	if remembers {
-		number = c.known.Number(node)
-		v, ok := c.known.Get(hook, number)
-		if ok {
-			c.recalled()
-			return v, statusOf(hook, v)
-		}
-	}
-	out, err := c.call(hook, onNode(node.Node()))
-	if err == nil && remembers {
-		c.plugin.metrics.asked.Inc()
-		if worthKeeping(hook, out.Verdict) {
-			c.known.Put(hook, number, out.Verdict)
-		}
-	}
-	return out.Verdict, c.status(hook, out.Verdict, err)
-}
-
-// recalled counts an answer that was remembered.
-func (c *cycle) recalled() {
-	c.plugin.metrics.recalled.Add(1)
-	c.trace.Remembered()
-}
-
-// leaves notes a call that leaves something in the guest's memory, before it is made.
-func (c *cycle) leaves(hook abi.Hook, in abi.In) {
-	if c.plugin.guest.Active.Has(hook) {
-		c.history = append(slices.Clip(c.history), &step{hook, in})
-	}
-}
-
-// call calls a hook of the guest: every call in a cycle comes here. in has what the guest may
-// ask beside the pod. The hook of a step is called when the step is the last of the history.
-//
-// An error ends the guest's part in the attempt: all further calls return it.
-func (c *cycle) call(hook abi.Hook, in abi.In) (out abi.Out, err error) {
+// ask answers a question in the framework's words, and with what else there is in the answer. An error ends the guest's part in
+// the attempt, by the failure policy: all further calls return it.
+func (c *cycle) ask(q *question) (abi.Out, *fwk.Status) {
 	p := c.plugin
-	if !p.guest.Active.Has(hook) {
-		return abi.Out{Verdict: p.guest.Constants[hook]}, nil
+	// 1. A hook that does nothing has one answer.
+	if !p.guest.Active.Has(q.hook) {
+		constant := p.guest.Constants[q.hook]
+		return abi.Out{Verdict: constant}, statusOf(q.hook, constant)
 	}
-	past := c.history
-	switch hook {
-	case abi.PreFilter, abi.AddPod, abi.RemovePod, abi.PreScore:
-		past = past[:len(past)-1]
+	// 2. An answer that is remembered is no call.
+	if c.known != nil {
+		out, known := q.slot.Get()
+		if known {
+			p.metrics.recalled.Add(1)
+			c.trace.Remembered()
+			return out, statusOf(q.hook, out.Verdict)
+		}
+	}
+	// 3. The guest is called. A call that waits for the instance after one that failed finds the error.
+	if q.node != nil {
+		q.in = onNode(q.node.Node())
 	}
 	s := p.pool.acquire()
 	defer p.pool.release(s)
-	if err = c.prepare(s, past); err == nil {
-		out, err = c.run(s, hook, in)
-	}
+	out, err := s.call(c, q)
 	if err != nil {
-		c.fail(err) // before a call that waits for the slot has it
-		return abi.Out{}, err
+		return abi.Out{}, c.fail(q.hook, err)
 	}
-	s.instance.history = c.history
-	return out, nil
+	// 4. What may be remembered is.
+	if c.known != nil {
+		p.keep(q, out)
+	}
+	return out, statusOf(q.hook, out.Verdict)
+}
+
+// askStep asks a question whose answer an instance has to have seen from now on.
+func (c *cycle) askStep(q *question) (abi.Out, *fwk.Status) {
+	q.after = c.history
+	if c.plugin.guest.Active.Has(q.hook) {
+		c.history = append(slices.Clip(c.history), &step{q.hook, q.in})
+	}
+	return c.ask(q)
 }
 
 // cycleWithin is how many times as long as one call all calls of a scheduling cycle may
@@ -156,107 +141,56 @@ func (c *cycle) mayCall() error {
 	if err := c.failed.Load(); err != nil {
 		return *err
 	}
-	if c.time.exceeds(cycleWithin) && !c.binding.Load() {
+	if c.looks.Load() >= cycleWithin*looksEach && !c.binding.Load() {
 		return fmt.Errorf("wasm: all calls of one scheduling cycle took longer than ten times callTimeout, %s", c.plugin.args.callTimeout())
 	}
 	return nil
 }
 
-// prepare provides an acquired slot with an instance that has seen the past. It drops what
-// the guest answers, logs and sends meanwhile: that was taken where the call was made first.
-func (c *cycle) prepare(s *slot, past []*step) error {
-	if err := c.mayCall(); err != nil { // perhaps no more, while this call waited
-		return err
+// fail notes that a call has failed. Under FailurePolicyIgnore the attempt goes on without the guest.
+func (c *cycle) fail(hook abi.Hook, err error) *fwk.Status {
+	first := c.failed.CompareAndSwap(nil, &err)
+	if c.plugin.args.FailurePolicy != FailurePolicyIgnore {
+		return fwk.AsStatus(err)
 	}
-	if err := s.provide(c.plugin.ctx); err != nil {
-		return err
+	if first {
+		skipped.WithLabelValues(c.plugin.name).Inc()
+		klog.FromContext(c.plugin.ctx).Error(err, "Wasm guest failed: the pod is scheduled without it", "plugin", c.plugin.name, "guest", c.plugin.url, "pod", klog.KObj(c.pod))
 	}
-	i := s.instance
-	seen := len(i.history)
-	if i.attempt != c.attempt || seen > len(past) || !slices.Equal(i.history, past[:seen]) {
-		i.attempt = c.attempt
-		i.history = nil // PreFilter makes the guest forget the rest
-		seen = 0
+	switch hook {
+	case abi.PreFilter, abi.PreScore, abi.Bind:
+		return fwk.NewStatus(fwk.Skip)
+	case abi.PostFilter:
+		return fwk.NewStatus(fwk.Unschedulable)
 	}
-	for _, step := range past[seen:] {
-		i.Quiet = true
-		_, err := c.run(s, step.hook, step.in)
-		i.Quiet = false
-		if err != nil {
-			return err
-		}
-	}
-	i.history = past
 	return nil
 }
 
-// run calls a hook of the instance in a prepared slot. The slot is without an instance after
-// an error.
-func (c *cycle) run(s *slot, hook abi.Hook, in abi.In) (abi.Out, error) {
-	if c.trace != nil {
-		defer c.trace.Call(c.plugin.name, hook.String())()
+// statusOf is a guest's verdict in the framework's words. Success is nil.
+func statusOf(hook abi.Hook, v abi.Verdict) *fwk.Status {
+	switch {
+	case v.Code == 0 && len(v.Reasons) == 0:
+		return nil
+	case v.Code < 0 || v.Code > int32(fwk.Pending):
+		return fwk.AsStatus(fmt.Errorf("wasm: %s returned the status code %d, which does not exist", hook, v.Code))
+	case !mayReturn(hook, fwk.Code(v.Code)):
+		return fwk.AsStatus(fmt.Errorf("wasm: %s returned the status code %d, %s, which is not for this hook", hook, v.Code, fwk.Code(v.Code)))
+	case v.Reasons == nil:
+		v.Reasons = noReason
 	}
-	i, watchdog := s.instance, &c.plugin.pool.watchdog
-	c.show(&in, i)
-	i.In = in
-	var began time.Time
-	if c.measured {
-		began = time.Now()
-	}
-	before := watchdog.looks.Load()
-	out, err := i.Call(hook)
-	c.time.add(before, watchdog.looks.Load())
-	if c.measured {
-		code := fwk.Error
-		if err == nil {
-			code = statusOf(hook, out.Verdict).Code()
-		}
-		callSeconds.WithLabelValues(c.plugin.name, hook.String(), code.String()).Observe(time.Since(began).Seconds())
-	}
-	i.In = abi.In{} // so that it keeps no node alive
-	i.shown.node = nil
-	if err != nil {
-		s.drop()
-		traps.WithLabelValues(c.plugin.name).Inc()
-		klog.FromContext(c.plugin.ctx).Error(err, "Wasm guest trapped: another takes its place", "plugin", c.plugin.name, "guest", c.plugin.url,
-			"pod", klog.KObj(c.pod), "export", hook.String())
-		return abi.Out{}, err
-	}
-	s.pool.countMemory(i)
-	return *out, nil
+	return fwk.NewStatus(fwk.Code(v.Code), v.Reasons...)
 }
 
-// fail notes that a call has failed, and under FailurePolicyIgnore that the attempt goes on
-// without the guest.
-func (c *cycle) fail(err error) {
-	if !c.failed.CompareAndSwap(nil, &err) || c.plugin.args.FailurePolicy != FailurePolicyIgnore || c.ahead {
-		return
+// mayReturn reports whether the framework takes a code from a hook. It finds no error in one
+// that it does not expect.
+func mayReturn(hook abi.Hook, code fwk.Code) bool {
+	switch code {
+	case fwk.Wait:
+		return hook == abi.Permit
+	case fwk.Skip:
+		return hook == abi.PreFilter || hook == abi.PreScore || hook == abi.Bind
 	}
-	skipped.WithLabelValues(c.plugin.name).Inc()
-	klog.FromContext(c.plugin.ctx).Error(err, "Wasm guest failed: the pod is scheduled without it", "plugin", c.plugin.name, "guest", c.plugin.url, "pod", klog.KObj(c.pod))
+	return true
 }
 
-// callTime is how long all calls of a cycle took: how often the watchdog looked meanwhile. To
-// take the time of each call is dear.
-type callTime struct {
-	mu    sync.Mutex
-	until int64 // the last look that is counted
-	looks atomic.Int64
-}
-
-// add counts a call. Looks into several calls at a time count once.
-func (t *callTime) add(before, after int64) {
-	if before == after {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	before = max(before, t.until)
-	if before < after {
-		t.looks.Add(after - before)
-		t.until = after
-	}
-}
-
-// exceeds reports whether the calls took longer than so many may.
-func (t *callTime) exceeds(calls int64) bool { return t.looks.Load() >= calls*looksEach }
+var noReason = []string{""}

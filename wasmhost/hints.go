@@ -7,7 +7,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 )
 
 // withHint narrows an event that a guest waits for to what can change its answers, by the
@@ -53,8 +53,8 @@ func (p *plugin) mayDiffer(before, after *v1.Node) bool {
 // differ reports whether one of the fields has another value.
 func differ(fields []abi.Field, before, after *metav1.ObjectMeta) bool {
 	for _, field := range fields {
-		old, was := memory.ValueOf(field, before)
-		now, is := memory.ValueOf(field, after)
+		old, was := answers.ValueOf(field, before)
+		now, is := answers.ValueOf(field, after)
 		if old != now || was != is {
 			return true
 		}
@@ -71,15 +71,15 @@ func (p *plugin) mayHelp(pod *v1.Pod, node *v1.Node) bool {
 		return true
 	}
 	if p.guest.Active.Has(abi.PreFilter) {
-		a := known.Answer(abi.PreFilter)
-		if a == nil {
+		answer, ok := known.Slot(abi.PreFilter, nil).Get()
+		if !ok {
 			return true
 		}
-		status := statusOf(abi.PreFilter, a.Verdict)
+		status := statusOf(abi.PreFilter, answer.Verdict)
 		if !status.IsSuccess() {
 			return !status.IsRejected()
 		}
-		if !a.Result.AllNodes() && !a.Result.NodeNames.Has(node.Name) {
+		if answer.NodeNames != nil && !answer.NodeNames.Has(node.Name) {
 			return false
 		}
 	}

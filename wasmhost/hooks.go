@@ -9,7 +9,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/tracing"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 )
 
 func (p *plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
@@ -67,11 +67,15 @@ func (p *plugin) cycleFor(state fwk.CycleState, pod *v1.Pod) *cycle {
 // PreFilter implements fwk.PreFilterPlugin. It begins the cycle of a pod.
 func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
 	c := p.begin(state, pod)
-	c.known = p.answers.About(pod, nodes)
+	c.known = p.answers.Known(pod, nodes)
 	if c.known != nil {
 		p.metrics.flush()
 	}
-	result, status := c.askAboutPod(abi.PreFilter, abi.In{})
+	out, status := c.ask(&question{hook: abi.PreFilter, slot: c.known.Slot(abi.PreFilter, nil)})
+	var result *fwk.PreFilterResult
+	if out.NodeNames != nil {
+		result = &fwk.PreFilterResult{NodeNames: out.NodeNames}
+	}
 	if status.IsSuccess() {
 		return c.narrow(result)
 	}
@@ -97,9 +101,7 @@ func (p *plugin) RemovePod(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 }
 
 func (c *cycle) change(hook abi.Hook, target fwk.PodInfo, node fwk.NodeInfo) *fwk.Status {
-	in := abi.In{Target: target.GetPod(), NodeName: node.Node().Name}
-	c.leaves(hook, in)
-	_, status := c.ask(hook, in)
+	_, status := c.askStep(&question{hook: hook, in: abi.In{Target: target.GetPod(), NodeName: node.Node().Name}})
 	return status
 }
 
@@ -109,7 +111,8 @@ type filterHooks struct{ p *plugin }
 // Filter implements fwk.FilterPlugin. It is the hot path: it allocates nothing but
 // the Status of a node that is rejected.
 func (f filterHooks) Filter(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
-	_, status := f.p.cycleFor(state, pod).askAbout(abi.Filter, node)
+	c := f.p.cycleFor(state, pod)
+	_, status := c.ask(&question{hook: abi.Filter, node: node, slot: c.known.Slot(abi.Filter, node), after: c.history})
 	return status
 }
 
@@ -131,7 +134,7 @@ func (f filterHooks) PostFilter(_ context.Context, state fwk.CycleState, pod *v1
 	if !f.p.guest.Exports.Has(abi.PostFilter) {
 		return nil, c.explain(fwk.NewStatus(fwk.Unschedulable))
 	}
-	out, status := c.ask(abi.PostFilter, abi.In{Statuses: func() any { return codesOf(nodes) }})
+	out, status := c.ask(&question{hook: abi.PostFilter, in: abi.In{Statuses: func() any { return codesOf(nodes) }}, after: c.history})
 	nominated := out.NominatedNode
 	if nominated != "" && !f.p.hasNode(nominated) {
 		return nil, fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf("wasm: postfilter nominated the node %q, which does not exist", nominated))
@@ -175,14 +178,14 @@ func (h scoreHooks) PreScore(_ context.Context, state fwk.CycleState, pod *v1.Po
 		names := namesOf(nodes) // now: the scheduler renews the nodes when the step may be repeated
 		in.FilteredNodes = func() any { return names }
 	}
-	c.leaves(abi.PreScore, in)
-	_, status := c.askAboutPod(abi.PreScore, in)
+	_, status := c.askStep(&question{hook: abi.PreScore, in: in, slot: c.known.Slot(abi.PreScore, nil)})
 	return status
 }
 
 func (h scoreHooks) Score(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (int64, *fwk.Status) {
-	v, status := h.p.cycleFor(state, pod).askAbout(abi.Score, node)
-	return int64(v.Number), status
+	c := h.p.cycleFor(state, pod)
+	out, status := c.ask(&question{hook: abi.Score, node: node, slot: c.known.Slot(abi.Score, node), after: c.history})
+	return int64(out.Number), status
 }
 
 func (h scoreHooks) ScoreExtensions() fwk.ScoreExtensions {
@@ -199,7 +202,8 @@ func (h scoreHooks) NormalizeScore(_ context.Context, state fwk.CycleState, pod 
 	for _, score := range scores {
 		byName[score.Name] = score.Score
 	}
-	out, status := h.p.cycleFor(state, pod).ask(abi.NormalizeScore, abi.In{Scores: func() any { return byName }})
+	c := h.p.cycleFor(state, pod)
+	out, status := c.ask(&question{hook: abi.NormalizeScore, in: abi.In{Scores: func() any { return byName }}, after: c.history})
 	changed := out.Scores
 	if !status.IsSuccess() || len(changed) == 0 {
 		return status // the guest has nothing to change
@@ -228,7 +232,7 @@ func (p *plugin) SignPod(_ context.Context, pod *v1.Pod) ([]fwk.SignFragment, *f
 	var fragments []fwk.SignFragment
 	for _, field := range p.decidesBy.Pod {
 		var signed any // nil where the field is not there, which is not the empty one
-		if value, ok := memory.ValueOf(field, &pod.ObjectMeta); ok {
+		if value, ok := answers.ValueOf(field, &pod.ObjectMeta); ok {
 			signed = value
 		}
 		fragments = append(fragments, fwk.SignFragment{Key: field.String(), Value: signed})

@@ -160,7 +160,7 @@ func (s *Started) Describe() (d Description) {
 	}
 	slot := p.pool.acquire()
 	defer p.pool.release(slot)
-	if slot.provide(p.ctx) == nil {
+	if slot.instance != nil || slot.start(p.ctx) == nil {
 		d.Memory = int64(slot.instance.memory)
 	}
 	return d

@@ -12,8 +12,8 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/fetch"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 )
 
 // plugin is a guest as the framework sees it. mask decides which of its interfaces
@@ -36,8 +36,8 @@ type plugin struct {
 	cycleView, bindingView abi.Scheduler
 	handle                 fwk.Handle
 
-	decidesBy *abi.Fields   // nil for a guest that does not say
-	answers   *memory.Cache // nil for a guest of which nothing is remembered
+	decidesBy *abi.Fields    // nil for a guest that does not say
+	answers   *answers.Store // nil for a guest of which nothing is remembered
 	metrics   *answerMetrics
 
 	pool      *pool
@@ -106,7 +106,7 @@ func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, ar
 func (p *plugin) startFirst(ctx context.Context) error {
 	s := p.pool.acquire()
 	defer p.pool.release(s)
-	if err := s.provide(ctx); err != nil {
+	if err := s.start(ctx); err != nil {
 		err = fmt.Errorf("failed to create a guest pool: %w", err)
 		trap := (*abi.Trap)(nil)
 		if errors.As(err, &trap) && trap.ExitCode == 1 {
@@ -125,7 +125,7 @@ func (p *plugin) startFirst(ctx context.Context) error {
 			return errNoField
 		}
 		p.metrics = answerMetricsOf(p.name)
-		p.answers = memory.New(p.decidesBy, p.args.answersLimit(), p.metrics.size)
+		p.answers = answers.New(p.decidesBy, p.args.answersLimit(), p.metrics.size)
 	}
 	p.events, err = p.eventsOf(s.instance)
 	return err

@@ -3,9 +3,14 @@ package wasmhost
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
@@ -36,10 +41,94 @@ type slot struct {
 // instance is an instance of a guest, and what the host knows of it.
 type instance struct {
 	*abi.Instance
-	attempt *attempt     // that it was called for last
-	history []*step      // what it has seen of it
-	memory  uint32       // as the metrics have it, in bytes
-	shown   declaredNode // during a call
+	attempt atomic.Pointer[attempt] // that it was called for last
+	history []*step                 // what it has seen of it
+	memory  uint32                  // as the metrics have it, in bytes
+	shown   declaredNode            // during a call
+}
+
+// call asks the guest a question of a cycle, in an acquired slot. First it repeats the steps that the instance has not seen:
+// what the guest answers, logs and sends then is dropped, since it was taken where the call was made first.
+func (s *slot) call(c *cycle, q *question) (abi.Out, error) {
+	// 1. Perhaps the guest has failed in this attempt while the call waited for the slot.
+	if err := c.mayCall(); err != nil {
+		return abi.Out{}, err
+	}
+	// 2. There is an instance. One can be interrupted whose long call has just ended.
+	if s.instance == nil || s.instance.Interrupted() {
+		if err := s.start(c.plugin.ctx); err != nil {
+			return abi.Out{}, err
+		}
+	}
+	// 3. It sees what it has not seen. PreFilter, the first step, makes the guest forget another attempt.
+	i := s.instance
+	seen := len(i.history)
+	if i.attempt.Load() != c.attempt || seen > len(q.after) || !slices.Equal(i.history, q.after[:seen]) {
+		i.attempt.Store(c.attempt)
+		seen = 0
+	}
+	for _, step := range q.after[seen:] {
+		i.Quiet = true
+		_, err := s.invoke(c, step.hook, step.in)
+		i.Quiet = false
+		if err != nil {
+			return abi.Out{}, err
+		}
+	}
+	// 4. It is asked.
+	i.history = c.history
+	return s.invoke(c, q.hook, q.in)
+}
+
+// invoke calls a hook of the instance, shows it what it may see and ask meanwhile, and measures the call. After an error there is no
+// instance in the slot.
+func (s *slot) invoke(c *cycle, hook abi.Hook, in abi.In) (abi.Out, error) {
+	p, i := c.plugin, s.instance
+	if c.trace != nil {
+		defer c.trace.Call(p.name, hook.String())()
+	}
+	i.In = in
+	i.In.Pod = c.attempt
+	i.In.Account = &c.account
+	switch {
+	case p.answers != nil:
+		i.In.Scheduler = nothingElse{}
+		if node, ok := in.Node.(*v1.Node); ok {
+			i.shown = declaredNode{p.decidesBy.Node, node}
+			i.In.Node = &i.shown
+			i.In.NodeName = i.shown.name()
+		}
+	case c.binding.Load():
+		i.In.Scheduler = p.bindingView
+	default:
+		i.In.Scheduler = p.cycleView
+	}
+	var began time.Time
+	if c.measured {
+		began = time.Now()
+	}
+	out, err := i.Call(hook)
+	if c.measured {
+		code := fwk.Error
+		if err == nil {
+			code = statusOf(hook, out.Verdict).Code()
+		}
+		callSeconds.WithLabelValues(p.name, hook.String(), code.String()).Observe(time.Since(began).Seconds())
+	}
+	i.In = abi.In{} // so that it keeps no node alive
+	i.shown.node = nil
+	if err != nil {
+		s.drop()
+		traps.WithLabelValues(p.name).Inc()
+		klog.FromContext(p.ctx).Error(err, "Wasm guest trapped: another takes its place", "plugin", p.name, "guest", p.url,
+			"pod", klog.KObj(c.pod), "export", hook.String())
+		return abi.Out{}, err
+	}
+	size := i.MemorySize()
+	if size != i.memory {
+		s.pool.countMemory(i, size)
+	}
+	return out, nil
 }
 
 // fill makes the slots.
@@ -72,12 +161,9 @@ func (p *pool) release(s *slot) {
 	p.freed.Broadcast() // some wait for a slot, others for what its instance holds
 }
 
-// provide sees to it that there is an instance. Its start ends when the context does.
-func (s *slot) provide(ctx context.Context) error {
+// start starts an instance in the slot, in place of one that is there. Its start ends when the context does.
+func (s *slot) start(ctx context.Context) error {
 	p := s.pool
-	if s.instance != nil && !s.instance.Interrupted() { // as one can be whose long call has just ended
-		return nil
-	}
 	s.drop()
 	var started *abi.Instance
 	for started == nil {
@@ -93,7 +179,7 @@ func (s *slot) provide(ctx context.Context) error {
 	s.instance = &instance{Instance: started}
 	p.watchdog.running.Store(s.instance, nil)
 	instances.WithLabelValues(p.plugin.name).Inc()
-	p.countMemory(s.instance)
+	p.countMemory(s.instance, s.instance.MemorySize())
 	return nil
 }
 
@@ -137,12 +223,9 @@ func (s *slot) drop() {
 }
 
 // countMemory tells the metrics how big an instance is.
-func (p *pool) countMemory(i *instance) {
-	size := i.MemorySize()
-	if size != i.memory {
-		guestMemory.WithLabelValues(p.plugin.name).Add(float64(size) - float64(i.memory))
-		i.memory = size
-	}
+func (p *pool) countMemory(i *instance, size uint32) {
+	guestMemory.WithLabelValues(p.plugin.name).Add(float64(size) - float64(i.memory))
+	i.memory = size
 }
 
 // closePatience is how long end waits for calls.

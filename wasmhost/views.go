@@ -12,27 +12,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 )
-
-// show completes what a guest may see and ask in a call: its pod, and the rest by its kind.
-func (c *cycle) show(in *abi.In, i *instance) {
-	in.Pod = c.attempt
-	in.Account = &c.account
-	switch {
-	case c.plugin.answers != nil:
-		in.Scheduler = nothingElse{}
-		if node, ok := in.Node.(*v1.Node); ok {
-			i.shown = declaredNode{c.plugin.decidesBy.Node, node}
-			in.Node = &i.shown
-			in.NodeName = i.shown.name()
-		}
-	case c.binding.Load():
-		in.Scheduler = c.plugin.bindingView
-	default:
-		in.Scheduler = c.plugin.cycleView
-	}
-}
 
 // onNode is for a call about a node.
 func onNode(node *v1.Node) abi.In { return abi.In{Node: node, NodeName: node.Name} }
@@ -168,7 +149,7 @@ const undeclared = "undeclared"
 // declaredMeta is an object's metadata with the declared fields alone.
 func declaredMeta(fields []abi.Field, of *metav1.ObjectMeta) (declared metav1.ObjectMeta) {
 	for _, field := range fields {
-		value, ok := memory.ValueOf(field, of)
+		value, ok := answers.ValueOf(field, of)
 		if !ok {
 			continue
 		}

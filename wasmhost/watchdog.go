@@ -2,7 +2,6 @@ package wasmhost
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -10,8 +9,8 @@ import (
 // looks at all instances now and then, since a timer for each call would take
 // longer than most calls do: a call ends after up to a quarter more than the time.
 type watchdog struct {
-	running sync.Map     // of *instance
-	looks   atomic.Int64 // how often it has looked
+	running sync.Map // of *instance
+	looks   int64    // how often it has looked
 }
 
 // looksEach is how often it looks while a call may last.
@@ -33,10 +32,23 @@ func (w *watchdog) run(closed <-chan struct{}, timeout time.Duration) {
 		case <-closed:
 			return
 		case <-ticker.C:
-			w.looks.Add(1)
-			for i := range w.running.Range {
-				i.(*instance).Watch(timeout)
-			}
+			w.look(timeout)
+		}
+	}
+}
+
+// look looks at each instance once.
+func (w *watchdog) look(timeout time.Duration) {
+	w.looks++
+	for running := range w.running.Range {
+		i := running.(*instance)
+		if !i.Watch(timeout) {
+			continue
+		}
+		a := i.attempt.Load()
+		if a != nil && a.lastLook != w.looks {
+			a.lastLook = w.looks
+			a.looks.Add(1)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package abi
 import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 )
@@ -84,7 +85,7 @@ func (v Verdict) Reason() string {
 type Out struct {
 	Verdict
 	ClusterEvents []byte
-	NodeNames     []string
+	NodeNames     sets.Set[string] // nil where none were named
 	NominatedNode string
 	Scores        map[string]int64 // nil where none were normalized
 }

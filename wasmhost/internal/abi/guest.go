@@ -115,7 +115,7 @@ func (g *Guest) findHooks() error {
 		g.Active |= Of(h)
 		if value, ok := constants[h.String()]; ok {
 			g.Active &^= Of(h)
-			g.Constants[h] = h.split(value)
+			g.Constants[h] = h.verdict(value)
 		}
 	}
 	if err := checkSignature(found[exportDecidesBy], exportDecidesBy, nil, []api.ValueType{i64}); err != nil {

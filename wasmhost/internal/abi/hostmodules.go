@@ -10,6 +10,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 )
@@ -132,7 +133,10 @@ func resultNodeNames(i *Instance, stack []uint64) {
 	if !all {
 		panic(handedOver(what, "more than %d names", maxEntries))
 	}
-	i.out.NodeNames = names
+	i.out.NodeNames = nil
+	if len(names) > 0 {
+		i.out.NodeNames = sets.New(names...)
+	}
 }
 
 func resultNominatedNodeName(i *Instance, stack []uint64) {

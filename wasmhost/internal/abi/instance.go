@@ -136,11 +136,11 @@ func (i *Instance) start(g *Guest) error {
 	if i.settings.Repeatable {
 		config = i.repeatable(config)
 	}
-	err := i.count()
-	if err == nil {
+	err := i.run(instantiate, func() (err error) {
 		i.module, err = g.code.Runtime.InstantiateModule(i.ctx, g.code.CompiledModule, config)
-	}
-	if err = i.finish(instantiate, err); err != nil {
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	i.memory = i.module.Memory()
@@ -150,13 +150,10 @@ func (i *Instance) start(g *Guest) error {
 		if start == nil {
 			continue
 		}
-		if err = i.count(); err == nil {
-			err = explainExit(start.CallWithStack(i.ctx, nil))
-		}
 		if export == module.StartFunction {
 			export = instantiate
 		}
-		if err = i.finish(export, err); err != nil {
+		if err = i.run(export, func() error { return start.CallWithStack(i.ctx, nil) }); err != nil {
 			return err
 		}
 	}
@@ -166,7 +163,7 @@ func (i *Instance) start(g *Guest) error {
 // instantiate stands for the start of a module in errors.
 const instantiate = "instantiate"
 
-// explainExit says what to do about a guest whose start has ended it, with exit code 0.
+// explainExit says what to do about a guest that has ended itself with exit code 0.
 func explainExit(err error) error {
 	exit := (*sys.ExitError)(nil)
 	if errors.As(err, &exit) && exit.ExitCode() == 0 {
@@ -174,6 +171,23 @@ func explainExit(err error) error {
 			"build it with -buildmode=c-shared (Go) or -buildmode=wasi-legacy (TinyGo)", err)
 	}
 	return err
+}
+
+// run calls functions of the guest, unless the instance is interrupted. An error is a [Trap].
+func (i *Instance) run(export string, call func() error) error {
+	err := i.count()
+	if err == nil {
+		err = call()
+	}
+	why := i.count()
+	if why != nil { // though the call may have come to its end
+		err = why
+	}
+	if err != nil {
+		return i.trap(export, explainExit(err))
+	}
+	i.printed.kept = nil
+	return nil
 }
 
 // count begins or ends a call of any function of the guest. It returns why the instance is
@@ -185,34 +199,21 @@ func (i *Instance) count() error {
 	return i.why
 }
 
-// finish ends a call. An error is a [Trap].
-func (i *Instance) finish(export string, err error) error {
-	why := i.count()
-	if why != nil { // though the call may have come to its end
-		err = why
-	}
-	if err != nil {
-		return i.trap(export, err)
-	}
-	if i.printed.kept != nil {
-		i.printed.kept = nil
-	}
-	return nil
-}
-
-// Watch interrupts a call that lasts since an earlier Watch, at least as long ago as it may last.
+// Watch reports whether a call lasts, and interrupts one that lasts since an earlier Watch, at least as long ago as it may last.
 // It is for one goroutine, beside the one that calls.
-func (i *Instance) Watch(timeout time.Duration) {
+func (i *Instance) Watch(timeout time.Duration) (lasts bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	switch {
 	case i.calls%2 == 0:
+		return false
 	case i.calls != i.watched:
 		i.watched = i.calls
 		i.watchedSince = time.Now()
 	case time.Since(i.watchedSince) >= timeout:
 		i.interrupt(fmt.Errorf("the call took longer than callTimeout, %s", timeout))
 	}
+	return true
 }
 
 // Interrupt ends the call that lasts, and every further one, with a [Trap] that says
@@ -250,23 +251,20 @@ func (i *Instance) Interrupted() bool { return i.interrupted.Load() }
 // Call calls a hook that the guest exports. What it answers is valid until the next
 // call. After an error, which is a [Trap], the instance is in no defined state, and of
 // no use but to be closed.
-func (i *Instance) Call(h Hook) (*Out, error) {
+func (i *Instance) Call(h Hook) (Out, error) {
 	i.out = Out{}
 	i.stack[0] = 0
-	err := i.count()
-	if err == nil {
-		err = i.functions[h].CallWithStack(i.ctx, i.stack[:])
-	}
-	if err = i.finish(h.String(), err); err != nil {
-		return nil, err
+	err := i.run(h.String(), func() error { return i.functions[h].CallWithStack(i.ctx, i.stack[:]) })
+	if err != nil {
+		return Out{}, err
 	}
 	if i.stacks[h].Len() > maxKeptStack {
 		i.find(h)
 	}
-	verdict := h.split(i.stack[0])
-	verdict.Reasons = i.out.Reasons
-	i.out.Verdict = verdict
-	return &i.out, nil
+	reasons := i.out.Reasons
+	i.out.Verdict = h.verdict(i.stack[0])
+	i.out.Reasons = reasons
+	return i.out, nil
 }
 
 // maxDeclared bounds the list of fields, in bytes.
@@ -280,11 +278,8 @@ func (i *Instance) DecidesBy() (*Fields, error) {
 	}
 	i.In = In{}
 	i.stack[0] = 0
-	err := i.count()
-	if err == nil {
-		err = declared.CallWithStack(i.ctx, i.stack[:])
-	}
-	if err = i.finish(exportDecidesBy, err); err != nil {
+	err := i.run(exportDecidesBy, func() error { return declared.CallWithStack(i.ctx, i.stack[:]) })
+	if err != nil {
 		return nil, err
 	}
 	where := i.stack[0]

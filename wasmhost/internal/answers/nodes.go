@@ -1,4 +1,4 @@
-package memory
+package answers
 
 import (
 	"slices"
@@ -49,14 +49,14 @@ type nodes struct {
 	version int64 // another one for each list, and for other numbers
 	list    []fwk.NodeInfo
 	numbers []Node                       // in the order of the list
-	places  map[*framework.NodeInfo]Node // a map of interfaces takes 20 ns more
-	objects []*v1.Node                   // the numbers are of these; with the cache's lock; empty if names alone count
+	byInfo  map[*framework.NodeInfo]Node // a map of interfaces takes 20 ns more
+	objects []*v1.Node                   // the numbers are of these; with the store's lock; empty if names alone count
 }
 
-// renew makes the numbers of another list, or of one in which nodes have changed. The cache
+// renew makes the numbers of another list, or of one in which nodes have changed. The store
 // must be locked.
-func (c *Cache) renew(list []fwk.NodeInfo) {
-	last, fields := c.nodes, c.fields.Node
+func (s *Store) renew(list []fwk.NodeInfo) {
+	last, fields := s.nodes, s.fields.Node
 	onlyName := len(fields) == 1 && fields[0].Kind == abi.Name
 	same := naming.Same(last.list, list)
 	if same && (onlyName || slices.EqualFunc(list, last.objects, func(info fwk.NodeInfo, node *v1.Node) bool { return info.Node() == node })) {
@@ -64,10 +64,10 @@ func (c *Cache) renew(list []fwk.NodeInfo) {
 	}
 	next := &nodes{version: last.version + 1, list: list, numbers: make([]Node, len(list))}
 	var values []byte
-	for place, info := range list {
+	for i, info := range list {
 		node := info.Node()
 		values = appendValues(values[:0], fields, &node.ObjectMeta)
-		next.numbers[place] = c.numbers.of(values)
+		next.numbers[i] = s.numbers.of(values)
 		if !onlyName {
 			next.objects = append(next.objects, node)
 		}
@@ -76,36 +76,36 @@ func (c *Cache) renew(list []fwk.NodeInfo) {
 		last.objects = next.objects
 		return
 	}
-	next.places = make(map[*framework.NodeInfo]Node, len(list))
-	for place, info := range list {
+	next.byInfo = make(map[*framework.NodeInfo]Node, len(list))
+	for i, info := range list {
 		if one, ok := info.(*framework.NodeInfo); ok {
-			next.places[one] = next.numbers[place]
+			next.byInfo[one] = next.numbers[i]
 		}
 	}
-	c.nodes = next
+	s.nodes = next
 }
 
-// Number finds the number of a node. One that is tried out with other pods, as for
+// number finds the number of a node. One that is tried out with other pods, as for
 // preemption, is not in the list.
-func (a *About) Number(info fwk.NodeInfo) Node {
+func (k *Known) number(info fwk.NodeInfo) Node {
 	if one, ok := info.(*framework.NodeInfo); ok {
-		if node, ok := a.nodes.places[one]; ok {
+		if node, ok := k.nodes.byInfo[one]; ok {
 			return node
 		}
 	}
 	var buffer [256]byte
-	return a.numbers.of(appendValues(buffer[:0], a.fields.Node, &info.Node().ObjectMeta))
+	return k.numbers.of(appendValues(buffer[:0], k.fields.Node, &info.Node().ObjectMeta))
 }
 
 // Look is what Filter has answered about a node that may be new. It makes no number for it.
-func (a *About) Look(node *v1.Node) (v abi.Verdict, known bool) {
+func (k *Known) Look(node *v1.Node) (v abi.Verdict, known bool) {
 	var buffer [256]byte
-	values := appendValues(buffer[:0], a.fields.Node, &node.ObjectMeta)
-	a.numbers.mu.Lock()
-	number, ok := a.numbers.ids[string(values)]
-	a.numbers.mu.Unlock()
+	values := appendValues(buffer[:0], k.fields.Node, &node.ObjectMeta)
+	k.numbers.mu.Lock()
+	number, ok := k.numbers.ids[string(values)]
+	k.numbers.mu.Unlock()
 	if !ok {
 		return v, false
 	}
-	return a.Get(abi.Filter, number)
+	return k.verdict(abi.Filter, number)
 }

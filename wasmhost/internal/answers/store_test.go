@@ -1,4 +1,4 @@
-package memory
+package answers
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// newCache is of a guest that decides by a pod's annotation and a node's name. It keeps what the cache reports.
-func newCache() (c *Cache, size *[2]int64) {
+// newStore is of a guest that decides by a pod's annotation and a node's name. It keeps what the store reports.
+func newStore() (c *Store, size *[2]int64) {
 	fields := &abi.Fields{Pod: []abi.Field{{Kind: abi.Annotation, Key: "a"}}, Node: []abi.Field{{Kind: abi.Name}}}
 	size = &[2]int64{}
 	return New(fields, 1<<20, func(entries int, bytes int64) { *size = [2]int64{int64(entries), bytes} }), size
@@ -35,20 +35,20 @@ func listOf(name string) []fwk.NodeInfo {
 }
 
 func TestFieldThatIsMissingIsNotTheEmptyOne(t *testing.T) {
-	c, _ := newCache()
-	empty := c.About(pod(""), nil)
-	if c.About(pod(), nil).kind == empty.kind {
+	c, _ := newStore()
+	empty := c.Known(pod(""), nil)
+	if c.Known(pod(), nil).kind == empty.kind {
 		t.Error("one entry for both")
 	}
-	if c.About(pod(""), nil).kind != empty.kind {
+	if c.Known(pod(""), nil).kind != empty.kind {
 		t.Error("two entries for the same value")
 	}
 }
 
 func TestNumbersOfNodesThatAreGoneAreDropped(t *testing.T) {
-	c, _ := newCache()
+	c, _ := newStore()
 	for i := range 3 * maxGone {
-		c.About(pod("x"), listOf(fmt.Sprint("n", i)))
+		c.Known(pod("x"), listOf(fmt.Sprint("n", i)))
 	}
 	n := c.numbers.len()
 	if n > 2*maxGone {
@@ -56,23 +56,23 @@ func TestNumbersOfNodesThatAreGoneAreDropped(t *testing.T) {
 	}
 }
 
-func TestClosedCacheKeepsNothing(t *testing.T) {
-	c, size := newCache()
+func TestClosedStoreKeepsNothing(t *testing.T) {
+	c, size := newStore()
 	list := listOf("n1")
-	a := c.About(pod("x"), list)
-	a.Put(abi.Filter, a.Number(list[0]), abi.Verdict{})
+	a := c.Known(pod("x"), list)
+	a.Slot(abi.Filter, list[0]).Put(abi.Out{})
 	if size[0] != 1 || size[1] == 0 {
 		t.Errorf("%d entries of %d bytes", size[0], size[1])
 	}
 	c.Close()
-	if c.About(pod("x"), list) != nil {
+	if c.Known(pod("x"), list) != nil {
 		t.Error("it goes on")
 	}
-	a.Put(abi.Filter, a.Number(list[0]), abi.Verdict{}) // by a cycle that has begun before
+	a.Slot(abi.Filter, list[0]).Put(abi.Out{}) // by a cycle that has begun before
 	if *size != [2]int64{} {
 		t.Errorf("%d entries of %d bytes", size[0], size[1])
 	}
-	if (*Cache)(nil).About(pod("x"), list) != nil {
-		t.Error("no cache keeps something")
+	if (*Store)(nil).Known(pod("x"), list) != nil {
+		t.Error("no store keeps something")
 	}
 }

@@ -3,35 +3,19 @@ package wasmhost
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/sets"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/memory"
 )
 
-// askAboutPod is what PreFilter answers, or PreScore, whose step is the last: it is remembered, or
-// the guest is asked.
-func (c *cycle) askAboutPod(hook abi.Hook, in abi.In) (*fwk.PreFilterResult, *fwk.Status) {
-	if c.known != nil {
-		known := c.known.Answer(hook)
-		if known != nil {
-			c.recalled()
-			return known.Result, statusOf(hook, known.Verdict)
-		}
+// keep counts an answer that the guest gave, and keeps one that may be remembered.
+func (p *plugin) keep(q *question, out abi.Out) (kept bool) {
+	p.metrics.asked.Inc()
+	if worthKeeping(q.hook, out.Verdict) {
+		q.slot.Put(out)
+		return true
 	}
-	out, err := c.call(hook, in)
-	a := memory.Answer{Verdict: out.Verdict}
-	if len(out.NodeNames) > 0 {
-		a.Result = &fwk.PreFilterResult{NodeNames: sets.New(out.NodeNames...)}
-	}
-	if err == nil && c.known != nil && c.plugin.guest.Active.Has(hook) {
-		c.plugin.metrics.asked.Inc()
-		if worthKeeping(hook, a.Verdict) {
-			c.known.PutAnswer(hook, &a)
-		}
-	}
-	return a.Result, c.status(hook, a.Verdict, err)
+	return false
 }
 
 // worthKeeping reports whether a verdict may be remembered. An Error may be gone at the
@@ -50,7 +34,7 @@ func worthKeeping(hook abi.Hook, v abi.Verdict) bool {
 // narrow names to the scheduler the nodes that the guest lets the pod run on, if these
 // are known. result is what the guest itself has answered.
 func (c *cycle) narrow(result *fwk.PreFilterResult) (*fwk.PreFilterResult, *fwk.Status) {
-	if c.known == nil || !c.plugin.guest.Active.Has(abi.Filter) || c.known.Len() == 0 {
+	if c.known == nil || !c.plugin.guest.Active.Has(abi.Filter) || c.known.Nodes() == 0 {
 		return result, nil
 	}
 	passing := c.known.Passing()
@@ -83,27 +67,25 @@ const (
 )
 
 // askAhead asks a guest about the nodes of a cycle on which it has given no verdict yet, so that it is
-// known which pass. That is a guess, with an attempt of its own: what fails or lasts too long there
-// ends the asking, and Filter asks again if the scheduler comes to the node.
+// known which pass. That is a guess: an error, or as much time as a call may take, ends the asking and does not fail the
+// attempt, and Filter asks again if the scheduler comes to the node.
 func (c *cycle) askAhead() {
-	ahead := &cycle{history: c.history, attempt: &attempt{
-		plugin: c.plugin, pod: c.pod, measured: c.measured, trace: c.trace, ahead: true,
-	}}
 	began := time.Now()
-	for asked, place := range c.known.Unknown() {
+	looks := c.looks.Load()
+	asked := 0
+	for node, slot := range c.known.Unknown() {
 		asking := time.Since(began)
-		if asked >= leastAhead && asking > askedAhead || asking > mostAhead || ahead.time.exceeds(1) {
+		if asked >= leastAhead && asking > askedAhead || asking > mostAhead || c.looks.Load()-looks >= looksEach {
 			return
 		}
-		node, number := c.known.At(place)
-		out, err := ahead.call(abi.Filter, onNode(node))
-		if err == nil {
-			c.plugin.metrics.asked.Inc()
-		}
-		if err != nil || !worthKeeping(abi.Filter, out.Verdict) {
-			c.known.GiveUp(number)
+		asked++
+		q := &question{hook: abi.Filter, in: onNode(node), slot: slot, after: c.history}
+		s := c.plugin.pool.acquire()
+		out, err := s.call(c, q)
+		c.plugin.pool.release(s)
+		if err != nil || !c.plugin.keep(q, out) {
+			slot.GiveUp()
 			return
 		}
-		c.known.Put(abi.Filter, number, out.Verdict)
 	}
 }

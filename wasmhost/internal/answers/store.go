@@ -1,0 +1,116 @@
+// Package answers holds what a guest has answered that declares the fields it decides by.
+// PreFilter's answers are kept by the values of the pod's fields, those of Filter and Score
+// by these and the values of the node's fields. It calls no guest, and does not know what an
+// answer means.
+//
+// No answer can be stale, as long as the guest is shown nothing else than those fields.
+package answers
+
+import (
+	"sync"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+)
+
+// Store holds the answers of a guest.
+type Store struct {
+	fields *abi.Fields
+	memo   *naming.Memo[*record] // by the values of the pod's fields
+
+	mu      sync.Mutex
+	closed  bool
+	numbers *numbering
+	nodes   *nodes // of the last cycle
+}
+
+// New makes a Store of at most limit bytes. It reports each change of its size, one at a time.
+func New(fields *abi.Fields, limit int64, sized func(entries int, bytes int64)) *Store {
+	s := &Store{fields: fields, memo: naming.NewMemo[*record](limit, sized), nodes: &nodes{}}
+	s.clear()
+	return s
+}
+
+// clear drops all answers. The store must be locked.
+func (s *Store) clear() {
+	s.memo.Clear()
+	s.numbers = &numbering{ids: map[string]Node{}}
+	s.nodes = &nodes{version: s.nodes.version}
+}
+
+// Close drops all answers for good.
+func (s *Store) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	s.clear()
+}
+
+// Known finds what is known about pods like this one on the nodes of its cycle. It is nil
+// where nothing is kept: the store is nil or closed, or the values of the fields are too long.
+func (s *Store) Known(pod *v1.Pod, list []fwk.NodeInfo) *Known {
+	if s == nil {
+		return nil
+	}
+	var buffer [256]byte
+	key := appendValues(buffer[:0], s.fields.Pod, &pod.ObjectMeta)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	if s.numbers.len() > 2*len(s.nodes.list)+maxGone {
+		s.clear()
+	}
+	if len(list) > 0 {
+		s.renew(list)
+	}
+	kind := s.memo.Get(key)
+	again := kind != nil
+	if !again {
+		kind = s.memo.Add(key, &record{numbers: s.numbers, indexes: map[verdictKey]uint16{}}, entryBytes)
+	}
+	if kind == nil {
+		return nil
+	}
+	return &Known{Again: again, kind: kind, record: kind.Value, fields: s.fields, nodes: s.nodes}
+}
+
+// Peek is what is known about pods like this one, without the nodes of a cycle: only [Known.Slot] of a hook about a pod and
+// [Known.Look] may be called of it. It is nil where nothing is known.
+func (s *Store) Peek(pod *v1.Pod) *Known {
+	var buffer [256]byte
+	kind := s.memo.Get(appendValues(buffer[:0], s.fields.Pod, &pod.ObjectMeta))
+	if kind == nil {
+		return nil
+	}
+	return &Known{kind: kind, record: kind.Value, fields: s.fields}
+}
+
+// appendValues appends the values of fields to a key.
+func appendValues(key []byte, fields []abi.Field, of *metav1.ObjectMeta) []byte {
+	for _, field := range fields {
+		value, ok := ValueOf(field, of)
+		key = naming.AppendValue(key, value, ok)
+	}
+	return key
+}
+
+// ValueOf is the value of a field, if it is there.
+func ValueOf(field abi.Field, of *metav1.ObjectMeta) (value string, ok bool) {
+	switch field.Kind {
+	case abi.Namespace:
+		return of.Namespace, true
+	case abi.Name:
+		return of.Name, true
+	case abi.Label:
+		value, ok = of.Labels[field.Key]
+	case abi.Annotation:
+		value, ok = of.Annotations[field.Key]
+	}
+	return value, ok
+}
