@@ -69,7 +69,7 @@ func (k *Known) Slot(hook abi.Hook, info fwk.NodeInfo) Slot {
 	return Slot{k, hook, k.number(info)}
 }
 
-// Get is what was answered. Nobody may change it.
+// Get is what was answered. It is shared, and never changed.
 func (s Slot) Get() (out abi.Out, known bool) {
 	switch {
 	case s.known == nil:
