@@ -127,3 +127,13 @@ func TestEveryProgramIsTried(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyTheSimulatorLinksWhatIfs(t *testing.T) {
+	for program := range programs {
+		links, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "./"+program).Output()
+		testkit.Must(t, err)
+		if strings.Contains(string(links), "/internal/whatif") != (program == "simulator") {
+			t.Errorf("%s links:\n%s", program, links)
+		}
+	}
+}
