@@ -12,13 +12,13 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	extender "wasmkwokwizardry.io/regex-scheduling/extender/command"
+	"wasmkwokwizardry.io/regex-scheduling/internal/guestcommand"
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/kubectl"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	simulator "wasmkwokwizardry.io/regex-scheduling/simulator/command"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
-	guest "wasmkwokwizardry.io/regex-scheduling/wasmhost/command"
 )
 
 // programs are what each main runs.
@@ -26,7 +26,7 @@ var programs = map[string]func(ctx context.Context, args []string) int{
 	"extender": func(ctx context.Context, args []string) int { return extender.Main(ctx, args, os.Stdout, os.Stderr) },
 	"guest": func(ctx context.Context, args []string) int {
 		wasmhost.CompileInChild()
-		return guest.Run(ctx, args, os.Stdout, os.Stderr)
+		return guestcommand.Run(ctx, args, os.Stdout, os.Stderr)
 	},
 	"kubectl-regex": func(ctx context.Context, args []string) int {
 		return kubectl.Run(ctx, args, genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})

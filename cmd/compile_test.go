@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/guestcommand"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	guest "wasmkwokwizardry.io/regex-scheduling/wasmhost/command"
 )
 
 // bomb is a guest of 87 KB for which wazero takes gigabytes: 2,000 globals, which are in registers, and
@@ -82,7 +82,7 @@ func TestGuestThatAChildCompilesAnswersTheSame(t *testing.T) {
 		args := []string{"run", wasm, "--pod", pod, "--nodes", nodes}
 		status, inChild, stderr := try(t, "guest", args...)
 		var here, problems strings.Builder
-		got := guest.Run(context.Background(), args, &here, &problems)
+		got := guestcommand.Run(context.Background(), args, &here, &problems)
 		if got != status || here.String() != inChild || !strings.Contains(inChild, "\nweb-3") {
 			t.Errorf("%s: in a child exit status %d %s%s, in this process %d %s%s", wasm, status, inChild, stderr, got, &here, &problems)
 		}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/guestcommand"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/command"
 )
 
 // asGuest makes the test binary act as bin/guest.
@@ -20,7 +20,7 @@ const asGuest = "TEST_AS_GUEST"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asGuest) != "" {
-		os.Exit(command.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+		os.Exit(guestcommand.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())
 }

@@ -39,7 +39,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/fetch"
+	"wasmkwokwizardry.io/regex-scheduling/fetch"
 )
 
 // DefaultTimeout is the Timeout of [Options].

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"strings"
 
+	"wasmkwokwizardry.io/regex-scheduling/fetch"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/compiler"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/fetch"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/signature"
 )
 

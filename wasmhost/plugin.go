@@ -10,10 +10,10 @@ import (
 	"k8s.io/component-base/metrics"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/fetch"
 	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/fetch"
 )
 
 // plugin is a guest as the framework sees it. mask decides which of its interfaces

@@ -4,11 +4,11 @@ package main
 
 import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
+	"wasmkwokwizardry.io/regex-scheduling/internal/guestcommand"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/command"
 )
 
 func main() {
 	wasmhost.CompileInChild()
-	cli.Main(command.Run)
+	cli.Main(guestcommand.Run)
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/guestcommand"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/command"
 )
 
 // step is a command of a guide, and what the guide says that it prints.
@@ -52,7 +52,7 @@ func TestGuideOnGuestsIsTrue(t *testing.T) {
 		case "cd":
 			t.Chdir(rest)
 		case "guest":
-			failed = command.Run(t.Context(), strings.Fields(rest), &out, &out) != 0
+			failed = guestcommand.Run(t.Context(), strings.Fields(rest), &out, &out) != 0
 		case "simulator":
 			session(t, strings.Fields(rest), func(base string) {
 				testkit.Eventually(t, "the guest places the pod", func(context.Context) error {

@@ -1,6 +1,6 @@
-// Package command is bin/guest. What it says of a guest is what the scheduler does
+// Package guestcommand is bin/guest. What it says of a guest is what the scheduler does
 // with it, since package wasmhost says both.
-package command
+package guestcommand
 
 import (
 	"context"
