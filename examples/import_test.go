@@ -15,6 +15,7 @@ import (
 func TestSchedulerOfTheDocumentIsBuilt(t *testing.T) {
 	readAll(t, "../plugin")
 	readAll(t, "../wasmhost")
+	readAll(t, "../fetch")
 	text, err := os.ReadFile("../docs/import.md")
 	testkit.Must(t, err)
 	page := string(text)
@@ -47,6 +48,15 @@ func TestSchedulerOfTheDocumentIsBuilt(t *testing.T) {
 	said := run(t, dir, "", "! "+last)
 	if !strings.Contains(said, "examples/wat/none.wasm: no such file") {
 		t.Errorf("a guest that is not there: %s", said)
+	}
+}
+
+// A program with guests of its own needs no client for registries.
+func TestHostLinksNothingThatFetches(t *testing.T) {
+	for pkg := range strings.Lines(run(t, "..", "", "go list -deps ./wasmhost")) {
+		if strings.Contains(pkg, "containerregistry") || strings.Contains(pkg, "regex-scheduling/fetch") {
+			t.Errorf("wasmhost needs %s", pkg)
+		}
 	}
 }
 

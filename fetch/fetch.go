@@ -1,12 +1,17 @@
-// Package fetch gets guests: from web servers, registries and files.
+// Package fetch gets guests for package wasmhost: from web servers, registries and files, with the digest and the
+// signature that their args ask for.
 //
-// Its errors quote nothing of what a server or a file has answered: a user who may name
+//	host := wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{}.Fetch})
+//
+// It does not run guests. Its errors quote nothing of what a server or a file has answered: a user who may name
 // a guest, as everybody who reaches a simulator may, is not thereby allowed to read
 // files or other servers.
 package fetch
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -18,20 +23,61 @@ import (
 	"strings"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/fetch/internal/signature"
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
-// Fetcher fetches guests.
+// DefaultTimeout is the Timeout of a [Fetcher].
+const DefaultTimeout = 10 * time.Second
+
+// Fetcher fetches guests. The zero value is ready to use.
 type Fetcher struct {
 	// Transport carries http, https and oci. Nil is http.DefaultTransport.
 	Transport http.RoundTripper
-	// Timeout bounds each fetch from first to last byte.
+	// Timeout bounds the fetch of a guest, from first to last byte, and that of its signature. Zero is DefaultTimeout.
 	Timeout time.Duration
 }
 
-// Fetch reads a guest whole, up to a limit in bytes, and checks that it is a Wasm
+// Fetch is for [wasmhost.Options]. It returns the guest at GuestURL of args, within GuestSizeLimit, and with the digest and
+// the signature that GuestSHA256 and Verify ask for. An error about one of these three is a [wasmhost.ArgsError].
+func (f Fetcher) Fetch(ctx context.Context, args wasmhost.Args) ([]byte, error) {
+	f.Timeout = cmp.Or(f.Timeout, DefaultTimeout)
+	// 1. The bytes.
+	from := parse(args.GuestURL)
+	wasm, err := f.get(ctx, from, cmp.Or(args.GuestSizeLimit.Value(), wasmhost.DefaultGuestSize))
+	if errors.Is(err, errOverLimit) {
+		return nil, &wasmhost.ArgsError{Field: "guestSizeLimit", Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	// 2. Their digest. The error may have it because they are a Wasm module. The digest of anything else that a URL leads to
+	// is a secret.
+	digest := sha256.Sum256(wasm)
+	is := fmt.Sprintf("%x", digest)
+	want := strings.ToLower(args.GuestSHA256)
+	if want != "" && is != want {
+		return nil, &wasmhost.ArgsError{Field: "guestSHA256", Err: fmt.Errorf("its SHA-256 is %s, but guestSHA256 asks for %s", is, want)}
+	}
+	// 3. Their signature.
+	if args.Verify == nil {
+		return wasm, nil
+	}
+	keys, err := signature.ReadKeys(args.Verify.Keys)
+	if err != nil {
+		return nil, &wasmhost.ArgsError{Field: "verify", Err: err}
+	}
+	err = f.signed(ctx, from, digest, func(bundle []byte, digest sum) error { return signature.Verify(bundle, digest, keys) })
+	if err != nil {
+		return nil, &wasmhost.ArgsError{Field: "verify", Err: fmt.Errorf("%w; keys that may sign: %s", err, signature.Names(keys))}
+	}
+	return wasm, nil
+}
+
+// get reads a guest whole, up to a limit in bytes, and checks that it is a Wasm
 // module.
-func (f Fetcher) Fetch(ctx context.Context, from Source, limit int64) (wasm []byte, err error) {
+func (f Fetcher) get(ctx context.Context, from source, limit int64) (wasm []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
 	switch from.scheme {
@@ -92,7 +138,7 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return read(f, info.Size(), limit)
 }
 
-func (f Fetcher) download(ctx context.Context, from Source, limit int64) ([]byte, error) {
+func (f Fetcher) download(ctx context.Context, from source, limit int64) ([]byte, error) {
 	if from.err != nil && strings.Contains(from.rest, "@") { // the cause may quote a part of a password
 		return nil, errors.New("not a valid URL: write special characters of a password as %XX")
 	}
@@ -147,19 +193,19 @@ func read(r io.Reader, size, limit int64) ([]byte, error) {
 // checkSize rejects a guest that has more bytes than the limit.
 func checkSize(size, limit int64) error {
 	if size > limit {
-		return failure{fmt.Sprintf("%s: %d bytes", errTooLarge(limit), size), ErrTooLarge}
+		return failure{fmt.Sprintf("%s: %d bytes", errTooLarge(limit), size), errOverLimit}
 	}
 	return nil
 }
 
-// ErrTooLarge is in the errors of guests that are over the limit.
-var ErrTooLarge = errors.New("over guestSizeLimit")
+// errOverLimit is in the errors of guests that are over the limit.
+var errOverLimit = errors.New("over guestSizeLimit")
 
 func errTooLarge(limit int64) error {
 	if limit%(1<<20) != 0 {
-		return failure{fmt.Sprintf("%v, %d bytes", ErrTooLarge, limit), ErrTooLarge}
+		return failure{fmt.Sprintf("%v, %d bytes", errOverLimit, limit), errOverLimit}
 	}
-	return failure{fmt.Sprintf("%v, %d MiB", ErrTooLarge, limit>>20), ErrTooLarge}
+	return failure{fmt.Sprintf("%v, %d MiB", errOverLimit, limit>>20), errOverLimit}
 }
 
 // failure is an error that quotes no answer. Its cause, if there is one, may do so, and is
@@ -205,32 +251,21 @@ func explain(err error, stage string) error {
 // status is a code in the words of the standard, not in those of the server.
 func status(code int) string { return strings.TrimSpace(fmt.Sprint(code, " ", http.StatusText(code))) }
 
-// maxShown bounds how much of a path or an image is shown, in bytes.
-const maxShown = 1024
-
-// Source is where a guest is.
-type Source struct {
+// source is where a guest is.
+type source struct {
+	text         string
 	scheme, rest string // around the ://
 	url          *url.URL
 	err          error // why url is nil, as it may be for a path or an image
-	shown        string
 }
 
-// Parse reads a guestURL. An error in it is for [Fetcher.Fetch] to return.
-func Parse(guestURL string) Source {
-	s := Source{shown: guestURL}
+// parse reads a guestURL. An error in it is for [Fetcher.get] to return.
+func parse(guestURL string) source {
+	s := source{text: guestURL}
 	s.scheme, s.rest, _ = strings.Cut(guestURL, "://")
 	s.url, s.err = url.Parse(guestURL)
-	switch {
-	case s.scheme == "http" || s.scheme == "https":
-		s.shown = printable.URL(guestURL)
-	case s.scheme == "file" || isImage(s.rest) || !strings.Contains(guestURL, "@"): // which may look like no URL
-		s.shown = printable.Line(guestURL, maxShown)
-	default: // it may have a password
-		s.shown = printable.Line(strings.TrimSuffix(s.scheme, guestURL)+"://…", maxShown)
-	}
 	return s
 }
 
-// String is the URL without the secrets that it may carry.
-func (s Source) String() string { return s.shown }
+// String is the URL without the secrets that it may have.
+func (s source) String() string { return printable.GuestURL(s.text) }

@@ -58,7 +58,7 @@ func TestGuestsThatCannotBeFetched(t *testing.T) {
 			if strings.Contains(tt.want, "not fetched within 200ms") {
 				f.Timeout = 200 * time.Millisecond
 			}
-			_, err := f.Fetch(t.Context(), Parse(serve(t, tt.handler)), 1<<20)
+			_, err := f.get(t.Context(), parse(serve(t, tt.handler)), 1<<20)
 			if message(err) != tt.want {
 				t.Errorf("got\n%v\nwant\n%s", err, tt.want)
 			}
@@ -92,7 +92,7 @@ func TestFetchSaysNothingOfAFile(t *testing.T) {
 	for _, content := range []string{"", "s", secret, "\x00as", "\x00" + secret} {
 		file := filepath.Join(t.TempDir(), "guest.wasm")
 		testkit.Must(t, os.WriteFile(file, []byte(content), 0o600))
-		_, err := Fetcher{Timeout: time.Minute}.Fetch(t.Context(), Parse("file://"+file), 1<<20)
+		_, err := Fetcher{Timeout: time.Minute}.get(t.Context(), parse("file://"+file), 1<<20)
 		want := "not a Wasm module"
 		if message(err) != want {
 			t.Errorf("%q: got %v, want %s", content, err, want)
@@ -102,36 +102,10 @@ func TestFetchSaysNothingOfAFile(t *testing.T) {
 
 func TestServerThatIsNotThere(t *testing.T) {
 	const address = "127.0.0.1:1" // a port that was free a moment ago may be another program's by now
-	_, err := Fetcher{Timeout: time.Minute}.Fetch(t.Context(), Parse("http://me:secret@"+address), 1<<20)
+	_, err := Fetcher{Timeout: time.Minute}.get(t.Context(), parse("http://me:secret@"+address), 1<<20)
 	want := "dial tcp " + address + ": connect: connection refused"
 	if message(err) != want {
 		t.Errorf("got %v, want %s", err, want)
-	}
-}
-
-func TestURLIsShownWithoutSecrets(t *testing.T) {
-	for guestURL, want := range map[string]string{
-		"https://example.com/guest.wasm":                      "https://example.com/guest.wasm",
-		"https://me:secret@example.com/guest.wasm":            "https://xxxxx@example.com/guest.wasm",
-		"https://example.com/guest.wasm?token=secret&a=b":     "https://example.com/guest.wasm?xxxxx",
-		"https://example.com/guest.wasm#secret":               "https://example.com/guest.wasm#xxxxx",
-		"https://me:secret@example.com:a/g.wasm?token=secret": "https://…",
-		"file://a folder/what?.wasm":                          "file://a folder/what?.wasm",
-		"oci://ghcr.io/example/regex:v2":                      "oci://ghcr.io/example/regex:v2",
-		"oci://ghcr.io/example/regex@" + digest:               "oci://ghcr.io/example/regex@" + digest,
-		"oci://ghcr.io/Example/regex:v2":                      "oci://ghcr.io/Example/regex:v2",
-		"oci://me:secret@ghcr.io/example/regex:v2":            "oci://…",
-		"oci://me:sec/ret@ghcr.io/example/regex:v2":           "oci://…",
-		"HTTPS://me:secret@example.com/guest.wasm":            "HTTPS://…",
-		"ftp://me:secret@example.com/guest.wasm":              "ftp://…",
-		"me:secret@example.com/guest.wasm":                    "://…",
-		"https://me:sec/ret@example.com/guest.wasm":           "https://…",
-		"file://me@folder/guest.wasm":                         "file://xxxxx@folder/guest.wasm",
-	} {
-		got := Parse(guestURL).String()
-		if got != want {
-			t.Errorf("%s is shown as %s, want %s", guestURL, got, want)
-		}
 	}
 }
 
@@ -142,7 +116,7 @@ func TestEncryptedFetchStaysEncrypted(t *testing.T) {
 	server := httptest.NewTLSServer(http.RedirectHandler(plain, http.StatusFound))
 	defer server.Close()
 	f := Fetcher{Transport: server.Client().Transport, Timeout: time.Minute}
-	_, err := f.Fetch(t.Context(), Parse(server.URL), 1<<20)
+	_, err := f.get(t.Context(), parse(server.URL), 1<<20)
 	want := "redirected from https to http"
 	if message(err) != want {
 		t.Errorf("got %v, want %s", err, want)
@@ -164,7 +138,7 @@ func TestFileThatDoesNotEndIsGivenUp(t *testing.T) {
 		t.Skipf("no file that blocks its reader: %v", err)
 	}
 	f.Close()
-	_, err = Fetcher{Timeout: 50 * time.Millisecond}.Fetch(t.Context(), Parse("file://"+endless), 1<<30)
+	_, err = Fetcher{Timeout: 50 * time.Millisecond}.get(t.Context(), parse("file://"+endless), 1<<30)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}

@@ -54,11 +54,6 @@ func (f Fetcher) pull(ctx context.Context, image string, limit int64) ([]byte, e
 	return wasm, explainPull(err, stageLayer)
 }
 
-func isImage(image string) bool {
-	_, err := name.ParseReference(image, name.StrictValidation)
-	return err == nil
-}
-
 // client asks a registry about an image. It is for one goroutine at a time.
 type client struct {
 	image   name.Reference

@@ -103,7 +103,7 @@ func TestGuestFromARegistry(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := Fetcher{Timeout: time.Minute}
-			wasm, err := f.Fetch(t.Context(), Parse("oci://"+r.host+"/"+image), 1<<20)
+			wasm, err := f.get(t.Context(), parse("oci://"+r.host+"/"+image), 1<<20)
 			if err != nil || string(wasm) != program {
 				t.Errorf("got %q, %v", wasm, err)
 			}
@@ -137,7 +137,7 @@ func TestImagesThatCannotBeUsed(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := Fetcher{Timeout: time.Minute}
-			_, err := f.Fetch(t.Context(), Parse(tt.url), 1<<20)
+			_, err := f.get(t.Context(), parse(tt.url), 1<<20)
 			if message(err) != tt.want {
 				t.Errorf("got\n%v\nwant\n%s", err, tt.want)
 			}
@@ -210,7 +210,7 @@ func TestFetchSaysNothingOfARegistrysAnswer(t *testing.T) {
 			if strings.Contains(tt.want, "not fetched within 1s") {
 				f.Timeout = time.Second
 			}
-			_, err := f.Fetch(t.Context(), Parse(url), 1<<20)
+			_, err := f.get(t.Context(), parse(url), 1<<20)
 			if message(err) != tt.want {
 				t.Errorf("got\n%v\nwant\n%s", err, tt.want)
 			}
@@ -285,7 +285,7 @@ func TestRegistryThatWantsALogin(t *testing.T) {
 			} {
 				logInWith(t, login.config)
 				f := Fetcher{Timeout: time.Minute}
-				_, err := f.Fetch(t.Context(), Parse("oci://"+r.host+"/guest:v1"), 1<<20)
+				_, err := f.get(t.Context(), parse("oci://"+r.host+"/guest:v1"), 1<<20)
 				if !strings.HasPrefix(message(err), login.want) || (err == nil) != (login.want == "") {
 					t.Errorf("with %s: got %v, want %q", login.config, err, login.want)
 				}
@@ -307,7 +307,7 @@ func TestRegistryOnAnotherMachineIsAskedEncrypted(t *testing.T) {
 	for _, host := range []string{"registry.example.com", "10.0.0.1:5000"} {
 		var schemes []string
 		f := Fetcher{Transport: refusing{&schemes}, Timeout: time.Minute}
-		if _, err := f.Fetch(t.Context(), Parse("oci://"+host+"/guest:v1"), 1<<20); err == nil {
+		if _, err := f.get(t.Context(), parse("oci://"+host+"/guest:v1"), 1<<20); err == nil {
 			t.Errorf("%s: no error", host)
 		}
 		got := strings.Join(schemes, " ")

@@ -28,11 +28,11 @@ const noType = "application/vnd.oci.empty.v1+json"
 // suffix is of the file with the signature, beside that of the guest.
 const suffix = ".sigstore.json"
 
-// Signed looks for a signature of a guest with this SHA-256, until verify returns nil for a bundle
+// signed looks for a signature of a guest with this SHA-256, until verify returns nil for a bundle
 // and the digest that it must sign. Beside a file it is one, of the guest's bytes; in a registry
 // they are of the manifest, which has the guest's digest. Where none is right, the error is the one of
 // the first.
-func (f Fetcher) Signed(ctx context.Context, from Source, guest Digest, verify Verify) error {
+func (f Fetcher) signed(ctx context.Context, from source, guest sum, verify verifier) error {
 	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
 	if from.scheme == "oci" {
@@ -46,7 +46,7 @@ func (f Fetcher) Signed(ctx context.Context, from Source, guest Digest, verify V
 	} else {
 		bundle, err = f.download(ctx, signature, maxBundle)
 	}
-	if errors.Is(err, ErrTooLarge) {
+	if errors.Is(err, errOverLimit) {
 		err = errBundle
 	}
 	if err != nil {
@@ -55,30 +55,30 @@ func (f Fetcher) Signed(ctx context.Context, from Source, guest Digest, verify V
 	return verify(bundle, guest)
 }
 
-// Digest is a SHA-256.
-type Digest = [sha256.Size]byte
+// sum is a SHA-256.
+type sum = [sha256.Size]byte
 
-// Verify returns nil for a bundle with a signature of the digest.
-type Verify func(bundle []byte, digest Digest) error
+// verifier returns nil for a bundle with a signature of the digest.
+type verifier func(bundle []byte, digest sum) error
 
 var errBundle = failure{text: fmt.Sprintf("a signature has more than %d bytes", maxBundle)}
 
 // with is the source with a longer path.
-func (s Source) with(suffix string) Source {
+func (s source) with(suffix string) source {
 	if s.scheme == "file" || s.url == nil {
-		return Parse(s.scheme + "://" + s.rest + suffix)
+		return parse(s.scheme + "://" + s.rest + suffix)
 	}
 	longer := *s.url
 	longer.Path += suffix
 	if longer.RawPath != "" {
 		longer.RawPath += suffix
 	}
-	return Parse(longer.String())
+	return parse(longer.String())
 }
 
 // signedInRegistry reads the signatures of an image by OCI's referrers. The name may lead to another
 // image than when the guest was fetched: then its layer is another one, too.
-func (f Fetcher) signedInRegistry(ctx context.Context, image string, guest Digest, verify Verify) error {
+func (f Fetcher) signedInRegistry(ctx context.Context, image string, guest sum, verify verifier) error {
 	c, err := f.client(ctx, image, maxRequests+2*maxReferrers)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (f Fetcher) signedInRegistry(ctx context.Context, image string, guest Diges
 	if err != nil || len(digest) != sha256.Size {
 		return errors.New("the digest of the image is no SHA-256")
 	}
-	return c.signed(ctx, manifest, func(bundle []byte) error { return verify(bundle, Digest(digest)) })
+	return c.signed(ctx, manifest, func(bundle []byte) error { return verify(bundle, sum(digest)) })
 }
 
 // stageSignatures is the stage of all that is read to find a signature in a registry.

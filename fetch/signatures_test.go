@@ -50,10 +50,10 @@ func (r images) attachTyped(t *testing.T, image, listed, artifactType string, la
 var ofProgram = sha256.Sum256([]byte(program))
 
 // readBundles are the bundles that are read until one is the last, and the digest that they must sign.
-func readBundles(t *testing.T, url, last string) (bundles []string, digest Digest, err error) {
+func readBundles(t *testing.T, url, last string) (bundles []string, digest sum, err error) {
 	t.Helper()
 	f := Fetcher{Timeout: time.Minute}
-	err = f.Signed(t.Context(), Parse(url), ofProgram, func(bundle []byte, of Digest) error {
+	err = f.signed(t.Context(), parse(url), ofProgram, func(bundle []byte, of sum) error {
 		bundles, digest = append(bundles, string(bundle)), of
 		if string(bundle) == last {
 			return nil
@@ -142,7 +142,7 @@ func TestSignaturesAreSoughtForALimitedTime(t *testing.T) {
 	f := Fetcher{Timeout: time.Second}
 	server := httptest.NewServer(at("/blobs/", silence)(r.registry))
 	defer server.Close()
-	err := f.Signed(t.Context(), Parse("oci://"+strings.TrimPrefix(server.URL, "http://")+"/guest:v1"), ofProgram, nil)
+	err := f.signed(t.Context(), parse("oci://"+strings.TrimPrefix(server.URL, "http://")+"/guest:v1"), ofProgram, nil)
 	want := "no signature was found in time: context deadline exceeded"
 	if message(err) != want {
 		t.Errorf("got %v, want %s", err, want)

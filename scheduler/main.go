@@ -16,7 +16,9 @@ import (
 
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 
+	"wasmkwokwizardry.io/regex-scheduling/fetch"
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
@@ -28,8 +30,11 @@ import (
 // It does not return. Call it first: this program compiles guests in children of its own.
 func Main(options ...app.Option) {
 	wasmhost.CompileInChild()
-	os.Exit(run(wasmhost.New(wasmhost.Options{}), os.Args[1:], os.Stdout, os.Stderr, options...))
+	os.Exit(run(wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{}.Fetch}), os.Args[1:], os.Stdout, os.Stderr, options...))
 }
+
+// maxError is how much of an error is printed, in bytes.
+const maxError = 1024
 
 // run is the whole command. It returns the exit code.
 func run(host *wasmhost.Host, args []string, stdout, stderr io.Writer, options ...app.Option) int {
@@ -38,7 +43,7 @@ func run(host *wasmhost.Host, args []string, stdout, stderr io.Writer, options .
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	if err := basecli.RunNoErrOutput(cmd); err != nil {
-		fmt.Fprintln(stderr, "kube-scheduler:", wasmhost.OneLine(err.Error()))
+		fmt.Fprintln(stderr, "kube-scheduler:", printable.Line(err.Error(), maxError))
 		if errors.As(err, new(cli.UsageError)) {
 			return cli.StatusUsage
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/fetch"
 	simulator "wasmkwokwizardry.io/regex-scheduling/simulator/command"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
@@ -80,7 +81,7 @@ func TestEveryBadConfigStopsTheStartWithOneLine(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			wantRefusal(t, wasmhost.New(wasmhost.Options{}), file, badConfigs[filepath.Base(file)])
+			wantRefusal(t, wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{}.Fetch}), file, badConfigs[filepath.Base(file)])
 		})
 	}
 }

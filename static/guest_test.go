@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/tetratelabs/wazero/experimental"
@@ -52,12 +50,11 @@ func read(tb testing.TB, file string) []byte {
 // start starts a guest from its bytes. The error is what the host says.
 func start(tb testing.TB, binary []byte, config string, nodes *snapshot.Handle) (*guest, error) {
 	tb.Helper()
-	file := filepath.Join(tb.TempDir(), "guest.wasm")
-	testkit.Must(tb, os.WriteFile(file, binary, 0o600))
-	memory, host := &memory{}, wasmhost.New(wasmhost.Options{})
+	memory := &memory{}
+	host := wasmhost.New(wasmhost.Options{Fetch: func(context.Context, wasmhost.Args) ([]byte, error) { return binary, nil }})
 	tb.Cleanup(func() { _ = host.Close() })
 	// One instance, whose memory it is that is looked at.
-	args, err := json.Marshal(wasmhost.Args{GuestURL: "file://" + file, GuestConfig: config, Instances: 1})
+	args, err := json.Marshal(wasmhost.Args{GuestURL: "file://guest.wasm", GuestConfig: config, Instances: 1})
 	testkit.Must(tb, err)
 	ctx := experimental.WithMemoryAllocator(tb.Context(), memory)
 	plugin, err := host.PluginFactory("WasmRegexScheduling")(ctx, &runtime.Unknown{Raw: args}, nodes)

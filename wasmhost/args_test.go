@@ -59,6 +59,7 @@ func TestDecodeArgsNamesTheFieldThatIsWrong(t *testing.T) {
 		withFields(`"logSeverity":-1`):                          `args: logSeverity is -1, but goes from 0 (info) to 3 (fatal)`,
 		withFields(`"guestSHA256":"0123"`):                      `args: guestSHA256 is "0123"` + digits,
 		withFields(`"guestSHA256":"sha256:` + digest[7:] + `"`): `args: guestSHA256 is "sha256:` + digest[7:] + `"` + digits,
+		withFields(`"verify":{}`):                               `args: verify is without keys, but must have at least one, or be omitted`,
 		withFields(`"guestSizeLimit":"2Gi"`):                    `args: guestSizeLimit is 2Gi, but goes up to 1Gi`,
 		withFields(`"memoryLimit":"65535"`):                     `args: memoryLimit is 65535, but goes from 64Ki to 4Gi`,
 		withFields(`"memoryLimit":"5Gi"`):                       `args: memoryLimit is 5Gi, but goes from 64Ki to 4Gi`,

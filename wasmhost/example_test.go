@@ -12,13 +12,14 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/fetch"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 // A guest is asked as any other plugin of the framework is.
 func ExampleNew() {
 	ctx := context.Background()
-	host := wasmhost.New(wasmhost.Options{})
+	host := wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{}.Fetch})
 	defer host.Close()
 	args := &runtime.Unknown{Raw: []byte(`{"guestURL": "file://../static/regex_v2.wasm"}`)}
 	plugin, err := host.PluginFactory("WasmRegexScheduling")(ctx, args, nil)
@@ -45,7 +46,7 @@ func ExampleNew() {
 
 // Start tells before there is a scheduler whether a guest can be used.
 func ExampleHost_Start() {
-	host := wasmhost.New(wasmhost.Options{Timeout: time.Minute})
+	host := wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{Timeout: time.Minute}.Fetch})
 	defer host.Close()
 	for _, guest := range []string{"regex_v2.wasm", "sources.txt"} {
 		started, err := host.Start(context.Background(), "Wasm", wasmhost.Args{GuestURL: "file://../static/" + guest})

@@ -1,25 +1,11 @@
 package wasmhost
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"net/http"
-	"net/http/httptest"
-	"strings"
+	"context"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
-
-// serve answers with what a test wants.
-func serve(t *testing.T, handler http.HandlerFunc) (guestURL string) {
-	t.Helper()
-	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
-	return server.URL + "/guest.wasm"
-}
-
-func says(text string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) }
-}
 
 // builtForJS imports what a Go program does with GOOS=js: the function gojs debug.
 const builtForJS = "\x00asm\x01\x00\x00\x00" + "\x01\x05\x01\x60\x01\x7f\x00" + "\x02\x0e\x01\x04gojs\x05debug\x00\x00"
@@ -30,36 +16,34 @@ const declaresNothing = "\x00asm\x01\x00\x00\x00" + "\x01\x09\x02\x60\x00\x01\x7
 
 func TestStartThatFailsNamesPluginURLAndCause(t *testing.T) {
 	for _, tt := range []struct {
-		handler http.HandlerFunc
-		want    string
+		wasm, want string
 	}{
-		{http.NotFound, "the server answered 404 Not Found"},
-		{says("\x00asm\x01\x00"), "wasm: guest is refused: the file is cut off: it has 6 bytes, and a module has 8 at least"},
-		{says("\x00asm\x02\x00\x00\x00"), "wasm: guest is refused: it is no WebAssembly module of version 1"},
+		{"\x00asm\x01\x00", "wasm: guest is refused: the file is cut off: it has 6 bytes, and a module has 8 at least"},
+		{"\x00asm\x02\x00\x00\x00", "wasm: guest is refused: it is no WebAssembly module of version 1"},
 		{
-			says("\x00asm\x0d\x00\x01\x00"),
+			"\x00asm\x0d\x00\x01\x00",
 			"wasm: guest is refused: it is a component of the component model, and not a module: build it for WASI preview 1 (wasip1)",
 		},
-		{says(declaresNothing), "wasm: decides_by: no field is declared: with the kit, call decidesby.Set in init"},
-		{says(builtForJS), "wasm: guest is built for JavaScript (GOOS=js): build it with GOOS=wasip1 and -buildmode=c-shared"},
+		{declaresNothing, "wasm: decides_by: no field is declared: with the kit, call decidesby.Set in init"},
+		{builtForJS, "wasm: guest is built for JavaScript (GOOS=js): build it with GOOS=wasip1 and -buildmode=c-shared"},
 	} {
-		guestURL := serve(t, tt.handler)
-		err := startError(t, Args{GuestURL: strings.Replace(guestURL, "://", "://me:secret@", 1)})
-		want := "plugin Wasm: guest " + strings.Replace(guestURL, "://", "://xxxxx@", 1) + ": " + tt.want
+		h := New(Options{Fetch: func(context.Context, Args) ([]byte, error) { return []byte(tt.wasm), nil }})
+		_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "https://me:secret@example.com/guest.wasm"})
+		testkit.Must(t, h.Close())
+		want := "plugin Wasm: guest https://xxxxx@example.com/guest.wasm: " + tt.want
 		if message(err) != want {
 			t.Errorf("got\n%v\nwant\n%s", err, want)
 		}
 	}
 }
 
-func TestDigestOfAGuest(t *testing.T) {
-	sum := sha256.Sum256(readGuest(t, "empty_filter"))
-	is, other := hex.EncodeToString(sum[:]), strings.Repeat("00", 32)
-	for digest, want := range map[string]string{"": "", is: "", strings.ToUpper(is): "", other: "its SHA-256 is " + is + ", but guestSHA256 asks for " + other} {
-		err := startError(t, Args{GuestURL: fileURLOf("empty_filter"), GuestSHA256: digest})
-		if !strings.HasSuffix(message(err), want) || (err == nil) != (want == "") {
-			t.Errorf("%q: got %v, want %s", digest, err, want)
-		}
+func TestHostSaysThatItCannotGetGuests(t *testing.T) {
+	h := New(Options{})
+	defer h.Close()
+	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("empty_filter")})
+	want := "plugin Wasm: guest " + fileURLOf("empty_filter") + ": the host cannot get guests: set Fetch of wasmhost.Options, as package fetch has it"
+	if message(err) != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 

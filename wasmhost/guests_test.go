@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +18,11 @@ import (
 )
 
 const guests = "../testdata/guests/"
+
+// fromFiles has a Host read guests from files.
+var fromFiles = Options{Fetch: func(_ context.Context, args Args) ([]byte, error) {
+	return os.ReadFile(strings.TrimPrefix(args.GuestURL, "file://"))
+}}
 
 // readGuest returns the bytes of a guest of testdata.
 func readGuest(t *testing.T, name string) []byte {
@@ -45,7 +51,7 @@ func openCounted(t *testing.T, guest string, args Args) fwk.Plugin {
 // and a busy machine may take longer for a call than the default.
 func openWith(t *testing.T, guest string, args Args, handle fwk.Handle) fwk.Plugin {
 	t.Helper()
-	h := New(Options{})
+	h := New(fromFiles)
 	t.Cleanup(func() { h.Close() })
 	args.CallTimeout.Duration = cmp.Or(args.CallTimeout.Duration, time.Minute)
 	args.GuestURL = "file://" + guests + guest + ".wasm"
@@ -57,7 +63,7 @@ func openWith(t *testing.T, guest string, args Args, handle fwk.Handle) fwk.Plug
 // startError starts a guest with args, ends it, and returns the error of the start.
 func startError(t *testing.T, args Args) error {
 	t.Helper()
-	h := New(Options{})
+	h := New(fromFiles)
 	_, err := h.Start(t.Context(), "Wasm", args)
 	testkit.Must(t, h.Close())
 	return err

@@ -1,14 +1,14 @@
 // Package wasmhost puts Wasm guests into kube-scheduler: guests that are made for
 // sigs.k8s.io/kube-scheduler-wasm-extension, whose host it takes the place of.
 //
-//	host := wasmhost.New(wasmhost.Options{})
+//	host := wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{}.Fetch})
 //	app.NewSchedulerCommand(app.WithPlugin(name, host.PluginFactory(name)))
 //
 // [Host.PluginFactory] makes what the scheduler's registry needs. [Host.Start] starts a
 // guest before there is a scheduler, to find out whether it can be used. [Args] are
 // what a configuration says of a guest.
 //
-// A guest is fetched with a timeout, a size limit and any transport, and its args are
+// The host does not fetch guests: package fetch does, or what else [Options.Fetch] is. Args are
 // decoded strictly. An error is one line that names plugin, URL and cause.
 //
 // A guest runs in parallel on as many instances as there are processors, if nothing
@@ -29,31 +29,36 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"sync"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
-	"wasmkwokwizardry.io/regex-scheduling/fetch"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/compiler"
 )
 
-// DefaultTimeout is the Timeout of [Options].
-const DefaultTimeout = 10 * time.Second
+// CompileInChild has every [Host] of this process compile guests in child processes, where the
+// compiler has 768 MiB of memory and two minutes. A guest that takes more is an error of its start;
+// without CompileInChild it can take all memory that there is.
+//
+// Call it first in main. The child is this program, run again, and there the call compiles a guest
+// and does not return. Where no child can be started, or it cannot write to [os.TempDir], guests
+// are compiled in this process, and a warning is logged. Only Linux limits the memory of a child.
+func CompileInChild() { compiler.InChild() }
 
-// Options say how a [Host] gets guests. The zero value is ready to use.
+// Options say how a [Host] gets guests.
 type Options struct {
-	// Transport carries http and https. Nil is http.DefaultTransport.
-	Transport http.RoundTripper
-	// Timeout bounds each fetch from first to last byte. Zero is DefaultTimeout.
-	Timeout time.Duration
+	// Fetch returns the module of the guest that args name, until ctx ends. It is required; package fetch has one. All of GuestURL,
+	// GuestSizeLimit, GuestSHA256 and Verify is for Fetch to heed: the host only checks that they have values that exist.
+	// Its errors are shown, on one line: they should not quote what a user may not see. One about a field should be an [ArgsError].
+	Fetch func(ctx context.Context, args Args) ([]byte, error)
 }
 
-// Host fetches guests and makes plugins of them. It fetches and compiles a guest for each plugin
+// Host makes plugins of guests. It gets and compiles a guest for each plugin
 // and profile. Use a new Host for each start of a scheduler. [CompileInChild] says where guests
 // are compiled.
 type Host struct {
@@ -91,7 +96,7 @@ func (h *Host) PluginFactory(name string) frameworkruntime.PluginFactory {
 // Started is a guest that waits to become a plugin.
 type Started struct{ p *plugin }
 
-// Start fetches a guest and starts it. It is for those who want to know whether a
+// Start gets a guest and starts it. It is for those who want to know whether a
 // guest can be used before there is a scheduler. It ends, with an error, when the context does or
 // the Host is closed.
 //
@@ -100,13 +105,13 @@ func (h *Host) Start(ctx context.Context, name string, args Args) (*Started, err
 	if err := args.validate(); err != nil {
 		return nil, fmt.Errorf("plugin %s: %w", name, lineError{err})
 	}
-	from := fetch.Parse(args.GuestURL)
-	p, err := h.newPlugin(ctx, name, from, args)
+	url := printable.GuestURL(args.GuestURL)
+	p, err := h.newPlugin(ctx, name, url, args)
 	if err != nil && h.ctx.Err() != nil {
 		err = errHostClosed
 	}
 	if err != nil {
-		return nil, fmt.Errorf("plugin %s: guest %s: %w", name, from, lineError{err})
+		return nil, fmt.Errorf("plugin %s: guest %s: %w", name, url, lineError{err})
 	}
 	return &Started{p}, nil
 }
@@ -166,16 +171,6 @@ func (s *Started) Describe() (d Description) {
 	return d
 }
 
-// Fetch returns the bytes of a guest as [Host.Start] gets them, and does not start it.
-func (h *Host) Fetch(ctx context.Context, args Args) ([]byte, error) {
-	from := fetch.Parse(args.GuestURL)
-	wasm, err := h.fetch(ctx, from, args)
-	if err != nil {
-		return nil, fmt.Errorf("guest %s: %w", from, lineError{err})
-	}
-	return wasm, nil
-}
-
 // Close stops all guests that the Host has started, and starts that are under way. It interrupts
 // calls, and waits for them to end. Its error names a guest that goes on, as one can that has no CallTimeout.
 func (h *Host) Close() error {
@@ -197,3 +192,13 @@ func (h *Host) forget(p *plugin) {
 	defer h.mu.Unlock()
 	delete(h.plugins, p)
 }
+
+// maxLine is how much of an error a person gets to see, in bytes.
+const maxLine = 1024
+
+// lineError shows an error on one line, whatever a guest has written into it, and
+// keeps its cause.
+type lineError struct{ cause error }
+
+func (e lineError) Error() string { return printable.Line(e.cause.Error(), maxLine) }
+func (e lineError) Unwrap() error { return e.cause }

@@ -81,25 +81,23 @@ func TestArgsThatWereNotParsedAreValidatedAtTheStart(t *testing.T) {
 	}
 }
 
-// hanging is the URL of a server that does not answer. asked has an element when it is asked.
-func hanging(t *testing.T) (guestURL string, asked <-chan struct{}) {
-	requests := make(chan struct{}, 10)
-	return serve(t, func(_ http.ResponseWriter, r *http.Request) {
-		requests <- struct{}{}
-		<-r.Context().Done()
-	}), requests
-}
-
-// A server that does not answer holds up neither other guests nor Close.
+// A fetch that does not end holds up neither other guests nor Close.
 func TestHostThatFetchesHoldsUpNoOtherGuest(t *testing.T) {
-	guestURL, asked := hanging(t)
-	h := New(Options{Timeout: time.Hour})
+	asked := make(chan struct{}, 1)
+	h := New(Options{Fetch: func(ctx context.Context, args Args) ([]byte, error) {
+		if args.GuestURL != "https://hanging" {
+			return fromFiles.Fetch(ctx, args)
+		}
+		asked <- struct{}{}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}})
 	ended := make(chan error, 1)
 	go func() {
-		_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: guestURL})
+		_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "https://hanging"})
 		ended <- err
 	}()
-	testkit.EventuallyReceives(t, "the server is asked", asked)
+	testkit.EventuallyReceives(t, "the guest is fetched", asked)
 	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless")}); err != nil {
 		t.Error(err)
 	}
@@ -143,7 +141,7 @@ func runs(p *plugin, call bool) bool {
 
 func TestStartEndsWithItsContextOrItsHost(t *testing.T) {
 	for config, hook := range map[string]string{"s": "_start", "d": "decides_by", "e": "enqueue"} {
-		h := New(Options{})
+		h := New(fromFiles)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := starting(ctx, t, h, config)
 		cancel()
@@ -183,7 +181,7 @@ func TestPluginThatIsClosedWaitsForTheStartOfAnInstance(t *testing.T) {
 
 func TestStartedGuestCanBeClosed(t *testing.T) {
 	instances.Reset()
-	h := New(Options{})
+	h := New(fromFiles)
 	started, err := h.Start(t.Context(), t.Name(), Args{GuestURL: fileURLOf("permit")})
 	testkit.Must(t, err)
 	testkit.Must(t, started.Close())

@@ -10,7 +10,6 @@ import (
 	"k8s.io/component-base/metrics"
 	fwk "k8s.io/kube-scheduler/framework"
 
-	"wasmkwokwizardry.io/regex-scheduling/fetch"
 	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
@@ -53,19 +52,29 @@ var errNoField = errors.New("wasm: decides_by: no field is declared: with the ki
 
 var errClosed = errors.New("the guest is closed")
 
-func (h *Host) newPlugin(ctx context.Context, name string, from fetch.Source, args Args) (*plugin, error) {
+func (h *Host) newPlugin(ctx context.Context, name, url string, args Args) (*plugin, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(h.ctx, cancel)()
-	guest, err := h.load(ctx, from, args)
+	if h.options.Fetch == nil {
+		return nil, errors.New("the host cannot get guests: set Fetch of wasmhost.Options, as package fetch has it")
+	}
+	wasm, err := h.options.Fetch(ctx, args)
 	if err != nil {
 		return nil, err
 	}
 	timeout := args.callTimeout()
+	guest, err := abi.Compile(ctx, wasm, abi.Options{MemoryLimit: args.memoryLimit(), Interruptible: timeout > 0})
+	if errors.Is(err, abi.ErrMemoryLimit) {
+		err = &ArgsError{"memoryLimit", err}
+	}
+	if err != nil {
+		return nil, err
+	}
 	lasting, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	p := &plugin{
-		name: name, url: from.String(), args: args, host: h, guest: guest, notRemembered: whyForgotten(guest),
-		ctx: lasting, stop: stop, key: naming.Key(name), log: &guestLog{plugin: name, url: from.String()},
+		name: name, url: url, args: args, host: h, guest: guest, notRemembered: whyForgotten(guest),
+		ctx: lasting, stop: stop, key: naming.Key(name), log: &guestLog{plugin: name, url: url},
 	}
 	p.close = sync.OnceValue(p.closeOnce)
 	p.sharing, p.whySharing = sharingOf(guest, args)

@@ -15,7 +15,7 @@ import (
 // half of the nodes match.
 func openStatic(tb testing.TB, file string, args Args) (pl fwk.FilterPlugin, p *v1.Pod, nodes []fwk.NodeInfo) {
 	tb.Helper()
-	h := New(Options{})
+	h := New(fromFiles)
 	tb.Cleanup(func() { h.Close() })
 	args.GuestURL = "file://../static/" + file
 	opened, err := h.open(tb.Context(), "Wasm", args, nil)

@@ -17,6 +17,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/compat/scenario"
+	"wasmkwokwizardry.io/regex-scheduling/fetch"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
@@ -30,7 +31,7 @@ func startOurs(t *testing.T) scenario.Start {
 			return nil, err
 		}
 		handle := newHandle(s, notes)
-		plugin, err := wasmhost.New(wasmhost.Options{}).PluginFactory("wasm")(scenario.Quiet(t.Context()),
+		plugin, err := wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{}.Fetch}).PluginFactory("wasm")(scenario.Quiet(t.Context()),
 			&runtime.Unknown{Raw: raw, ContentType: runtime.ContentTypeJSON}, handle)
 		if err != nil {
 			return nil, err

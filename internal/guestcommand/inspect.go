@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"wasmkwokwizardry.io/regex-scheduling/fetch"
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
@@ -32,7 +33,7 @@ func newInspect() *cobra.Command {
 }
 
 func inspect(ctx context.Context, out io.Writer, args wasmhost.Args) (err error) {
-	host := wasmhost.New(wasmhost.Options{})
+	host := wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{}.Fetch})
 	defer func() { err = errors.Join(err, host.Close()) }()
 	began := time.Now()
 	started, err := host.Start(ctx, pluginName, args)

@@ -115,6 +115,24 @@ func URL(text string) string {
 	return u.String()
 }
 
+// GuestURL shows where a guest is: a URL as [URL] does, a file or an image as it is. Of anything else with an "@", which may be
+// that of a password, it shows what is before "://".
+func GuestURL(text string) string {
+	scheme, _, _ := strings.Cut(text, "://")
+	switch {
+	case scheme == "http" || scheme == "https":
+		return URL(text)
+	case scheme == "file" || !strings.Contains(text, "@") || imageByDigest.MatchString(text):
+		return Line(text, maxGuestURL)
+	}
+	return Line(strings.TrimSuffix(scheme, text)+"://…", maxGuestURL)
+}
+
+var imageByDigest = regexp.MustCompile(`^oci://[^@]+/[^@]+@sha256:[0-9a-f]{64}$`)
+
+// maxGuestURL bounds how much of a path or an image is shown, in bytes.
+const maxGuestURL = 1024
+
 func isLine(text string) bool {
 	for i, r := range text {
 		if !unicode.IsPrint(r) || r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)) {

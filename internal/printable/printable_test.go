@@ -54,6 +54,33 @@ func TestURLHidesSecrets(t *testing.T) {
 	}
 }
 
+func TestGuestURLHidesSecrets(t *testing.T) {
+	const digest = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+	for guestURL, want := range map[string]string{
+		"https://example.com/guest.wasm":                      "https://example.com/guest.wasm",
+		"https://me:secret@example.com/guest.wasm":            "https://xxxxx@example.com/guest.wasm",
+		"https://example.com/guest.wasm?token=secret&a=b":     "https://example.com/guest.wasm?xxxxx",
+		"https://example.com/guest.wasm#secret":               "https://example.com/guest.wasm#xxxxx",
+		"https://me:secret@example.com:a/g.wasm?token=secret": "https://…",
+		"file://a folder/what?.wasm":                          "file://a folder/what?.wasm",
+		"oci://ghcr.io/example/regex:v2":                      "oci://ghcr.io/example/regex:v2",
+		"oci://ghcr.io/example/regex@" + digest:               "oci://ghcr.io/example/regex@" + digest,
+		"oci://ghcr.io/Example/regex:v2":                      "oci://ghcr.io/Example/regex:v2",
+		"oci://me:secret@ghcr.io/example/regex:v2":            "oci://…",
+		"oci://me:sec/ret@ghcr.io/example/regex:v2":           "oci://…",
+		"HTTPS://me:secret@example.com/guest.wasm":            "HTTPS://…",
+		"ftp://me:secret@example.com/guest.wasm":              "ftp://…",
+		"me:secret@example.com/guest.wasm":                    "://…",
+		"https://me:sec/ret@example.com/guest.wasm":           "https://…",
+		"file://me@folder/guest.wasm":                         "file://xxxxx@folder/guest.wasm",
+	} {
+		got := GuestURL(guestURL)
+		if got != want {
+			t.Errorf("%s is shown as %s, want %s", guestURL, got, want)
+		}
+	}
+}
+
 func TestWriterKeepsLines(t *testing.T) {
 	var out bytes.Buffer
 	n, err := Writer(&out).Write([]byte("I1 pod=<\n\ta\x1b[2J\u009b\n>"))

@@ -11,6 +11,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 
+	"wasmkwokwizardry.io/regex-scheduling/fetch"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
@@ -26,7 +27,7 @@ func read(t *testing.T, file string) *Configuration {
 
 // Two profiles call different guests First, and each gets its own.
 func TestProfileGetsTheGuestThatWasStartedForIt(t *testing.T) {
-	p := &Plugins{Host: wasmhost.New(wasmhost.Options{})}
+	p := &Plugins{Host: wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{}.Fetch})}
 	defer p.Host.Close()
 	testkit.Must(t, p.Start(t.Context(), read(t, "good/many_guests.yaml")))
 	made := func(profile string) (fwk.Plugin, error) {

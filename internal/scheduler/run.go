@@ -24,6 +24,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/profile"
 	"k8s.io/utils/clock"
 
+	"wasmkwokwizardry.io/regex-scheduling/fetch"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
@@ -94,7 +95,7 @@ func Run(ctx context.Context, o Options) (err error) {
 
 // startPlugins starts the guests of the configuration, and returns it with all defaults.
 func (o Options) startPlugins(ctx context.Context) (*Plugins, *config.KubeSchedulerConfiguration, error) {
-	plugins := &Plugins{Host: wasmhost.New(wasmhost.Options{Transport: o.Transport}), CompiledIn: o.Plugins}
+	plugins := &Plugins{Host: wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{Transport: o.Transport}.Fetch}), CompiledIn: o.Plugins}
 	c := o.Config.forUs()
 	var effective *config.KubeSchedulerConfiguration
 	err := plugins.Start(ctx, c)

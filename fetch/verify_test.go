@@ -1,4 +1,4 @@
-package wasmhost
+package fetch
 
 import (
 	"crypto/ecdsa"
@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/pem"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 // newSigner makes a key. It returns the file of its public half, and what cosign sign-blob --bundle writes, as far as it is read.
@@ -42,7 +44,7 @@ func write(t *testing.T, file, text string) {
 func TestGuestWithoutASignatureOfAKeyIsRefused(t *testing.T) {
 	ours, sign := newSigner(t, "ours.pub")
 	other, signOther := newSigner(t, "other.pub")
-	wasm, guest := readGuest(t, "empty_filter"), filepath.Join(t.TempDir(), "guest.wasm")
+	wasm, guest := []byte(program), filepath.Join(t.TempDir(), "guest.wasm")
 	write(t, guest, string(wasm))
 	for name, tt := range map[string]struct {
 		bundle string
@@ -56,17 +58,29 @@ func TestGuestWithoutASignatureOfAKeyIsRefused(t *testing.T) {
 		"another guest":         {sign(append(wasm, 0)), []string{ours}, "its signature is of other bytes, or by another key"},
 		"no bundle":             {"secret", []string{ours}, "its signature is not a bundle, as cosign writes it"},
 		"a key that is not one": {sign(wasm), []string{guest}, "the key " + guest + ": not a public key in PEM"},
-		"no keys":               {sign(wasm), nil, "verify is without keys"},
+		"no keys":               {sign(wasm), nil, "its signature is of other bytes, or by another key"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_ = os.Remove(guest + ".sigstore.json")
 			if tt.bundle != "" {
 				write(t, guest+".sigstore.json", tt.bundle)
 			}
-			err := startError(t, Args{GuestURL: "file://" + guest, Verify: &Verify{Keys: tt.keys}})
+			_, err := Fetcher{}.Fetch(t.Context(), wasmhost.Args{GuestURL: "file://" + guest, Verify: &wasmhost.Verify{Keys: tt.keys}})
 			if (err == nil) != (tt.want == "") || !strings.Contains(message(err), tt.want) || strings.Contains(message(err), "secret") {
 				t.Errorf("got %v, want …%s…", err, tt.want)
 			}
 		})
+	}
+}
+
+func TestDigestOfAGuest(t *testing.T) {
+	guest := filepath.Join(t.TempDir(), "guest.wasm")
+	write(t, guest, program)
+	is, other := hex.EncodeToString(ofProgram[:]), strings.Repeat("00", 32)
+	for digest, want := range map[string]string{"": "", is: "", strings.ToUpper(is): "", other: "its SHA-256 is " + is + ", but guestSHA256 asks for " + other} {
+		wasm, err := Fetcher{}.Fetch(t.Context(), wasmhost.Args{GuestURL: "file://" + guest, GuestSHA256: digest})
+		if message(err) != want || (err == nil) != (string(wasm) == program) {
+			t.Errorf("%q: got %q, %v, want %s", digest, wasm, err, want)
+		}
 	}
 }
