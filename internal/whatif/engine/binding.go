@@ -33,7 +33,7 @@ func (e *Engine) expectBinding(of framework.Framework, pod *v1.Pod) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	b := &binding{pod: pod, of: of, began: make(chan context.Context, 1), released: make(chan struct{})}
-	e.bindings[pod.UID], e.begun = b, append(e.begun, b)
+	e.bindings[pod.UID], e.unreleased = b, append(e.unreleased, b)
 }
 
 // dropBinding forgets a binding cycle that has not begun.
@@ -46,7 +46,7 @@ func (e *Engine) dropBinding(pod types.UID) {
 		select {
 		case <-b.released:
 		default:
-			e.begun = slices.DeleteFunc(e.begun, func(other *binding) bool { return other == b })
+			e.unreleased = slices.DeleteFunc(e.unreleased, func(other *binding) bool { return other == b })
 		}
 	}
 }
@@ -70,7 +70,7 @@ func (e *Engine) hold(ctx context.Context, pod *v1.Pod) {
 // their pods got nodes. One can let another go on.
 func (e *Engine) finishBindings() {
 	for {
-		at := slices.IndexFunc(e.begun, func(b *binding) bool { return permitted(b) })
+		at := slices.IndexFunc(e.unreleased, func(b *binding) bool { return permitted(b) })
 		if at < 0 {
 			return
 		}
@@ -85,8 +85,8 @@ func permitted(b *binding) bool {
 }
 
 func (e *Engine) finish(at int) {
-	b := e.begun[at]
-	e.begun = slices.Delete(e.begun, at, at+1)
+	b := e.unreleased[at]
+	e.unreleased = slices.Delete(e.unreleased, at, at+1)
 	close(b.released)
 	<-(<-b.began).Done()
 	e.mu.Lock()
@@ -96,10 +96,10 @@ func (e *Engine) finish(at int) {
 
 // timeOut ends the wait of the first pod that Permit plugins have wait, as the time would.
 func (e *Engine) timeOut() bool {
-	if len(e.begun) == 0 {
+	if len(e.unreleased) == 0 {
 		return false
 	}
-	b := e.begun[0]
+	b := e.unreleased[0]
 	waiting := b.of.GetWaitingPod(b.pod.UID)
 	if waiting != nil {
 		plugins := waiting.GetPendingPlugins()

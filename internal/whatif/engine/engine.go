@@ -81,22 +81,22 @@ type Engine struct {
 	close  func()
 	basis  report.Basis
 
-	mu         sync.Mutex // guards what a binding cycle writes
-	outcomes   map[types.NamespacedName]*Outcome
-	evicted    map[types.NamespacedName]preemption
-	progress   int                 // how many pods were bound or preempted
-	freed      int                 // how many pods gave their place on a node back before they were bound
-	unanswered map[string]error    // extenders that did not answer
-	ignored    sets.Set[string]    // pods whose regex no plugin reads
-	absent     sets.Set[string]    // DaemonSets that have pods, and are not in the file
-	tries      map[types.UID]tries // since the last progress
-	bindings   map[types.UID]*binding
-	begun      []*binding           // not released yet, since another attempt goes on or Permit plugins have them wait
-	volumes    map[types.UID]func() // how to take volumes from pods that are not bound yet
-	alike      alike
-	unfit      *framework.FitError // of the current attempt, or nil
-	sure       int                 // so many pods are in the active queue, at least
-	taints     taints
+	mu          sync.Mutex // guards what a binding cycle writes
+	outcomes    map[types.NamespacedName]*Outcome
+	evicted     map[types.NamespacedName]preemption
+	progress    int                 // how many pods were bound or preempted
+	freed       int                 // how many pods gave their place on a node back before they were bound
+	unanswered  map[string]error    // extenders that did not answer
+	ignored     sets.Set[string]    // pods whose regex no plugin reads
+	absent      sets.Set[string]    // DaemonSets that have pods, and are not in the file
+	tries       map[types.UID]tries // since the last progress
+	bindings    map[types.UID]*binding
+	unreleased  []*binding           // not released yet, since another attempt goes on or Permit plugins have them wait
+	volumes     map[types.UID]func() // how to take volumes from pods that are not bound yet
+	verdicts    knownVerdicts
+	unfit       *framework.FitError // of the current attempt, or nil
+	knownQueued int                 // at least this many pods are in the active queue
+	taints      taints
 }
 
 type tries struct{ since, n int }
@@ -206,8 +206,8 @@ func (e *Engine) wrap(o Options) {
 	}
 	sched.SchedulePod = e.schedulePod(sched.SchedulePod)
 	if o.Recorder == nil { // which gets each attempt
-		e.alike = newAlike(sched)
-		sched.SchedulePod = e.scheduleAlike(sched.SchedulePod)
+		e.verdicts = newKnownVerdicts(sched)
+		sched.SchedulePod = e.scheduleByVerdict(sched.SchedulePod)
 	}
 	sched.SchedulePod = e.noteIgnored(sched.SchedulePod)
 	sched.FailureHandler = e.failureHandler(sched.FailureHandler)
@@ -229,10 +229,10 @@ func (e *Engine) listen() error {
 			pod := o.(*v1.Pod)
 			e.taints.see(pod)
 			if podutil.IsPodTerminal(pod) { // which is gone for the scheduler
-				e.sure = 0
+				e.knownQueued = 0
 			}
 		},
-		DeleteFunc: func(any) { e.sure = 0 },
+		DeleteFunc: func(any) { e.knownQueued = 0 },
 	})
 	_, wrong := e.Informers.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(node any) {
@@ -297,8 +297,8 @@ func (e *Engine) schedule(ctx context.Context) (err error) {
 		if err := e.Err(); err != nil {
 			return err
 		}
-		if e.sure > 0 {
-			e.sure--
+		if e.knownQueued > 0 {
+			e.knownQueued--
 			e.attempt(ctx)
 		}
 	}
@@ -311,20 +311,20 @@ func (e *Engine) attempt(ctx context.Context) {
 	e.finishBindings()
 }
 
-// circles is how many attempts without any progress show that nothing more comes of a pod.
-const circles = 3
+// mostRetries is how many attempts without progress show that a pod stays pending.
+const mostRetries = 3
 
-// queued is true if a pod is in the active queue that was not tried in vain.
+// queued reports whether a pod in the active queue is worth an attempt.
 func (e *Engine) queued() bool {
-	if e.sure > 0 {
+	if e.knownQueued > 0 {
 		return true
 	}
 	pods := e.Scheduler.SchedulingQueue.PodsInActiveQ()
 	for _, pod := range pods {
-		if !e.circles(pod) {
-			e.sure = len(pods)
+		if !e.retriesWithoutProgress(pod) {
+			e.knownQueued = len(pods)
 			if e.groups != nil {
-				e.sure = 1 // with it, others of its group may be taken
+				e.knownQueued = 1 // with it, others of its group may be taken
 			}
 			return true
 		}
@@ -332,9 +332,10 @@ func (e *Engine) queued() bool {
 	return false
 }
 
-func (e *Engine) circles(pod *v1.Pod) bool {
+// retriesWithoutProgress reports whether further attempts for a pod would change nothing.
+func (e *Engine) retriesWithoutProgress(pod *v1.Pod) bool {
 	t := e.tries[pod.UID]
-	return t.since == e.progress && t.n >= circles
+	return t.since == e.progress && t.n >= mostRetries
 }
 
 // tried counts an attempt for a pod.
@@ -350,7 +351,7 @@ func (e *Engine) tried(pod *v1.Pod) {
 // later goes on to the time when something happens, if it does.
 func (e *Engine) later() bool {
 	queue := e.Scheduler.SchedulingQueue
-	if e.activate(queue.PodsInBackoffQ(), func(pod *v1.Pod) bool { return !e.circles(pod) }) {
+	if e.activate(queue.PodsInBackoffQ(), func(pod *v1.Pod) bool { return !e.retriesWithoutProgress(pod) }) {
 		return true
 	}
 	if e.timeOut() {

@@ -142,20 +142,20 @@ func (p *profile) RunFilterPluginsWithNominatedPods(ctx context.Context, state f
 
 // RunPostFilterPlugins preempts by budgets that are counted.
 func (p *profile) RunPostFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, nodes fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
-	known := p.engine.alike.same
+	known := p.engine.verdicts.found
 	if known != nil {
 		return nil, known.postFilter
 	}
 	if p.engine.Spare {
 		status := fwk.NewStatus(fwk.Unschedulable)
-		p.engine.alike.keep(p.engine.unfit, nil, status)
+		p.engine.verdicts.keep(p.engine.unfit, nil, status)
 		return nil, status
 	}
 	if _, err := p.engine.controllers.drain(ctx, p.engine.controllers.budgets); err != nil {
 		return nil, fwk.AsStatus(err)
 	}
 	result, status := p.Framework.RunPostFilterPlugins(ctx, state, pod, nodes)
-	p.engine.alike.keep(p.engine.unfit, result, status)
+	p.engine.verdicts.keep(p.engine.unfit, result, status)
 	return result, status
 }
 

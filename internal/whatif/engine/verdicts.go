@@ -21,17 +21,17 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// alike remembers why pods were unschedulable: a pod that differs from one of them only in its
+// knownVerdicts remembers why pods were unschedulable: a pod that differs from one of them only in its
 // name is unschedulable, too, as long as nothing was bound, preempted or freed. Then thousands of pending
 // replicas cost little. It is only for plugins that are known not to read a pod's name: Kubernetes'
 // own, and this project's. Signatures, by which kube-scheduler finds equal pods, do not help: with
 // default constraints of PodTopologySpread, no pod has one.
-type alike struct {
+type knownVerdicts struct {
 	profiles map[string]bool // those with no other plugins, and no extenders
 	progress int
 	why      map[string]*verdict
-	asked    string   // what the current pod is but for its name, or empty
-	same     *verdict // what is known of it, or nil
+	pod      string   // what the current pod is but for its name, or empty
+	found    *verdict // what is known of it, or nil
 }
 
 type verdict struct {
@@ -39,16 +39,16 @@ type verdict struct {
 	postFilter *fwk.Status
 }
 
-// look returns what is known of a pod like this one, or nil.
-func (a *alike) look(of framework.Framework, pod *v1.Pod, progress int) *verdict {
-	a.asked, a.same = "", nil
-	if a.progress != progress || a.why == nil {
-		a.progress, a.why = progress, map[string]*verdict{}
+// find returns what is known of a pod like this one, or nil.
+func (v *knownVerdicts) find(of framework.Framework, pod *v1.Pod, progress int) *verdict {
+	v.pod, v.found = "", nil
+	if v.progress != progress || v.why == nil {
+		v.progress, v.why = progress, map[string]*verdict{}
 	}
-	if !a.profiles[of.ProfileName()] || pod.Status.NominatedNodeName != "" || len(pod.Spec.ResourceClaims) > 0 || minor.PodGroupOf(pod) != "" {
+	if !v.profiles[of.ProfileName()] || pod.Status.NominatedNodeName != "" || len(pod.Spec.ResourceClaims) > 0 || minor.PodGroupOf(pod) != "" {
 		return nil
 	}
-	own := func(v v1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil }
+	own := func(volume v1.Volume) bool { return volume.PersistentVolumeClaim != nil || volume.Ephemeral != nil }
 	if slices.ContainsFunc(pod.Spec.Volumes, own) {
 		return nil
 	}
@@ -56,14 +56,14 @@ func (a *alike) look(of framework.Framework, pod *v1.Pod, progress int) *verdict
 	if err != nil {
 		return nil
 	}
-	a.asked = string(text)
-	a.same = a.why[a.asked]
-	return a.same
+	v.pod = string(text)
+	v.found = v.why[v.pod]
+	return v.found
 }
 
-// newAlike looks which profiles have no plugins that it does not know.
-func newAlike(sched *scheduler.Scheduler) alike {
-	return alike{profiles: profilesOf(sched, inTree.Union(sets.New(plugin.Name)))}
+// newKnownVerdicts finds which profiles have no plugins that it does not know.
+func newKnownVerdicts(sched *scheduler.Scheduler) knownVerdicts {
+	return knownVerdicts{profiles: profilesOf(sched, inTree.Union(sets.New(plugin.Name)))}
 }
 
 // profilesOf says of each profile whether only plugins of some names decide on nodes, and no extender.
@@ -107,17 +107,17 @@ func (e *Engine) noteIgnored(next hooks.SchedulePod) hooks.SchedulePod {
 func (e *Engine) Ignored() []string { return sets.List(e.ignored) }
 
 // keep remembers what PostFilter said of a pod that is unschedulable, unless it made room.
-func (a *alike) keep(err *framework.FitError, result *fwk.PostFilterResult, status *fwk.Status) {
-	if a.asked != "" && err != nil && status.IsRejected() && (result == nil || result.NominatingInfo == nil || result.NominatedNodeName == "") {
-		a.why[a.asked] = &verdict{err, status}
+func (v *knownVerdicts) keep(err *framework.FitError, result *fwk.PostFilterResult, status *fwk.Status) {
+	if v.pod != "" && err != nil && status.IsRejected() && (result == nil || result.NominatingInfo == nil || result.NominatedNodeName == "") {
+		v.why[v.pod] = &verdict{err, status}
 	}
 }
 
-// scheduleAlike answers for a pod like one before it.
-func (e *Engine) scheduleAlike(next hooks.SchedulePod) hooks.SchedulePod {
+// scheduleByVerdict answers for a pod like one before it.
+func (e *Engine) scheduleByVerdict(next hooks.SchedulePod) hooks.SchedulePod {
 	return func(ctx context.Context, of framework.Framework, state fwk.CycleState, pod *hooks.Queued) (scheduler.ScheduleResult, error) {
 		is := hooks.PodOf(pod)
-		known := e.alike.look(of, is, e.progress+e.freed)
+		known := e.verdicts.find(of, is, e.progress+e.freed)
 		if known != nil {
 			return scheduler.ScheduleResult{}, &framework.FitError{Pod: is, NumAllNodes: known.err.NumAllNodes, Diagnosis: known.err.Diagnosis}
 		}
