@@ -142,7 +142,7 @@ func (c *cycle) mayCall() error {
 		return *err
 	}
 	if c.looks.Load() >= cycleWithin*looksEach && !c.binding.Load() {
-		return fmt.Errorf("wasm: all calls of one scheduling cycle took longer than ten times callTimeout, %s", c.plugin.args.callTimeout())
+		return fmt.Errorf("wasm: all calls of one scheduling cycle took longer than ten times %w, %s", abi.ErrTimeout, c.plugin.args.callTimeout())
 	}
 	return nil
 }

@@ -22,6 +22,8 @@
 // for each combination of their values. A call that traps, or that lasts longer than
 // [Args.CallTimeout], costs its pod an Error. The host drops the instance, and the
 // next call gets another.
+//
+// The API has types of Kubernetes' scheduler and changes with its minors, so this module stays v0.
 package wasmhost
 
 import (
@@ -29,7 +31,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -38,6 +39,7 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/compiler"
 )
 
@@ -72,6 +74,7 @@ type Host struct {
 
 // New makes a Host.
 func New(options Options) *Host {
+	registerMetrics()
 	ctx, end := context.WithCancel(context.Background())
 	return &Host{options: options, ctx: ctx, end: end, plugins: map[*plugin]struct{}{}}
 }
@@ -119,7 +122,17 @@ func (h *Host) Start(ctx context.Context, name string, args Args) (*Started, err
 // Close stops the guest, as [Host.Close] stops all, and the plugin that was made of it.
 func (s *Started) Close() error { return s.p.Close() }
 
-var errHostClosed = errors.New("the host is closed")
+// Causes of the errors of [Host.Start], and of statuses of plugins (AsError), for [errors.Is].
+var (
+	// ErrClosed is of a Host, or a guest, that is closed.
+	ErrClosed = errors.New("closed")
+	// ErrTimeout is of what takes longer than [Args.CallTimeout] lets it: a call, a start, all calls of a scheduling cycle.
+	ErrTimeout = abi.ErrTimeout
+	// ErrTrap is of a guest that trapped or exited by itself.
+	ErrTrap = abi.ErrTrap
+)
+
+var errHostClosed = fmt.Errorf("the host is %w", ErrClosed)
 
 // Plugin makes the guest a plugin of a scheduler. Call it once. The plugin is an
 // io.Closer too.
@@ -143,26 +156,25 @@ type Description struct {
 	SHA256           [sha256.Size]byte // of the module
 	Exports, Imports []string          // functions; imported ones by module
 
-	DecidesBy     []string // fields; none where the guest does not say
-	NotRemembered string   // why its answers are not; empty where they are
-	Instances     int      // at most
+	DecidesBy     *Fields // nil where the guest does not say
+	NotRemembered string  // why its answers are not; empty where they are
+	Instances     int     // at most
 	WhyInstances  string
 	Memory        int64 // of one instance after its start, in bytes
 }
+
+// Fields are the fields that a guest decides by, of the pod and of the node. A field has a Kind ("namespace", "name", "labels" or
+// "annotations") and, of the last two, a Key; String is how guests write it.
+type Fields = abi.Fields
 
 // Describe tells what there is to know about the guest before it is asked.
 func (s *Started) Describe() (d Description) {
 	p := s.p
 	d = Description{
 		URL: p.url, Size: p.guest.Size, SHA256: p.guest.SHA256,
-		NotRemembered: p.notRemembered, Instances: p.sharing.instances(), WhyInstances: p.whySharing,
+		DecidesBy: p.decidesBy, NotRemembered: p.notRemembered, Instances: p.sharing.instances(), WhyInstances: p.whySharing,
 	}
 	d.Exports, d.Imports = p.guest.Functions()
-	if p.decidesBy != nil {
-		for _, field := range slices.Concat(p.decidesBy.Pod, p.decidesBy.Node) {
-			d.DecidesBy = append(d.DecidesBy, field.String())
-		}
-	}
 	slot := p.pool.acquire()
 	defer p.pool.release(slot)
 	if slot.instance != nil || slot.start(p.ctx) == nil {

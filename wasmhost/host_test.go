@@ -102,10 +102,10 @@ func TestHostThatFetchesHoldsUpNoOtherGuest(t *testing.T) {
 		t.Error(err)
 	}
 	testkit.Must(t, errors.Join(h.Close(), h.Close()))
-	if err := testkit.EventuallyReceives(t, "the start ends", ended); !errors.Is(err, errHostClosed) {
+	if err := testkit.EventuallyReceives(t, "the start ends", ended); !errors.Is(err, ErrClosed) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless")}); !errors.Is(err, errHostClosed) {
+	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless")}); !errors.Is(err, ErrClosed) {
 		t.Errorf("after the end: %v", err)
 	}
 }
@@ -152,7 +152,7 @@ func TestStartEndsWithItsContextOrItsHost(t *testing.T) {
 		ended = starting(t.Context(), t, h, config)
 		testkit.Must(t, h.Close())
 		err = testkit.EventuallyReceives(t, "the start ends", ended)
-		if !errors.Is(err, errHostClosed) {
+		if !errors.Is(err, ErrClosed) {
 			t.Errorf("%s, its host: %v", hook, err)
 		}
 	}

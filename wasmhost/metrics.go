@@ -1,6 +1,7 @@
 package wasmhost
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"k8s.io/component-base/metrics"
@@ -8,15 +9,15 @@ import (
 )
 
 // The metrics stand at /metrics of the scheduler, with scheduler_ before their
-// names.
+// names, once there is a Host.
 var (
-	callSeconds = registered(metrics.NewHistogramVec(&metrics.HistogramOpts{
+	callSeconds = metrics.NewHistogramVec(&metrics.HistogramOpts{
 		Subsystem:      "scheduler",
 		Name:           "wasm_call_duration_seconds",
 		Help:           "Time that calls of a Wasm guest took, by the hook that was called and the code that it answered, of the cycles whose plugins the scheduler measures. It does not include the wait for an instance. Remembered answers are no calls.",
 		Buckets:        metrics.ExponentialBuckets(250e-9, 4, 12),
 		StabilityLevel: metrics.ALPHA,
-	}, []string{"plugin", "hook", "code"}))
+	}, []string{"plugin", "hook", "code"})
 	instances       = newGauge("wasm_guest_instances", "Number of instances of a Wasm guest.")
 	guestMemory     = newGauge("wasm_guest_memory_bytes", "Memory of all instances of a Wasm guest.")
 	traps           = newCounter("wasm_guest_traps_total", "Number of calls of a Wasm guest that trapped, each of which cost it an instance.")
@@ -26,21 +27,20 @@ var (
 	rememberedBytes = newGauge("wasm_remembered_bytes", "Memory that remembered answers of a Wasm guest take.")
 )
 
+var registerMetrics = sync.OnceFunc(func() {
+	legacyregistry.MustRegister(callSeconds, instances, guestMemory, traps, skipped, answersTotal, rememberedPods, rememberedBytes)
+})
+
 func newGauge(name, help string) *metrics.GaugeVec {
-	return registered(metrics.NewGaugeVec(&metrics.GaugeOpts{
+	return metrics.NewGaugeVec(&metrics.GaugeOpts{
 		Subsystem: "scheduler", Name: name, Help: help, StabilityLevel: metrics.ALPHA,
-	}, []string{"plugin"}))
+	}, []string{"plugin"})
 }
 
 func newCounter(name, help string, labels ...string) *metrics.CounterVec {
-	return registered(metrics.NewCounterVec(&metrics.CounterOpts{
+	return metrics.NewCounterVec(&metrics.CounterOpts{
 		Subsystem: "scheduler", Name: name, Help: help, StabilityLevel: metrics.ALPHA,
-	}, append([]string{"plugin"}, labels...)))
-}
-
-func registered[M metrics.Registerable](metric M) M {
-	legacyregistry.MustRegister(metric)
-	return metric
+	}, append([]string{"plugin"}, labels...))
 }
 
 // answerMetrics are the series of one plugin's answers.

@@ -50,7 +50,7 @@ type plugin struct {
 // errNoField is of a guest whose one answer would be remembered for all pods and nodes.
 var errNoField = errors.New("wasm: decides_by: no field is declared: with the kit, call decidesby.Set in init")
 
-var errClosed = errors.New("the guest is closed")
+var errClosed = fmt.Errorf("the guest is %w", ErrClosed)
 
 func (h *Host) newPlugin(ctx context.Context, name, url string, args Args) (*plugin, error) {
 	ctx, cancel := context.WithCancel(ctx)

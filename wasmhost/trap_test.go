@@ -1,6 +1,7 @@
 package wasmhost
 
 import (
+	"errors"
 	"io"
 	"slices"
 	"sync"
@@ -61,6 +62,30 @@ func TestClosedGuestAnswersWithAnError(t *testing.T) {
 	got := schedule(t.Context(), pl, pod("p"), "a")[0]
 	if got.AsError() != errClosed {
 		t.Errorf("got %v", got)
+	}
+}
+
+// An importer that calls plugins itself learns by errors.Is what was wrong.
+func TestErrorsOfAGuestCanBeToldApart(t *testing.T) {
+	causes := []error{ErrClosed, ErrTimeout, ErrTrap}
+	closed := open(t, "trap_filter")
+	testkit.Must(t, closed.(io.Closer).Close())
+	h := New(fromFiles)
+	testkit.Must(t, h.Close())
+	_, hostClosed := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("trap_filter")})
+	for _, tt := range []struct{ err, want error }{
+		{schedule(t.Context(), closed, pod("p"), "a")[0].AsError(), ErrClosed},
+		{hostClosed, ErrClosed},
+		{schedule(t.Context(), openWith(t, "endless", Args{CallTimeout: soon}, nil), pod("p"), "endless")[0].AsError(), ErrTimeout},
+		{startError(t, Args{GuestURL: fileURLOf("endless_hook"), GuestConfig: "e", CallTimeout: soon}), ErrTimeout},
+		{schedule(t.Context(), open(t, "trap_filter"), pod("p"), "trap")[0].AsError(), ErrTrap},
+		{startError(t, Args{GuestURL: fileURLOf("start_exit")}), ErrTrap},
+	} {
+		for _, cause := range causes {
+			if errors.Is(tt.err, cause) != (cause == tt.want) {
+				t.Errorf("%v: is it %q? %v", tt.err, cause, errors.Is(tt.err, cause))
+			}
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -42,6 +43,13 @@ func inspect(ctx context.Context, out io.Writer, args wasmhost.Args) (err error)
 	}
 	took := time.Since(began)
 	d := started.Describe()
+	decidesBy := []string{"it does not say"}
+	if d.DecidesBy != nil {
+		decidesBy = nil
+		for _, field := range slices.Concat(d.DecidesBy.Pod, d.DecidesBy.Node) {
+			decidesBy = append(decidesBy, field.String())
+		}
+	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, line := range [][2]string{
 		{"guest", d.URL},
@@ -49,7 +57,7 @@ func inspect(ctx context.Context, out io.Writer, args wasmhost.Args) (err error)
 		{"sha256", fmt.Sprintf("%x", d.SHA256)},
 		{"exports", strings.Join(d.Exports, ", ")},
 		{"imports", strings.Join(d.Imports, ", ")},
-		{"decides by", cmp.Or(strings.Join(d.DecidesBy, ", "), "it does not say")},
+		{"decides by", strings.Join(decidesBy, ", ")},
 		{"remembered", cmp.Or(d.NotRemembered, "yes, and pods that are alike are batched")},
 		{"instances", fmt.Sprintf("%d: %s", d.Instances, d.WhyInstances)},
 		{"start", took.Round(time.Millisecond).String()},

@@ -1,6 +1,7 @@
 package abi
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -85,7 +86,7 @@ func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
 	defer context.AfterFunc(ctx, func() { i.Interrupt(context.Cause(ctx)) })()
 	if s.CallTimeout > 0 {
 		defer time.AfterFunc(startsWithin*s.CallTimeout, func() {
-			i.Interrupt(fmt.Errorf("the start took longer than ten times callTimeout, %s", s.CallTimeout))
+			i.Interrupt(fmt.Errorf("the start took longer than ten times %w, %s", ErrTimeout, s.CallTimeout))
 		}).Stop()
 	}
 	if err := i.start(g); err != nil {
@@ -184,7 +185,7 @@ func (i *Instance) run(export string, call func() error) error {
 		err = why
 	}
 	if err != nil {
-		return i.trap(export, explainExit(err))
+		return i.trap(export, explainExit(err), cmp.Or(why, ErrTrap))
 	}
 	i.printed.kept = nil
 	return nil
@@ -211,7 +212,7 @@ func (i *Instance) Watch(timeout time.Duration) (lasts bool) {
 		i.watched = i.calls
 		i.watchedSince = time.Now()
 	case time.Since(i.watchedSince) >= timeout:
-		i.interrupt(fmt.Errorf("the call took longer than callTimeout, %s", timeout))
+		i.interrupt(fmt.Errorf("the call took longer than %w, %s", ErrTimeout, timeout))
 	}
 	return true
 }

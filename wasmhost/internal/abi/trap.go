@@ -20,12 +20,21 @@ type Trap struct {
 	Hook string
 	// ExitCode is the exit code of a guest that has ended by itself.
 	ExitCode uint32
-	text     string
+	// Cause is ErrTrap, or why the instance was interrupted.
+	Cause error
+	text  string
 }
 
 // Error says on one line what happened, what the guest has printed, and where: it
 // names the guest's functions, innermost first, as far as the name section does.
 func (t *Trap) Error() string { return t.text }
+func (t *Trap) Unwrap() error { return t.Cause }
+
+// ErrTrap is in the error of a call that nobody interrupted, and ErrTimeout in that of one that took too long.
+var (
+	ErrTrap    = errors.New("the guest trapped")
+	ErrTimeout = errors.New("callTimeout")
+)
 
 const (
 	maxTrap     = 1024 // bytes of a message
@@ -34,21 +43,21 @@ const (
 	stackHeader = "wasm stack trace:"
 )
 
-func (i *Instance) trap(hook string, err error) *Trap {
-	cause, trace, _ := strings.Cut(err.Error(), stackHeader)
+func (i *Instance) trap(hook string, err, cause error) *Trap {
+	message, trace, _ := strings.Cut(err.Error(), stackHeader)
 	stack := frames(trace)
 	last := len(stack) - 1
 	if last >= 0 && strings.HasPrefix(stack[last], "$") {
 		stack[last] = hook // the guest has no name section, but this one is known
 	}
-	text := strings.TrimSuffix(strings.TrimSpace(cause), " (recovered by wazero)")
+	text := strings.TrimSuffix(strings.TrimSpace(message), " (recovered by wazero)")
 	if len(i.printed.kept) > 0 {
 		text = string(i.printed.kept) + "\n" + text
 	}
 	if len(stack) > 0 {
 		text += " (in " + strings.Join(stack[:min(len(stack), shownFrames)], " < ") + ")"
 	}
-	trap := &Trap{Hook: hook, text: printable.Line(fmt.Sprintf("wasm: %s error: %s", hook, text), maxTrap)}
+	trap := &Trap{Hook: hook, Cause: cause, text: printable.Line(fmt.Sprintf("wasm: %s error: %s", hook, text), maxTrap)}
 	if exit := (*sys.ExitError)(nil); errors.As(err, &exit) {
 		trap.ExitCode = exit.ExitCode()
 	}
