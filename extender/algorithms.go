@@ -1,6 +1,7 @@
 package extender
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -32,8 +33,11 @@ func defaultAlgorithms() (a Algorithms) {
 	return a
 }
 
-// Make makes the algorithms, by name. Add your own before a configuration is read.
-var Make = map[string]func(a *Algorithms, logger logr.Logger) (algorithm.Algorithm, error){
+// Factory makes an algorithm.
+type Factory func(configs *Algorithms, logger logr.Logger) (algorithm.Algorithm, error)
+
+// registered are the algorithms by name.
+var registered = map[string]Factory{
 	"load": func(a *Algorithms, logger logr.Logger) (algorithm.Algorithm, error) {
 		return load.New(a.Load.Config, logger)
 	},
@@ -42,5 +46,14 @@ var Make = map[string]func(a *Algorithms, logger logr.Logger) (algorithm.Algorit
 	"regex": func(a *Algorithms, _ logr.Logger) (algorithm.Algorithm, error) { return regex.New(a.Regex.Config), nil },
 }
 
+// Register adds an algorithm of your own, in init: before a configuration is read. It panics if
+// there is one with that name.
+func Register(name string, make Factory) {
+	if registered[name] != nil {
+		panic(fmt.Sprintf("extender: algorithm %q is registered already", name))
+	}
+	registered[name] = make
+}
+
 // algorithmNames returns the names of the algorithms, sorted.
-func algorithmNames() []string { return slices.Sorted(maps.Keys(Make)) }
+func algorithmNames() []string { return slices.Sorted(maps.Keys(registered)) }

@@ -114,7 +114,7 @@ func (c *Config) validate() (problems []error) {
 		}
 	}
 	for verb, name := range map[string]string{"filter": c.Filter, "prioritize": c.Prioritize} {
-		reject(Make[name] == nil, "%s: no algorithm is called %q: use one of %s", verb, name, strings.Join(algorithmNames(), ", "))
+		reject(registered[name] == nil, "%s: no algorithm is called %q: use one of %s", verb, name, strings.Join(algorithmNames(), ", "))
 	}
 	a := c.Algorithms
 	for name, err := range map[string]error{"load": a.Load.Config.Validate(), "lucky": a.Lucky.Config.Validate(), "regex": a.Regex.Config.Validate()} {

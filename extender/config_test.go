@@ -114,3 +114,13 @@ func TestFlagsWinOverTheFileWhichWinsOverDefaults(t *testing.T) {
 		t.Errorf("flags given twice, and --filter with --algorithm: filter %v, prioritize %v", c.Filter, c.Prioritize)
 	}
 }
+
+func TestAlgorithmOfARegisteredNamePanics(t *testing.T) {
+	defer func() {
+		got := recover()
+		if got != `extender: algorithm "nop" is registered already` {
+			t.Errorf("got %v", got)
+		}
+	}()
+	extender.Register("nop", nil)
+}

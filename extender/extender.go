@@ -58,7 +58,7 @@ func New(o Options) (*Extender, error) {
 		failedLog:  rate.Sometimes{First: 100, Interval: time.Second},
 	}
 	for _, name := range c.InUse() {
-		made, err := Make[name](&c.Algorithms, o.Logger.WithValues("algorithm", name))
+		made, err := registered[name](&c.Algorithms, o.Logger.WithValues("algorithm", name))
 		if err != nil {
 			return nil, fmt.Errorf("algorithms.%s.config: %w", name, err)
 		}

@@ -45,7 +45,7 @@ func hold(t testing.TB) (letGo func()) {
 }
 
 func register(name string, a algorithm.Algorithm) {
-	extender.Make[name] = func(*extender.Algorithms, logr.Logger) (algorithm.Algorithm, error) { return a, nil }
+	extender.Register(name, func(*extender.Algorithms, logr.Logger) (algorithm.Algorithm, error) { return a, nil })
 }
 
 type fault func(context.Context) error
