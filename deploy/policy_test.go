@@ -182,7 +182,7 @@ func judged(t *testing.T) map[*string]string {
 		strings.Repeat("a", 2048): "", "(abcd){600}": "",
 	} {
 		if want == asTheScheduler {
-			_, err := regex.Default.Selector(map[string]string{key: pattern})
+			_, err := regex.Default.Compile(map[string]string{key: pattern})
 			var refusal *regex.PatternError
 			if !errors.As(err, &refusal) {
 				t.Fatalf("the scheduler takes %.20q", pattern)

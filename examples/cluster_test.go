@@ -45,14 +45,14 @@ func TestClusterHasWhatTheQuestionsNeed(t *testing.T) {
 	pending, patterns := 0, 0
 	for i := range s.Pods {
 		pod := &s.Pods[i]
-		selector, err := regex.Default.Selector(pod.Annotations)
+		rules, err := regex.Default.Compile(pod.Annotations)
 		testkit.Must(t, err)
 		switch {
 		case pod.Spec.NodeName == "":
 			pending++
-		case selector != nil && selector.Match(pod.Spec.NodeName):
+		case rules.Filters() && rules.Judge(pod.Spec.NodeName) == regex.Qualifies:
 			patterns++
-		case selector != nil:
+		case rules.Filters():
 			t.Errorf("%s is on %s", pod.Name, pod.Spec.NodeName)
 		}
 	}

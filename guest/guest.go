@@ -41,9 +41,6 @@ const (
 	Pending                      Code = 6
 )
 
-// Report gives the reason to the host. It returns the code, for the export to return.
-func (s Status) Report() uint32 { return host.Report(uint32(s.Code), s.Reason) }
-
 // Field is a field of a pod or a node, as the downward API and CEL write it.
 type Field string
 

@@ -2,8 +2,10 @@ package guest_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -189,6 +191,40 @@ func TestGuestSaysWhatItDecidesBy(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want those of the last call: %q", got, want)
 	}
+}
+
+// failing is a test that is expected to fail.
+type failing struct {
+	testing.TB
+	message string
+}
+
+func (*failing) Helper() {}
+
+func (f *failing) Fatalf(format string, args ...any) {
+	f.message = fmt.Sprintf(format, args...)
+	panic(f)
+}
+
+func TestDeclaredFailsWhereTheHostWould(t *testing.T) {
+	expect := func(want string) {
+		f := &failing{TB: t}
+		defer func() {
+			if recover() != f || !strings.Contains(f.message, want) {
+				t.Errorf("got %q, want %q", f.message, want)
+			}
+		}()
+		guesttest.Declared(f)
+	}
+	decidesby.Set(slices.Repeat([]guest.Field{guest.PodName}, 101)...)
+	expect("decides_by: a list of 101 fields and 1818 bytes, and the host takes 100 and 65536: declare fewer")
+	decidesby.Set(guest.PodLabel(strings.Repeat("a", 64<<10)))
+	expect("decides_by: a list of 1 fields and 65560 bytes")
+
+	export := host.Hooks["decides_by"]
+	delete(host.Hooks, "decides_by")
+	defer func() { host.Hooks["decides_by"] = export }()
+	expect(`the guest does not export "decides_by": it exports`)
 }
 
 func TestEnqueueEncodesTheEvents(t *testing.T) {

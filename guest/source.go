@@ -7,5 +7,5 @@ import "embed"
 // Source is the kit itself, for tools that put it beside a guest: it needs no other
 // module.
 //
-//go:embed *.go */*.go internal/host/*.go
+//go:embed *.go */*.go internal/*/*.go
 var Source embed.FS

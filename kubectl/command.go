@@ -93,10 +93,9 @@ func newCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd.SetOut(streams.Out)
 	cmd.SetErr(streams.ErrOut)
 	o.cluster.AddFlags(cmd.PersistentFlags())
-	for r := range regex.Roles {
-		key := o.policy.Key(r)
-		name := strings.ReplaceAll(r.Field(), "Annotation", "-annotation")
-		cmd.PersistentFlags().StringVar(key, name, *key, "The key of the annotation with the pattern of "+r.Nodes())
+	for r, key := range []*string{&o.policy.Annotation, &o.policy.ExcludeAnnotation, &o.policy.PreferAnnotation} {
+		name := strings.ReplaceAll(regex.Role(r).Field(), "Annotation", "-annotation")
+		cmd.PersistentFlags().StringVar(key, name, *key, "The key of the annotation with the pattern of "+regex.Role(r).Nodes())
 	}
 	cmd.AddCommand(newMatch(o), newLint(o), newExplain(o), newWhy(o), newPatterns(o))
 	cli.Complete(cmd)

@@ -90,16 +90,16 @@ func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation 
 		policy: policy, noNodes: seen.noNodes,
 	}
 	for _, r := range slices.Backward(rejecting) { // that of the first one that the pod has
-		if _, ok := e.Patterns[*policy.Key(r)]; ok {
-			e.decides = *policy.Key(r)
+		if _, ok := e.Patterns[policy.Key(r)]; ok {
+			e.decides = policy.Key(r)
 		}
 	}
-	selector, err := policy.Selector(pod.Annotations)
+	rules, err := policy.Compile(pod.Annotations)
 	var wrong *regex.PatternError
 	switch {
 	case errors.As(err, &wrong):
 		e.Problem, e.decides = err.Error(), wrong.Annotation
-	case selector == nil:
+	case !rules.Filters():
 		e.Verdict = "it has no annotation " + policy.Annotation + ", so any node's name qualifies"
 		return e
 	default:
@@ -107,7 +107,7 @@ func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation 
 		if e.noNodes && e.Node != "" {
 			names = []string{e.Node}
 		}
-		e.Matches = matching(selector, names)
+		e.Matches = matching(&rules, names)
 		e.Notes = append(e.Notes, dialect.PodNotes(policy, pod.Annotations)...)
 	}
 	e.judge(pod, seen)
@@ -134,7 +134,7 @@ func some(names []string) string { return cmp.Or(report.Few(names), "none") }
 func (e *explanation) write(out io.Writer) {
 	printable.Fprintf(out, "Pod:      %s/%s\n", e.Namespace, e.Pod)
 	for _, r := range rejecting {
-		if pattern, ok := e.Patterns[*e.policy.Key(r)]; ok {
+		if pattern, ok := e.Patterns[e.policy.Key(r)]; ok {
 			printable.Fprintf(out, "%-9s %s\n", strings.ToUpper(word(r)[:1])+word(r)[1:]+":", lint.Shown(pattern))
 		}
 	}

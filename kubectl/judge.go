@@ -119,18 +119,18 @@ func (e *explanation) judgeMismatch(nodes []*v1.Node) {
 		return
 	}
 	names := namesOf(nodes)
-	alone, err := e.policy.Compile(pattern)
-	if err == nil && len(matching(alone, names)) > 0 {
-		e.Verdict = "it is pending: the pattern matches " + some(matching(alone, names)) + ", and all of them are excluded"
+	alone, err := e.policy.Compile(map[string]string{e.policy.Annotation: pattern})
+	if err == nil && len(matching(&alone, names)) > 0 {
+		e.Verdict = "it is pending: the pattern matches " + some(matching(&alone, names)) + ", and all of them are excluded"
 		e.help("exclude fewer nodes: %s", e.annotate(e.policy.ExcludeAnnotation))
 		e.help("or let the pattern match other nodes: %s", e.annotate(e.policy.Annotation))
 		return
 	}
 	inAnyCase := maps.Clone(e.Patterns)
 	inAnyCase[e.policy.Annotation] = "(?i)" + pattern
-	selector, err := e.policy.Selector(inAnyCase)
-	if err == nil && len(matching(selector, names)) > 0 {
-		e.help("node names are in lower case: with (?i) the pattern would match %s", some(matching(selector, names)))
+	rules, err := e.policy.Compile(inAnyCase)
+	if err == nil && len(matching(&rules, names)) > 0 {
+		e.help("node names are in lower case: with (?i) the pattern would match %s", some(matching(&rules, names)))
 	}
 	e.help("change the pattern (%s) or add a node that it matches; the nodes are %s", e.annotate(e.decides), some(names))
 }

@@ -41,13 +41,13 @@ func newMatch(o *options) *cobra.Command {
 			for _, r := range rejecting {
 				flag := cmd.Flag(word(r))
 				if flag != nil && flag.Changed {
-					result.Patterns[*o.policy.Key(r)] = flag.Value.String()
+					result.Patterns[o.policy.Key(r)] = flag.Value.String()
 				}
 			}
 			for _, pattern := range result.Patterns {
 				result.Notes = append(result.Notes, dialect.Notes(pattern)...)
 			}
-			compiled, err := o.policy.Selector(result.Patterns) // before the cluster's nodes are read
+			rules, err := o.policy.Compile(result.Patterns) // before the cluster's nodes are read
 			if err != nil {
 				return err
 			}
@@ -55,7 +55,7 @@ func newMatch(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			result.Matches, result.Nodes = matching(compiled, names), len(names)
+			result.Matches, result.Nodes = matching(&rules, names), len(names)
 			return o.printMatched(result)
 		},
 	}
@@ -94,8 +94,8 @@ func nodesMatch(n int) string {
 }
 
 // matching returns the names of nodes that qualify. Without any it is [], for JSON.
-func matching(selector *regex.Selector, names []string) []string {
-	return slices.DeleteFunc(append([]string{}, names...), func(name string) bool { return !selector.Match(name) })
+func matching(rules *regex.Rules, names []string) []string {
+	return slices.DeleteFunc(append([]string{}, names...), func(name string) bool { return rules.Judge(name) != regex.Qualifies })
 }
 
 // nodeNames returns the names in a file, or else those of the cluster's nodes with some

@@ -40,8 +40,8 @@ func word(r regex.Role) string {
 func patternsOf(policy regex.Policy, annotations map[string]string) map[string]string {
 	patterns := map[string]string{}
 	for _, r := range rejecting {
-		if pattern, ok := annotations[*policy.Key(r)]; ok {
-			patterns[*policy.Key(r)] = pattern
+		if pattern, ok := annotations[policy.Key(r)]; ok {
+			patterns[policy.Key(r)] = pattern
 		}
 	}
 	return patterns
@@ -106,7 +106,7 @@ func (o *options) patterns(ctx context.Context) error {
 	for _, use := range all {
 		for _, r := range rejecting {
 			cell := "-"
-			if pattern, ok := use.Patterns[*o.policy.Key(r)]; ok {
+			if pattern, ok := use.Patterns[o.policy.Key(r)]; ok {
 				cell = lint.Shown(pattern)
 			}
 			fmt.Fprint(w, cell, "\t")
@@ -143,7 +143,7 @@ func usage(policy regex.Policy, pods []*v1.Pod, nodes []string) []*inUse {
 
 // measure counts the nodes that the patterns match.
 func (use *inUse) measure(policy regex.Policy, nodes []string) {
-	selector, err := policy.Selector(use.Patterns)
+	rules, err := policy.Compile(use.Patterns)
 	var wrong *regex.PatternError
 	switch {
 	case errors.As(err, &wrong):
@@ -152,7 +152,7 @@ func (use *inUse) measure(policy regex.Policy, nodes []string) {
 			use.Problem = "annotation " + wrong.Annotation + ": " + wrong.Problem
 		}
 	case err == nil:
-		use.Nodes = len(matching(selector, nodes))
+		use.Nodes = len(matching(&rules, nodes))
 		if use.Nodes == 0 {
 			use.Problem = "matches no node"
 		}

@@ -359,11 +359,11 @@ func (o *options) sections(pod *v1.Pod, answer *decisions.Answer, nodes []string
 
 // ofMatching says what rejects the nodes that the pod's patterns match.
 func (o *options) ofMatching(pod *v1.Pod, last *decisions.Attempt, nodes []string) string {
-	selector, err := o.policy.Selector(pod.Annotations)
-	if err != nil || selector == nil || len(nodes) == 0 {
+	rules, err := o.policy.Compile(pod.Annotations)
+	if err != nil || !rules.Filters() || len(nodes) == 0 {
 		return ""
 	}
-	matches := matching(selector, nodes)
+	matches := matching(&rules, nodes)
 	of := sets.New(matches...)
 	counts := map[string]int{}
 	for _, group := range last.Nodes {

@@ -41,13 +41,13 @@ func (p *Plugin) afterNode(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (fram
 	if old != nil || node == nil {
 		return framework.QueueSkip, nil
 	}
-	selector, err := p.selectors.Cached(pod.Annotations)
+	rules, err := p.patterns.Cached(pod.Annotations)
 	switch {
 	case errors.Is(err, regex.ErrNotCached):
 		return framework.Queue, nil
 	case err != nil: // no node fixes a pattern
 		return framework.QueueSkip, nil
-	case selector != nil && !selector.Match(node.Name):
+	case rules.Judge(node.Name) != regex.Qualifies:
 		return framework.QueueSkip, nil
 	}
 	return framework.Queue, nil

@@ -70,7 +70,7 @@ func TestHintCompilesNoPattern(t *testing.T) {
 			t.Errorf("got %v for a pattern that is not compiled", got)
 		}
 	}
-	_, err := pl.selectors.Cached(p.Annotations)
+	_, err := pl.patterns.Cached(p.Annotations)
 	if !errors.Is(err, regex.ErrNotCached) {
 		t.Errorf("the pattern is compiled: %v", err)
 	}

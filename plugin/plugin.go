@@ -24,16 +24,16 @@ import (
 // Name is the name of the plugin in a scheduler's configuration.
 const Name = "RegexScheduling"
 
-// stateKey is where PreFilter leaves the selector for Filter.
+// stateKey is where PreFilter leaves the rules for Filter.
 var stateKey = naming.Key(Name)
 
 // Plugin lets a pod run only on nodes whose name the regex in its annotation
 // matches, and the one in its other annotation does not. Among these it prefers those
 // whose name a third one matches.
 type Plugin struct {
-	policy    regex.Policy
-	selectors *regex.Cache
-	handle    framework.Handle // nil if there are no events
+	policy   regex.Policy
+	patterns *regex.Cache
+	handle   framework.Handle // nil if there are no events
 
 	kinds *naming.Memo[struct{}] // by the patterns that reject nodes
 	mu    sync.Mutex
@@ -64,7 +64,7 @@ func New(_ context.Context, args runtime.Object, handle framework.Handle) (frame
 	}
 	return &Plugin{
 		policy: policy, handle: handle,
-		selectors: regex.NewCache(policy, cacheBytes), kinds: naming.NewMemo[struct{}](namedBytes, func(int, int64) {}),
+		patterns: regex.NewCache(policy, cacheBytes), kinds: naming.NewMemo[struct{}](namedBytes, func(int, int64) {}),
 	}, nil
 }
 
@@ -73,7 +73,7 @@ func (*Plugin) Name() string { return Name }
 
 // state is what PreFilter leaves for the other hooks of a cycle.
 type state struct {
-	selector *regex.Selector
+	rules    regex.Rules
 	reasons  [regex.Verdicts][]string // by verdict
 	excluded string                   // why the nodes that were not named are rejected
 }
@@ -88,23 +88,23 @@ func (s *state) Clone() framework.StateData { return s }
 // PreFilter implements framework.PreFilterPlugin. It names the nodes that qualify, so the
 // scheduler does not try the others. It names none if most nodes qualify.
 func (p *Plugin) PreFilter(_ context.Context, cycle framework.CycleState, pod *v1.Pod, nodes []framework.NodeInfo) (*framework.PreFilterResult, *framework.Status) {
-	selector, err := p.selectors.Selector(pod.Annotations)
+	rules, err := p.patterns.Compile(pod.Annotations)
 	if err != nil {
 		return nil, framework.NewStatus(framework.UnschedulableAndUnresolvable, err.Error())
 	}
-	if selector == nil {
+	if !rules.Filters() {
 		return nil, framework.NewStatus(framework.Skip)
 	}
 	p.warn(pod)
-	s := &state{selector: selector}
+	s := &state{rules: rules}
 	for v := range s.reasons {
-		s.reasons[v] = []string{selector.Reason(regex.Verdict(v))}
+		s.reasons[v] = []string{rules.Reason(regex.Verdict(v))}
 	}
 	cycle.Write(stateKey, s)
 	if len(nodes) == 0 {
 		return nil, nil
 	}
-	named := p.named(pod, selector, nodes)
+	named := p.named(pod, &s.rules, nodes)
 	if named.Nodes == 0 {
 		return nil, framework.NewStatus(framework.UnschedulableAndUnresolvable, named.Rejected)
 	}
@@ -155,7 +155,7 @@ func (p *Plugin) Filter(_ context.Context, cycle framework.CycleState, _ *v1.Pod
 		return framework.AsStatus(fmt.Errorf("plugin %s: its PreFilter has not run: %w", Name, err))
 	}
 	s := data.(*state)
-	v := s.selector.Judge(node.Node().Name)
+	v := s.rules.Judge(node.Node().Name)
 	if v != regex.Qualifies {
 		return framework.NewStatus(framework.UnschedulableAndUnresolvable, s.reasons[v]...)
 	}
@@ -181,9 +181,9 @@ const namedBytes = 16 << 20
 // kindBytes is about what a kind of pods takes before its nodes are known.
 const kindBytes = 350
 
-// named returns which nodes of a list, which is not empty, a selector lets pods run on. It is
+// named returns which nodes of a list, which is not empty, qualify by the rules of a pod. It is
 // remembered by the pod's patterns, as long as the list is the same.
-func (p *Plugin) named(pod *v1.Pod, selector *regex.Selector, list []framework.NodeInfo) *naming.Named {
+func (p *Plugin) named(pod *v1.Pod, rules *regex.Rules, list []framework.NodeInfo) *naming.Named {
 	p.mu.Lock()
 	if !naming.Same(p.list, list) {
 		p.list = list
@@ -195,7 +195,7 @@ func (p *Plugin) named(pod *v1.Pod, selector *regex.Selector, list []framework.N
 	key := buffer[:0]
 	for r := range regex.Roles {
 		if r.Rejects() {
-			pattern, ok := pod.Annotations[*p.policy.Key(r)]
+			pattern, ok := pod.Annotations[p.policy.Key(r)]
 			key = naming.AppendValue(key, pattern, ok)
 		}
 	}
@@ -205,7 +205,7 @@ func (p *Plugin) named(pod *v1.Pod, selector *regex.Selector, list []framework.N
 	}
 	named := kind.Named(number)
 	if named == nil {
-		named = naming.Divide(list, func(i int) string { return selector.Reason(selector.Judge(list[i].Node().Name)) })
+		named = naming.Divide(list, func(i int) string { return rules.Reason(rules.Judge(list[i].Node().Name)) })
 		kind.SetNamed(number, named)
 	}
 	return named

@@ -10,7 +10,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// preferenceKey is where PreScore leaves the preference for Score.
+// preferenceKey is where PreScore leaves the rules for Score.
 const preferenceKey framework.StateKey = Name + "/preference"
 
 // The scores: the framework's highest and lowest, whose names differ between its minors.
@@ -19,22 +19,22 @@ const (
 	other     = 0
 )
 
-type preference struct{ *regex.Selector }
+type preference struct{ rules regex.Rules }
 
 // Clone implements framework.StateData.
-func (p preference) Clone() framework.StateData { return p }
+func (p *preference) Clone() framework.StateData { return p }
 
 // PreScore implements framework.PreScorePlugin. It skips a pod that prefers no nodes, so
 // that Score is not called. PreFilter has rejected a pod whose pattern is refused.
 func (p *Plugin) PreScore(_ context.Context, cycle framework.CycleState, pod *v1.Pod, _ []framework.NodeInfo) *framework.Status {
-	selector, err := p.selectors.Preference(pod.Annotations)
+	rules, err := p.patterns.Compile(pod.Annotations)
 	if err != nil {
 		return framework.AsStatus(err)
 	}
-	if selector == nil {
+	if !rules.Scores() {
 		return framework.NewStatus(framework.Skip)
 	}
-	cycle.Write(preferenceKey, preference{selector})
+	cycle.Write(preferenceKey, &preference{rules})
 	return nil
 }
 
@@ -45,7 +45,7 @@ func (p *Plugin) Score(_ context.Context, cycle framework.CycleState, _ *v1.Pod,
 	if err != nil {
 		return 0, framework.AsStatus(fmt.Errorf("plugin %s: its PreScore has not run: %w", Name, err))
 	}
-	if data.(preference).Match(node.Node().Name) {
+	if data.(*preference).rules.Prefers(node.Node().Name) {
 		return preferred, nil
 	}
 	return other, nil

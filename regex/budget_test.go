@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	wild "wasmkwokwizardry.io/regex-scheduling/regex/patterns"
+	"wasmkwokwizardry.io/regex-scheduling/regex/regextest"
 )
 
 func TestHonestPatternsAreWithinTheBudget(t *testing.T) {
-	for _, pattern := range slices.Concat(patterns, wild.Corpus(), []string{
+	for _, pattern := range slices.Concat(patterns, regextest.Corpus(), []string{
 		strings.Repeat("a", maxInstructions), strings.Repeat("(", maxParens) + strings.Repeat(")", maxParens),
 		`kubecon.{0,20}east.{0,20}prod`, strings.Repeat(`\pL`, maxUnicodeClasses), `(?s-m:é\x{e9})`,
 	}) {
-		if _, err := Default.Compile(pattern); err != nil {
+		if _, err := requiring(pattern); err != nil {
 			t.Error(err)
 		}
 	}
@@ -41,7 +41,7 @@ func TestRefusalsAreAddressedToTheAuthorOfThePattern(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := Default.Compile(tc.pattern)
+			_, err := requiring(tc.pattern)
 			var refused *PatternError
 			if !errors.As(err, &refused) {
 				t.Fatalf("got %v", err)

@@ -13,8 +13,7 @@ import (
 // one. So the cache drops, roughly, what was least recently used.
 type Cache struct {
 	policy Policy
-	keys   []string // of the policy
-	half   int      // bound of a generation, in bytes
+	half   int // bound of a generation, in bytes
 
 	mu         sync.Mutex // not held while a pattern is compiled
 	young, old generation
@@ -40,30 +39,28 @@ type compiled struct {
 
 // NewCache returns an empty cache that holds about bytes of memory at most.
 func NewCache(policy Policy, bytes int) *Cache {
-	return &Cache{policy: policy, keys: policy.Keys(), half: bytes / 2, young: newGeneration(), compiling: newGeneration()}
+	return &Cache{policy: policy, half: bytes / 2, young: newGeneration(), compiling: newGeneration()}
 }
 
-// Selector is [Policy.Selector], but takes patterns from the cache.
-func (c *Cache) Selector(annotations map[string]string) (*Selector, error) {
-	patterns := find(annotations, c.keys)
-	return c.Select(patterns[:]...)
+// Compile is [Policy.Compile], but takes patterns from the cache.
+func (c *Cache) Compile(annotations map[string]string) (Rules, error) {
+	return c.policy.rules(annotations, c.compile)
 }
 
-// Select is Selector for the values of a pod's annotations, in the order of [Policy.Keys].
-// A missing one is nil.
-func (c *Cache) Select(patterns ...*string) (*Selector, error) {
-	return newSelector(patterns, true, c.compile)
-}
-
-// Preference is [Policy.Preference], but takes patterns from the cache.
-func (c *Cache) Preference(annotations map[string]string) (*Selector, error) {
-	patterns := find(annotations, c.keys)
-	return c.Prefer(patterns[:]...)
-}
-
-// Prefer is Preference for the values of a pod's annotations, as [Cache.Select] takes them.
-func (c *Cache) Prefer(patterns ...*string) (*Selector, error) {
-	return newSelector(patterns, false, c.compile)
+// CompileValues is Compile for a guest that has read no other annotations: it takes their values
+// in the order of [Policy.Keys], and nil for a missing one. A map of them would take longer to
+// make than the rest.
+func (c *Cache) CompileValues(values []*string) (rules Rules, err error) {
+	for r, text := range values {
+		if text == nil {
+			continue
+		}
+		rules.patterns[r], err = c.compile(Role(r), *text)
+		if err != nil {
+			return Rules{}, err
+		}
+	}
+	return rules, nil
 }
 
 func (c *Cache) compile(r Role, text string) (*pattern, error) {

@@ -27,8 +27,8 @@ func TestCacheKeepsItsBoundAndWhatIsInUse(t *testing.T) {
 			t.Fatalf("%d bytes", size)
 		}
 	}
-	first, _ := cache.Select(ptr("^node-0$"), nil)
-	if first == nil || !first.Match("node-0") {
+	first, err := cache.Compile(map[string]string{Annotation: "^node-0$"})
+	if err != nil || first.Judge("node-0") != Qualifies || first.Judge("node-1") != Mismatch {
 		t.Error("a forgotten pattern is not compiled again")
 	}
 }
@@ -41,8 +41,6 @@ func sizeOf(g generation) (size int) {
 	}
 	return size
 }
-
-func ptr(s string) *string { return &s }
 
 func TestCacheDoesNotKeepTheMemoryThatAPatternCameIn(t *testing.T) {
 	cache := NewCache(Default, 1<<20)

@@ -63,7 +63,7 @@ func (p *Policy) parseField(tokens *jsontext.Decoder) error {
 func (p *Policy) ofField(name string) *string {
 	for r := range Roles {
 		if r.Field() == name {
-			return p.Key(r)
+			return p.key(r)
 		}
 	}
 	return nil
@@ -93,7 +93,7 @@ func (p Policy) Validate() error {
 			return errors.New("annotation key " + quote(shorten(key)) + " " + problem)
 		}
 		for other := range Role(r) {
-			if *p.Key(other) == key {
+			if p.Key(other) == key {
 				return errors.New("annotation key " + quote(key) + " cannot be both of " + other.Nodes() + " and of " + Role(r).Nodes())
 			}
 		}

@@ -6,28 +6,30 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-func ExamplePolicy_Selector() {
-	selector, err := regex.Default.Selector(map[string]string{
+func ExamplePolicy_Compile() {
+	rules, err := regex.Default.Compile(map[string]string{
 		regex.Annotation:        "kubecon-.*",
 		regex.ExcludeAnnotation: "-9$",
+		regex.PreferAnnotation:  "-1$",
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for _, name := range []string{"kubecon-1", "kubecon-9", "edge-1", "edge-9"} {
-		fmt.Printf("%s: %t %q\n", name, selector.Match(name), selector.Reason(selector.Judge(name)))
+		verdict := rules.Judge(name)
+		fmt.Printf("%s: %t %t %q\n", name, verdict == regex.Qualifies, rules.Prefers(name), rules.Reason(verdict))
 	}
 	// Output:
-	// kubecon-1: true ""
-	// kubecon-9: false "node(s) matched the pod's node name regex-exclude \"-9$\""
-	// edge-1: false "node(s) didn't match the pod's node name regex \"kubecon-.*\""
-	// edge-9: false "node(s) didn't match the pod's node name regex \"kubecon-.*\""
+	// kubecon-1: true true ""
+	// kubecon-9: false false "node(s) matched the pod's node name regex-exclude \"-9$\""
+	// edge-1: false true "node(s) didn't match the pod's node name regex \"kubecon-.*\""
+	// edge-9: false false "node(s) didn't match the pod's node name regex \"kubecon-.*\""
 }
 
 // The error addresses the author of the annotation.
-func ExamplePolicy_Compile() {
-	_, err := regex.Default.Compile("kubecon-[0-9")
+func ExamplePatternError() {
+	_, err := regex.Default.Compile(map[string]string{regex.Annotation: "kubecon-[0-9"})
 	fmt.Println(err)
 	// Output:
 	// annotation scheduler.wasmkwokwizardry.io/regex: missing closing ] "[0-9": "kubecon-[0-9"
@@ -44,9 +46,9 @@ func ExampleParseConfig() {
 func ExampleCache() {
 	cache := regex.NewCache(regex.Default, 1<<20)
 	annotations := map[string]string{regex.Annotation: "kubecon-.*"}
-	first, _ := cache.Selector(annotations)
-	second, _ := cache.Selector(annotations)
-	fmt.Println(*first == *second, first.Match("kubecon-1"))
+	first, _ := cache.Compile(annotations)
+	second, _ := cache.Compile(annotations)
+	fmt.Println(first == second)
 	// Output:
-	// true true
+	// true
 }

@@ -14,15 +14,15 @@ func TestCachedCompilesNothing(t *testing.T) {
 		if long := len(pattern) > maxPattern; errors.Is(err, ErrNotCached) == long {
 			t.Errorf("%.10s, before: %v", pattern, err)
 		}
-		s, want := c.Selector(annotations)
+		rules, want := c.Compile(annotations)
 		got, err := c.Cached(annotations)
-		if (err == nil) != (want == nil) || err != nil && err.Error() != want.Error() || s != nil && *got != *s {
-			t.Errorf("%.10s: %v, %v; the cache has %v, %v", pattern, got, err, s, want)
+		if (err == nil) != (want == nil) || err != nil && err.Error() != want.Error() || got != rules {
+			t.Errorf("%.10s: %v, %v; the cache has %v, %v", pattern, got, err, rules, want)
 		}
 	}
-	s, err := c.Cached(nil)
-	if s != nil || err != nil {
-		t.Errorf("without a pattern: %v, %v", s, err)
+	rules, err := c.Cached(nil)
+	if rules.Filters() || rules.Scores() || err != nil {
+		t.Errorf("without a pattern: %v, %v", rules, err)
 	}
 	_, err = c.Cached(map[string]string{Annotation: "gpu", ExcludeAnnotation: "old"})
 	if !errors.Is(err, ErrNotCached) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	wild "wasmkwokwizardry.io/regex-scheduling/regex/patterns"
+	"wasmkwokwizardry.io/regex-scheduling/regex/regextest"
 )
 
 // patterns are honest ones, and ones that exercise every kind of instruction.
@@ -27,16 +27,21 @@ var names = []string{
 	"a0123456789b", "a01234567890b", "kubeck", "]", "_", "-", strings.Repeat("a", 63), strings.Repeat("a", 64), strings.Repeat("ab", 126),
 }
 
+// requiring compiles the pattern that names must match.
+func requiring(pattern string) (Rules, error) {
+	return Default.Compile(map[string]string{Annotation: pattern})
+}
+
 // Patterns at random are honest, hostile and neither.
 func TestMatchAgreesWithRegexp(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
-	all, long := slices.Clone(patterns), wild.LongNames(2)
+	all, long := slices.Clone(patterns), regextest.LongNames(2)
 	for range 1000 {
-		all = append(all, wild.Wild(random), wild.Honest(random))
+		all = append(all, regextest.Wild(random), regextest.Honest(random))
 	}
 	accepted, costly := 0, 0
 	for i, pattern := range all {
-		selector, err := Default.Compile(pattern)
+		rules, err := requiring(pattern)
 		if err != nil && i < len(patterns) {
 			t.Errorf("Compile(%q): %v", pattern, err)
 		}
@@ -48,8 +53,8 @@ func TestMatchAgreesWithRegexp(t *testing.T) {
 		}
 		accepted++
 		want := regexp.MustCompile(pattern)
-		for _, name := range slices.Concat(names, long, wild.Names(random, 20)) {
-			got := selector.Match(name)
+		for _, name := range slices.Concat(names, long, regextest.Names(random, 20)) {
+			got := rules.Judge(name) == Qualifies
 			if got != want.MatchString(name) {
 				t.Errorf("%q matches %q: got %v", pattern, name, got)
 			}
@@ -69,7 +74,7 @@ func FuzzMatch(f *testing.F) {
 		if len(name) > 1000 {
 			return // nothing new, slowly
 		}
-		selector, err := Default.Compile(pattern)
+		rules, err := requiring(pattern)
 		if err != nil {
 			return
 		}
@@ -92,7 +97,7 @@ func FuzzMatch(f *testing.F) {
 			t.Fatalf("%q: %d instructions, estimated %d", pattern, got, estimated)
 		}
 		for _, similar := range []string{name, name + "-1", name + name, "node-" + name, name[len(name)/2:]} {
-			got := selector.Match(similar)
+			got := rules.Judge(similar) == Qualifies
 			if got != re.MatchString(similar) {
 				t.Fatalf("%q matches %q: got %v", pattern, similar, got)
 			}

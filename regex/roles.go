@@ -1,7 +1,7 @@
 package regex
 
-// Role is what a pattern is for: the number of a row in the table below. A further role is a
-// row, a field of [Policy], and its key in [Default].
+// Role is what a pattern is for. A further role is a row in the table below, a field of [Policy],
+// its key in [Default], and what it does in [Rules].
 type Role int
 
 const (
@@ -15,28 +15,22 @@ const Roles = Role(len(roles))
 
 var roles = [...]struct {
 	field string // in a plugin's configuration
-	key   func(*Policy) *string
 	nodes string // which nodes the pattern is of
 	// reason begins the reason of a node that the role rejects. A role without one rejects none.
-	reason       string
-	rejectsMatch bool // else it rejects a name that does not match
+	reason string
 }{
 	Require: {
 		field:  "annotation",
-		key:    func(p *Policy) *string { return &p.Annotation },
 		nodes:  "nodes that may run the pod",
 		reason: "node(s) didn't match the pod's node name regex ",
 	},
 	Exclude: {
-		field:        "excludeAnnotation",
-		key:          func(p *Policy) *string { return &p.ExcludeAnnotation },
-		nodes:        "nodes to exclude",
-		reason:       "node(s) matched the pod's node name regex-exclude ",
-		rejectsMatch: true,
+		field:  "excludeAnnotation",
+		nodes:  "nodes to exclude",
+		reason: "node(s) matched the pod's node name regex-exclude ",
 	},
 	Prefer: {
 		field: "preferAnnotation",
-		key:   func(p *Policy) *string { return &p.PreferAnnotation },
 		nodes: "nodes that score higher",
 	},
 }
@@ -50,7 +44,7 @@ func (r Role) Nodes() string { return roles[r].nodes }
 // Rejects reports whether the pattern rejects nodes. Otherwise it scores them.
 func (r Role) Rejects() bool { return roles[r].reason != "" }
 
-// Verdict is the result of a [Selector] for a node. Besides Qualifies there is one for each role.
+// Verdict is the result of [Rules.Judge] for a node: Qualifies, or 1 more than the role that rejects it.
 type Verdict uint8
 
 const (
@@ -58,5 +52,5 @@ const (
 	Mismatch          = Verdict(1 + Require) // the name does not match the pattern that it must match
 	Excluded          = Verdict(1 + Exclude) // the name matches the pattern that it must not match
 
-	Verdicts = 1 + Roles // how many there are
+	Verdicts = 1 + Excluded // how many there are
 )

@@ -6,6 +6,12 @@ import (
 	"testing"
 )
 
+// decides is what the pattern of each role decides on a name that it matches, and on another one.
+var decides = [Roles]struct {
+	matching, other Verdict
+	prefers         bool
+}{Require: {other: Mismatch}, Exclude: {matching: Excluded}, Prefer: {prefers: true}}
+
 // A role that is missing somewhere fails here, or in plugin, static and extender/algorithm/regex,
 // under its name.
 func TestEveryRole(t *testing.T) {
@@ -16,10 +22,13 @@ func TestEveryRole(t *testing.T) {
 	seen := map[string]Role{}
 	for r := range Roles {
 		t.Run(r.Field(), func(t *testing.T) {
-			if roles[r].key == nil || r.Field() == "" || r.Nodes() == "" {
+			if r.Field() == "" || r.Nodes() == "" {
 				t.Fatalf("role %d is incomplete: %+v", r, roles[r])
 			}
-			for _, text := range []string{r.Field(), Default.Keys()[r], r.Nodes()} {
+			if Default.Keys()[r] != Default.Key(r) {
+				t.Errorf("Keys has not %s at %d", Default.Key(r), r)
+			}
+			for _, text := range []string{r.Field(), Default.Key(r), r.Nodes()} {
 				other, ok := seen[text]
 				if ok {
 					t.Errorf("%q is also that of role %d", text, other)
@@ -38,33 +47,33 @@ func TestEveryRole(t *testing.T) {
 			if own.String() != "example.com/own" || policy.Field(int(r)).Tag.Get("json") != r.Field() {
 				t.Errorf("%s is not field %s of Policy: %+v", r.Field(), policy.Field(int(r)).Name, configured)
 			}
-			annotations := map[string]string{"example.com/own": "gpu"}
+			annotations := map[string]string{}
 			cache := NewCache(configured, 1<<20)
-			for _, by := range []interface {
-				Selector(map[string]string) (*Selector, error)
-				Preference(map[string]string) (*Selector, error)
-			}{configured, cache} {
-				rejecting, err := by.Selector(annotations)
-				scoring, err2 := by.Preference(annotations)
-				if err != nil || err2 != nil || (rejecting != nil) != r.Rejects() || (scoring != nil) == r.Rejects() {
-					t.Fatalf("%T: %v, %v, %v, %v", by, rejecting, scoring, err, err2)
+			values := func(annotations map[string]string) (Rules, error) {
+				all := make([]*string, Roles)
+				own := annotations["example.com/own"]
+				all[r] = &own
+				return cache.CompileValues(all)
+			}
+			for name, compile := range map[string]func(map[string]string) (Rules, error){"Policy": configured.Compile, "Cache": cache.Compile, "values": values} {
+				annotations["example.com/own"] = "gpu"
+				rules, err := compile(annotations)
+				if err != nil || rules.Filters() != r.Rejects() || rules.Scores() == r.Rejects() {
+					t.Fatalf("%s: %v, %v", name, rules, err)
 				}
-				if rejecting == nil {
-					rejecting = scoring
+				matching, other := rules.Judge("gpu-1"), rules.Judge("cpu-1")
+				if want := decides[r]; matching != want.matching || other != want.other || rules.Prefers("gpu-1") != want.prefers || rules.Prefers("cpu-1") {
+					t.Errorf("%s: the wrong nodes match: %v, %v", name, matching, other)
 				}
-				if rejecting.Match("gpu-1") == roles[r].rejectsMatch || rejecting.Match("cpu-1") != roles[r].rejectsMatch {
-					t.Errorf("%T: the wrong nodes match", by)
-				}
-				reason := rejecting.Reason(1 + Verdict(r))
+				reason := rules.Reason(max(matching, other))
 				if strings.HasSuffix(reason, `"gpu"`) != r.Rejects() {
-					t.Errorf("%T: reason %q", by, reason)
+					t.Errorf("%s: reason %q", name, reason)
 				}
 				annotations["example.com/own"] = "("
-				_, err = by.Selector(annotations)
+				_, err = compile(annotations)
 				if err == nil || err.Error() != `annotation example.com/own: missing closing ): "("` {
-					t.Errorf("%T: a bad pattern: %v", by, err)
+					t.Errorf("%s: a bad pattern: %v", name, err)
 				}
-				annotations["example.com/own"] = "gpu"
 			}
 		})
 	}

@@ -11,7 +11,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
-	"wasmkwokwizardry.io/regex-scheduling/regex/patterns"
+	"wasmkwokwizardry.io/regex-scheduling/regex/regextest"
 )
 
 // What no annotation may exceed.
@@ -29,21 +29,21 @@ func trapped(status *fwk.Status) bool {
 // What an annotation holds neither traps a guest nor takes more memory or stack than it may. What bounds the guest's time is
 // counted in work, and tested where the counters are: package regex.
 func TestHostilePatternsHarmNoOtherPod(t *testing.T) {
-	hostile := slices.Sorted(maps.Values(patterns.Hostile()))
+	hostile := slices.Sorted(maps.Values(regextest.Hostile()))
 	random, wild := rand.New(rand.NewPCG(7, 8)), slices.Clone(hostile)
 	for range 500 {
-		wild = append(wild, patterns.Wild(random))
+		wild = append(wild, regextest.Wild(random))
 	}
 	// Each call of v1 is slow; what it does with a pattern is package regex, as in v2.
 	for file, all := range map[string][]string{v1File: hostile[:len(hostile)/5], v2File: wild} {
 		t.Run(file, func(t *testing.T) {
-			nodes := nodesNamed(append(patterns.LongNames(50), "kubecon-1", "other")...)
+			nodes := nodesNamed(append(regextest.LongNames(50), "kubecon-1", "other")...)
 			guest := load(t, file, "", nodes)
 			accepted := 0
 			for _, pattern := range all {
 				pod := podWith(pattern)
 				_, status := guest.PreFilter(pod)
-				_, err := regex.Default.Compile(pattern)
+				_, err := regex.Default.Compile(map[string]string{regex.Annotation: pattern})
 				if trapped(status) || file == v2File && status.IsSuccess() != (err == nil) {
 					t.Fatalf("PreFilter of %.100q: %v, but %v", pattern, status, err)
 				}

@@ -11,7 +11,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/regex/patterns"
+	"wasmkwokwizardry.io/regex-scheduling/regex/regextest"
 )
 
 // soakCycles is how many pods the soak schedules. make soak schedules a million, with which the guest's memory
@@ -65,7 +65,7 @@ type soak struct {
 func newSoak(t *testing.T) *soak {
 	s := &soak{t: t, random: rand.New(rand.NewPCG(3, 4))}
 	for range 200 {
-		s.clusters = append(s.clusters, nodesNamed(patterns.Names(s.random, 3)...))
+		s.clusters = append(s.clusters, nodesNamed(regextest.Names(s.random, 3)...))
 	}
 	s.guest = load(t, v2File, "", s.clusters[0])
 	return s
@@ -77,16 +77,16 @@ func (s *soak) cycle(i int) {
 	s.cycles++
 	switch {
 	case i%100 == 0:
-		s.schedule(patterns.Wild(s.random), true)
+		s.schedule(regextest.Wild(s.random), true)
 	case i%50 == 1:
-		s.schedule(patterns.Invalid(s.random), false)
+		s.schedule(regextest.Invalid(s.random), false)
 	case i%50 == 2:
 		_, status := s.guest.PreFilter(s.dress(podWithout()))
 		if !status.IsSkip() {
 			s.t.Errorf("cycle %d: a pod without annotation: %v", s.cycles, status)
 		}
 	default:
-		s.schedule(patterns.Honest(s.random), false)
+		s.schedule(regextest.Honest(s.random), false)
 	}
 }
 

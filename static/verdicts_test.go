@@ -11,7 +11,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
-	"wasmkwokwizardry.io/regex-scheduling/regex/patterns"
+	"wasmkwokwizardry.io/regex-scheduling/regex/regextest"
 )
 
 const (
@@ -34,7 +34,7 @@ func TestV2AnswersPreFilter(t *testing.T) {
 	}{
 		{"a pod without annotations is skipped", podWithout(), fwk.Skip, ""},
 		{"a pod with other annotations is skipped", annotated("example.com/other", "a"), fwk.Skip, ""},
-		{"an alternation of 100 names is accepted", podWith(patterns.HundredNames()), fwk.Success, ""},
+		{"an alternation of 100 names is accepted", podWith(regextest.HundredNames()), fwk.Success, ""},
 		{"a preference alone excludes no node", with(podWithout(), regex.PreferAnnotation, "gpu"), fwk.Skip, ""},
 		{"an exclusion alone is accepted", with(podWithout(), regex.ExcludeAnnotation, "gpu"), fwk.Success, ""},
 		{

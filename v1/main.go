@@ -13,7 +13,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-func main() { plugin.Set(&regexScheduling{selectors: regex.NewCache(regex.Default, maxSelectors)}) }
+func main() { plugin.Set(&regexScheduling{patterns: regex.NewCache(regex.Default, maxPatterns)}) }
 
 // decidesBy declares that the results depend on these fields only.
 //
@@ -25,25 +25,25 @@ func decidesBy() uint64 {
 
 var fields = "pod.metadata.annotations['" + strings.Join(regex.Default.Keys(), "']\x00pod.metadata.annotations['") + "']\x00node.metadata.name\x00"
 
-// maxSelectors bounds the compiled patterns that are kept, in bytes. There is no
+// maxPatterns bounds the compiled patterns that are kept, in bytes. There is no
 // PreFilter that could compile them once for all nodes.
-const maxSelectors = 256 << 10
+const maxPatterns = 256 << 10
 
-type regexScheduling struct{ selectors *regex.Cache }
+type regexScheduling struct{ patterns *regex.Cache }
 
 // Filter lets the pod run on the nodes whose names its annotations select. v2 alone scores
 // what the pod prefers.
 func (r *regexScheduling) Filter(_ api.CycleState, pod proto.Pod, node api.NodeInfo) *api.Status {
-	selector, err := r.selectors.Selector(pod.GetAnnotations())
+	rules, err := r.patterns.Compile(pod.GetAnnotations())
 	if err != nil {
 		return &api.Status{Code: api.StatusCodeError, Reason: err.Error()}
 	}
-	if selector == nil {
-		return nil // success
+	if !rules.Filters() {
+		return nil // success, and the host need not send the node
 	}
-	verdict := selector.Judge(node.GetName())
+	verdict := rules.Judge(node.GetName())
 	if verdict != regex.Qualifies {
-		return &api.Status{Code: api.StatusCodeUnschedulable, Reason: selector.Reason(verdict)}
+		return &api.Status{Code: api.StatusCodeUnschedulable, Reason: rules.Reason(verdict)}
 	}
 	return nil
 }

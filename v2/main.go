@@ -15,9 +15,9 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// maxSelectors bounds the compiled patterns that are kept, in bytes: some hundreds of
+// maxPatterns bounds the compiled patterns that are kept, in bytes: some hundreds of
 // usual ones.
-const maxSelectors = 512 << 10
+const maxPatterns = 512 << 10
 
 func init() {
 	policy, err := regex.ParseConfig(guest.Config())
@@ -36,7 +36,7 @@ func init() {
 		enqueue.ClusterEvent{Resource: enqueue.Pod, ActionType: enqueue.UpdatePodOther | enqueue.UpdatePodLabel |
 			enqueue.UpdatePodTolerations | enqueue.UpdatePodSchedulingGatesEliminated},
 	)
-	// The kept selectors make hooks faster, and change no result.
+	// The kept patterns make hooks faster, and change no result.
 	var fields []guest.Field
 	for _, key := range policy.Keys() {
 		fields = append(fields, guest.PodAnnotation(key))

@@ -7,23 +7,21 @@ import (
 
 // plugin is the policy behind the hooks.
 type plugin struct {
-	keys      []string // of the annotations
-	selectors *regex.Cache
+	keys     []string // of the annotations
+	patterns *regex.Cache
 
-	// The state of the cycle, which preFilter sets and the other hooks read: the selector,
-	// and the status for each of its verdicts. Without a selector, refused is the status
-	// of all nodes. preference selects the nodes that score higher, or is nil.
-	selector   *regex.Selector
-	statuses   [regex.Verdicts]guest.Status
-	refused    guest.Status
-	preference *regex.Selector
+	// The state of the cycle, which preFilter sets and the other hooks read: the rules of the
+	// pod, and the status for each of their verdicts. If refused is no success, all nodes get it.
+	rules    regex.Rules
+	statuses [regex.Verdicts]guest.Status
+	refused  guest.Status
 }
 
 func newPlugin(policy regex.Policy) *plugin {
 	return &plugin{
-		keys:      policy.Keys(),
-		selectors: regex.NewCache(policy, maxSelectors),
-		refused:   guest.Status{Code: guest.Error, Reason: "filter was called before prefilter"},
+		keys:     policy.Keys(),
+		patterns: regex.NewCache(policy, maxPatterns),
+		refused:  guest.Status{Code: guest.Error, Reason: "filter was called before prefilter"},
 	}
 }
 
@@ -31,24 +29,23 @@ func newPlugin(policy regex.Policy) *plugin {
 // pattern is refused stays pending until an annotation changes: neither a retry nor
 // preemption would help.
 func (p *plugin) preFilter(pod guest.Pod) guest.Status {
-	p.selector, p.preference = nil, nil
+	p.rules = regex.Rules{}
 	p.refused = guest.Status{}
-	patterns, err := pod.Annotations(p.keys...)
+	values, err := pod.Annotations(p.keys...)
 	if err != nil {
 		p.refused = guest.Status{Code: guest.Error, Reason: err.Error()}
 		return p.refused
 	}
-	p.selector, err = p.selectors.Select(patterns...)
+	p.rules, err = p.patterns.CompileValues(values)
 	if err != nil {
 		p.refused = unresolvable(err.Error())
 		return p.refused
 	}
-	p.preference, _ = p.selectors.Prefer(patterns...) // Select has refused what it refuses
-	if p.selector == nil {
+	if !p.rules.Filters() {
 		return guest.Status{Code: guest.Skip}
 	}
 	for v := range p.statuses {
-		p.statuses[v] = unresolvable(p.selector.Reason(regex.Verdict(v)))
+		p.statuses[v] = unresolvable(p.rules.Reason(regex.Verdict(v)))
 	}
 	return guest.Status{}
 }
@@ -56,10 +53,10 @@ func (p *plugin) preFilter(pod guest.Pod) guest.Status {
 // filter rejects the nodes whose names do not qualify. Preemption does not rename a node,
 // so they are unresolvable.
 func (p *plugin) filter(nodeName string) *guest.Status {
-	if p.selector == nil {
+	if p.refused.Code != guest.Success {
 		return &p.refused
 	}
-	v := p.selector.Judge(nodeName)
+	v := p.rules.Judge(nodeName)
 	if v != regex.Qualifies {
 		return &p.statuses[v]
 	}
@@ -68,7 +65,7 @@ func (p *plugin) filter(nodeName string) *guest.Status {
 
 // preScore skips a pod that prefers no nodes.
 func (p *plugin) preScore() guest.Status {
-	if p.preference == nil {
+	if !p.rules.Scores() {
 		return guest.Status{Code: guest.Skip}
 	}
 	return guest.Status{}
@@ -76,7 +73,7 @@ func (p *plugin) preScore() guest.Status {
 
 // score is 100 for a node that the pod prefers, and 0 for another one.
 func (p *plugin) score(nodeName string) int32 {
-	if p.preference != nil && p.preference.Match(nodeName) {
+	if p.rules.Prefers(nodeName) {
 		return 100
 	}
 	return 0

@@ -5,6 +5,7 @@ package bind
 import (
 	"wasmkwokwizardry.io/regex-scheduling/guest"
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/report"
 )
 
 var hook = func(guest.Pod, guest.Node) guest.Status { panic("bind.Set was not called") }
@@ -17,4 +18,4 @@ func init() { host.Register("bind", func() uint64 { return uint64(bind()) }) }
 //go:wasmexport bind
 
 //export bind
-func bind() uint32 { return hook(guest.CurrentPod(), guest.CurrentNode()).Report() }
+func bind() uint32 { return report.Status(hook(guest.CurrentPod(), guest.CurrentNode())) }

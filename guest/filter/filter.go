@@ -4,6 +4,7 @@ package filter
 import (
 	"wasmkwokwizardry.io/regex-scheduling/guest"
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/report"
 )
 
 var hook = func(guest.Pod, guest.Node) guest.Status { panic("filter.Set was not called") }
@@ -16,4 +17,4 @@ func init() { host.Register("filter", func() uint64 { return uint64(filter()) })
 //go:wasmexport filter
 
 //export filter
-func filter() uint32 { return hook(guest.CurrentPod(), guest.CurrentNode()).Report() }
+func filter() uint32 { return report.Status(hook(guest.CurrentPod(), guest.CurrentNode())) }

@@ -46,10 +46,7 @@ type Output struct {
 // Call calls an export by its name, as the host does: "filter", "score", ….
 func Call(t testing.TB, export string, in Input) Output {
 	t.Helper()
-	hook := host.Hooks[export]
-	if hook == nil {
-		t.Fatalf("the guest does not export %q: it exports %q; import the hook's package", export, slices.Sorted(maps.Keys(host.Hooks)))
-	}
+	hook := exported(t, export)
 	host.Now = host.Scheduler{
 		Config: in.Config, NodeName: in.Node, Nodes: map[string][]byte{},
 		Pod: in.Pod.encode(), Target: in.Target.encode(),
@@ -59,6 +56,16 @@ func Call(t testing.TB, export string, in Input) Output {
 		host.Now.Nodes[node.Name] = node.encode()
 	}
 	return output(t, export, hook())
+}
+
+// exported is an export of the packages that the guest imports.
+func exported(t testing.TB, name string) func() uint64 {
+	t.Helper()
+	hook := host.Hooks[name]
+	if hook == nil {
+		t.Fatalf("the guest does not export %q: it exports %q; import the hook's package", name, slices.Sorted(maps.Keys(host.Hooks)))
+	}
+	return hook
 }
 
 // output reads the result, whose form depends on the export.
@@ -85,15 +92,25 @@ func output(t testing.TB, export string, result uint64) Output {
 	return out
 }
 
-// Declared returns the fields that the guest says it decides by.
-func Declared(t testing.TB) []guest.Field {
+// The most that the host takes of a guest that declares its fields.
+const (
+	maxFields   = 100
+	maxDeclared = 64 << 10 // bytes
+)
+
+// Declared returns the fields that the guest says it decides by. It fails the test if the guest
+// does not import package decidesby, or declares more than the host takes.
+func Declared(t testing.TB) (fields []guest.Field) {
 	t.Helper()
-	result := host.Hooks["decides_by"]()
-	var fields []guest.Field
-	for field := range strings.SplitSeq(string(host.Memory(uint32(result>>32), uint32(result))), "\x00") {
+	result := exported(t, "decides_by")()
+	list := string(host.Memory(uint32(result>>32), uint32(result)))
+	for field := range strings.SplitSeq(list, "\x00") {
 		if field != "" {
 			fields = append(fields, guest.Field(field))
 		}
+	}
+	if len(fields) > maxFields || len(list) > maxDeclared {
+		t.Fatalf("decides_by: a list of %d fields and %d bytes, and the host takes %d and %d: declare fewer", len(fields), len(list), maxFields, maxDeclared)
 	}
 	return fields
 }

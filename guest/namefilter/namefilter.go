@@ -5,6 +5,7 @@ package namefilter
 import (
 	"wasmkwokwizardry.io/regex-scheduling/guest"
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/report"
 )
 
 var hook = func(string) *guest.Status { panic("namefilter.Set was not called") }
@@ -66,7 +67,7 @@ func filterLong(size uint32) uint32 {
 	host.CurrentNodeName(host.Address(long), size)
 	status := hook(host.View(long))
 	if status != nil {
-		return status.Report()
+		return report.Status(*status)
 	}
 	return uint32(guest.Success)
 }

@@ -6,6 +6,7 @@ package namescore
 import (
 	"wasmkwokwizardry.io/regex-scheduling/guest"
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/report"
 )
 
 var (
@@ -29,7 +30,7 @@ func init() {
 //go:wasmexport prescore
 
 //export prescore
-func preScore() uint32 { return before().Report() }
+func preScore() uint32 { return report.Status(before()) }
 
 //go:wasmexport score
 

@@ -6,6 +6,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/guest"
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/report"
 )
 
 var hook = func(guest.Pod, guest.Node) (guest.Status, time.Duration) { panic("permit.Set was not called") }
@@ -42,5 +43,5 @@ func init() { host.Register("permit", func() uint64 { return permit() }) }
 //export permit
 func permit() uint64 {
 	status, timeout := hook(guest.CurrentPod(), guest.CurrentNode())
-	return host.Pair(status.Report(), uint32(timeout.Milliseconds()))
+	return host.Pair(report.Status(status), uint32(timeout.Milliseconds()))
 }

@@ -4,6 +4,7 @@ package postfilter
 import (
 	"wasmkwokwizardry.io/regex-scheduling/guest"
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/report"
 )
 
 var (
@@ -31,8 +32,8 @@ func postFilter() uint64 {
 	}
 	nominated, status := hook(guest.CurrentPod(), codes)
 	if nominated == "" {
-		return host.Pair(0, status.Report())
+		return host.Pair(0, report.Status(status))
 	}
 	host.Give(nominated, func(ptr, size uint32) { host.SetNominatedNodeName(ptr, size) })
-	return host.Pair(1, status.Report())
+	return host.Pair(1, report.Status(status))
 }

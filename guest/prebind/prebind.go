@@ -4,6 +4,7 @@ package prebind
 import (
 	"wasmkwokwizardry.io/regex-scheduling/guest"
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/report"
 )
 
 var hook = func(guest.Pod, guest.Node) guest.Status { panic("prebind.Set was not called") }
@@ -16,4 +17,4 @@ func init() { host.Register("prebind", func() uint64 { return uint64(prebind()) 
 //go:wasmexport prebind
 
 //export prebind
-func prebind() uint32 { return hook(guest.CurrentPod(), guest.CurrentNode()).Report() }
+func prebind() uint32 { return report.Status(hook(guest.CurrentPod(), guest.CurrentNode())) }

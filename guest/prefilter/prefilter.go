@@ -6,6 +6,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/guest"
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/report"
 )
 
 var hook = func(guest.Pod) guest.Status { panic("prefilter.Set was not called") }
@@ -28,4 +29,4 @@ func init() { host.Register("prefilter", func() uint64 { return uint64(prefilter
 //go:wasmexport prefilter
 
 //export prefilter
-func prefilter() uint32 { return hook(guest.CurrentPod()).Report() }
+func prefilter() uint32 { return report.Status(hook(guest.CurrentPod())) }

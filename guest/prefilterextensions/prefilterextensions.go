@@ -5,6 +5,7 @@ package prefilterextensions
 import (
 	"wasmkwokwizardry.io/regex-scheduling/guest"
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/report"
 )
 
 // Hook takes the pod of the cycle, the node, and the pod that is added to it or removed.
@@ -35,5 +36,5 @@ func addPod() uint32 { return ask(add) }
 func removePod() uint32 { return ask(remove) }
 
 func ask(hook Hook) uint32 {
-	return hook(guest.CurrentPod(), guest.CurrentNode(), guest.TargetPod()).Report()
+	return report.Status(hook(guest.CurrentPod(), guest.CurrentNode(), guest.TargetPod()))
 }

@@ -4,6 +4,7 @@ package prescore
 import (
 	"wasmkwokwizardry.io/regex-scheduling/guest"
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/report"
 )
 
 var (
@@ -22,5 +23,5 @@ func init() { host.Register("prescore", func() uint64 { return uint64(preScore()
 //export prescore
 func preScore() uint32 {
 	nodes := host.Names(passed.Fill(func(ptr, limit uint32) uint32 { return host.FilteredNodeList(ptr, limit) }))
-	return hook(guest.CurrentPod(), nodes).Report()
+	return report.Status(hook(guest.CurrentPod(), nodes))
 }

@@ -5,6 +5,7 @@ package reserve
 import (
 	"wasmkwokwizardry.io/regex-scheduling/guest"
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/report"
 )
 
 const notSet = "reserve.Set was not called"
@@ -28,7 +29,7 @@ func init() {
 //go:wasmexport reserve
 
 //export reserve
-func reserve() uint32 { return chosen(guest.CurrentPod(), guest.CurrentNode()).Report() }
+func reserve() uint32 { return report.Status(chosen(guest.CurrentPod(), guest.CurrentNode())) }
 
 //go:wasmexport unreserve
 

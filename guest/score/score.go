@@ -4,6 +4,7 @@ package score
 import (
 	"wasmkwokwizardry.io/regex-scheduling/guest"
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/report"
 )
 
 var hook = func(guest.Pod, guest.Node) (int32, guest.Status) { panic("score.Set was not called") }
@@ -21,5 +22,5 @@ func init() { host.Register("score", func() uint64 { return score() }) }
 //export score
 func score() uint64 {
 	s, status := hook(guest.CurrentPod(), guest.CurrentNode())
-	return host.Pair(uint32(s), status.Report())
+	return host.Pair(uint32(s), report.Status(status))
 }

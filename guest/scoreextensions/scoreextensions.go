@@ -5,6 +5,7 @@ package scoreextensions
 import (
 	"wasmkwokwizardry.io/regex-scheduling/guest"
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
+	"wasmkwokwizardry.io/regex-scheduling/guest/internal/report"
 )
 
 var (
@@ -27,5 +28,5 @@ func normalizeScore() uint32 {
 	if status.Code == guest.Success {
 		host.Give(host.Object(scores), func(ptr, size uint32) { host.SetNormalizedScoreList(ptr, size) })
 	}
-	return status.Report()
+	return report.Status(status)
 }

@@ -171,12 +171,12 @@ func (l *Linter) value(m *manifest, e entry, as string) {
 	}
 	l.Patterns++
 	pattern := e.at.Value
-	annotations := map[string]string{as: pattern}
-	selector, err := l.Policy.Selector(annotations)
-	if selector == nil && err == nil { // the pattern rejects no nodes
-		selector, err = l.Policy.Preference(annotations)
+	rules, err := l.Policy.Compile(map[string]string{as: pattern})
+	chooses := func(node string) bool { return rules.Judge(node) == regex.Qualifies }
+	if rules.Scores() {
+		chooses = rules.Prefers
 	}
-	if err == nil && l.Nodes != nil && !slices.ContainsFunc(l.Nodes, selector.Match) {
+	if err == nil && l.Nodes != nil && !slices.ContainsFunc(l.Nodes, chooses) {
 		problem := "matches none of"
 		if as == l.Policy.ExcludeAnnotation {
 			problem = "matches all of"

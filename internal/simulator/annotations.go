@@ -102,7 +102,7 @@ func (s *Simulator) Preview(pattern, exclude *string) (matches []string, total i
 			annotations[key] = *value
 		}
 	}
-	selector, err := regex.Default.Selector(annotations)
+	rules, err := regex.Default.Compile(annotations)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -111,7 +111,7 @@ func (s *Simulator) Preview(pattern, exclude *string) (matches []string, total i
 		return nil, 0, fmt.Errorf("list nodes: %w", err)
 	}
 	for _, node := range nodes {
-		if selector == nil || selector.Match(node.Name) {
+		if rules.Judge(node.Name) == regex.Qualifies {
 			matches = append(matches, node.Name)
 		}
 	}
@@ -132,7 +132,7 @@ func warnOfPatterns(sched *scheduler.Scheduler, config *kubescheduler.Configurat
 		pod := hooks.PodOf(queued)
 		for _, policy := range policies[of.ProfileName()] {
 			note := dialect.EventNote(policy, pod.Annotations)
-			_, refused := policy.Selector(pod.Annotations)
+			_, refused := policy.Compile(pod.Annotations)
 			if note != "" && refused == nil {
 				of.EventRecorder().Eventf(pod, nil, v1.EventTypeWarning, dialect.EventReason, dialect.EventAction, "%s", note)
 			}

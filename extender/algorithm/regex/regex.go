@@ -6,6 +6,7 @@ package regex
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
@@ -19,46 +20,53 @@ func Default() Config { return regex.Default }
 type Config = regex.Policy
 
 // New makes the algorithm.
-func New(c Config) algorithm.Algorithm { return &matcher{selectors: regex.NewCache(c, cacheBytes)} }
+func New(c Config) algorithm.Algorithm {
+	return &matcher{prefer: c.PreferAnnotation, patterns: regex.NewCache(c, cacheBytes)}
+}
 
 // cacheBytes bounds the memory that compiled patterns take.
 const cacheBytes = 16 << 20
 
-type matcher struct{ selectors *regex.Cache }
+type matcher struct {
+	prefer   string // the annotation
+	patterns *regex.Cache
+}
 
 // Filter passes all nodes if the pod has no annotation. An invalid pattern fails all
 // nodes and is not an error: after an error the scheduler tries again and again, or
 // ignores the extender if its configuration says so.
 func (m *matcher) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.Failure, error) {
-	selector, err := m.selectors.Selector(args.Pod.Annotations)
+	rules, err := m.patterns.Compile(args.Pod.Annotations)
 	if err != nil {
 		invalid := &algorithm.Failure{Reason: "node(s) can't be matched: " + err.Error(), Unresolvable: true}
 		return slices.Repeat([]*algorithm.Failure{invalid}, len(args.Names)), nil
 	}
-	if selector == nil {
+	if !rules.Filters() {
 		return nil, nil
 	}
 	var rejected [regex.Verdicts]*algorithm.Failure
 	for v := range rejected {
-		rejected[v] = &algorithm.Failure{Reason: selector.Reason(regex.Verdict(v)), Unresolvable: true}
+		rejected[v] = &algorithm.Failure{Reason: rules.Reason(regex.Verdict(v)), Unresolvable: true}
 	}
 	rejected[regex.Qualifies] = nil
 	failures := make([]*algorithm.Failure, len(args.Names))
 	for i, name := range args.Names {
-		failures[i] = rejected[selector.Judge(name)]
+		failures[i] = rejected[rules.Judge(name)]
 	}
 	return failures, nil
 }
 
-// Prioritize gives the nodes that the pod prefers the highest score, and others the lowest.
+// Prioritize gives the nodes that the pod prefers the highest score, and others the lowest. Of
+// invalid patterns, which fail all nodes in Filter, only the preferred one is an error here.
 func (m *matcher) Prioritize(_ context.Context, args *algorithm.Args) ([]int64, error) {
 	scores := algorithm.Equal(algorithm.MinScore, len(args.Names))
-	preference, err := m.selectors.Preference(args.Pod.Annotations)
-	if preference == nil {
-		return scores, err
+	rules, err := m.patterns.Compile(args.Pod.Annotations)
+	var wrong *regex.PatternError
+	if errors.As(err, &wrong) && wrong.Annotation == m.prefer {
+		return nil, err
 	}
 	for i, name := range args.Names {
-		if preference.Match(name) {
+		if rules.Prefers(name) {
 			scores[i] = algorithm.MaxScore
 		}
 	}

@@ -69,8 +69,8 @@ func TestPatternIsReadAsRE2(t *testing.T) {
 func TestInvalidPatternOfAnyRoleFailsAllNodes(t *testing.T) {
 	for r := range policy.Roles {
 		t.Run(r.Field(), func(t *testing.T) {
-			config := regex.Default()
-			*config.Key(r) = "example.com/own"
+			config, err := policy.ParseConfig([]byte(`{"` + r.Field() + `": "example.com/own"}`))
+			testkit.Must(t, err)
 			a := regex.New(config)
 			args := &algorithm.Args{Pod: algorithm.Pod{Annotations: map[string]string{"example.com/own": "("}}, Names: []string{"a", "b"}}
 			failures, err := a.Filter(t.Context(), args)

@@ -39,15 +39,6 @@ func Give(text string, to func(ptr, size uint32)) {
 	to(Address(Bytes(kept)), uint32(len(kept)))
 }
 
-// Report gives the reason to the host and returns the code: Wasm functions return
-// numbers only.
-func Report(code uint32, reason string) uint32 {
-	if reason != "" {
-		Give(reason, func(ptr, size uint32) { SetStatusReason(ptr, size) })
-	}
-	return code
-}
-
 // Pair is a result of two halves.
 func Pair(upper, lower uint32) uint64 { return uint64(upper)<<32 | uint64(lower) }
 

@@ -145,7 +145,7 @@ func (c *cluster) stateOf(pod *v1.Pod) podState {
 		return podState{Tone: "quiet", Title: string(pod.Status.Phase)}
 	}
 	state := pendingState(pod, c.lastAttempt(pod))
-	_, err := c.compiled.Selector(pod.Annotations)
+	_, err := c.compiled.Compile(pod.Annotations)
 	var wrong *regex.PatternError
 	if errors.As(err, &wrong) && strings.Contains(state.Reason, wrong.Problem) {
 		state.Tone, state.Title = "failing", "Invalid regex"

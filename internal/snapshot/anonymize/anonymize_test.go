@@ -100,12 +100,12 @@ func TestSchedulersDecideAsBefore(t *testing.T) {
 // byRegex are the nodes that a pod's regex matches.
 func byRegex(t *testing.T, s *snapshot.Snapshot, pod int) (matches []int) {
 	t.Helper()
-	selector, err := regex.Default.Selector(s.Pods[pod].Annotations)
+	rules, err := regex.Default.Compile(s.Pods[pod].Annotations)
 	if err != nil {
 		return []int{-1}
 	}
 	for i := range s.Nodes {
-		if selector.Match(s.Nodes[i].Name) {
+		if rules.Judge(s.Nodes[i].Name) == regex.Qualifies {
 			matches = append(matches, i)
 		}
 	}

@@ -162,12 +162,12 @@ func (p *patterns) translate(pattern string) string {
 
 // matches are the indices of the nodes that a pattern matches, unless it is rejected.
 func (p *patterns) matches(pattern string, nodes []string) (matches []int, rejected bool) {
-	selector, err := regex.Default.Compile(pattern)
+	rules, err := regex.Default.Compile(map[string]string{regex.Annotation: pattern})
 	if err != nil {
 		return nil, true
 	}
 	for i, node := range nodes {
-		if selector.Match(node) {
+		if rules.Judge(node) == regex.Qualifies {
 			matches = append(matches, i)
 		}
 	}

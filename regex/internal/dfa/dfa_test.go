@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/regex/patterns"
+	"wasmkwokwizardry.io/regex-scheduling/regex/regextest"
 )
 
 // built is an automaton, nil if it was refused, and what it took of the bounds.
@@ -39,7 +39,7 @@ func build(t testing.TB, pattern string) built {
 // are too costly, and that they are given up at the bounds.
 func TestHostilePatternsStayWithinTheBounds(t *testing.T) {
 	var refused []string
-	all := patterns.Hostile()
+	all := regextest.Hostile()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		_, err := syntax.Parse(all[name], syntax.Perl)
 		if err != nil || len(all[name]) > 2048 {

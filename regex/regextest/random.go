@@ -1,4 +1,4 @@
-package patterns
+package regextest
 
 import (
 	"fmt"

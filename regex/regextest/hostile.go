@@ -1,7 +1,7 @@
-// Package patterns makes patterns for tests: honest ones, hostile ones, and wild
+// Package regextest makes patterns for tests: honest ones, hostile ones, and wild
 // ones at random, with names to match them against. It knows nothing of the
 // policy that is tested with them, so that tests of that policy may use it.
-package patterns
+package regextest
 
 import (
 	"fmt"

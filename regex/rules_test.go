@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestSelectorErrorNamesTheAnnotationAtFault(t *testing.T) {
+func TestErrorNamesTheAnnotationAtFault(t *testing.T) {
 	for _, tc := range []struct {
 		annotations map[string]string
 		want        string
@@ -14,7 +14,7 @@ func TestSelectorErrorNamesTheAnnotationAtFault(t *testing.T) {
 		{map[string]string{Annotation: "[", ExcludeAnnotation: "("}, "annotation " + Annotation + `: missing closing ]: "["`},
 		{map[string]string{ExcludeAnnotation: "[ab]*a[ab]{900}$"}, "annotation " + ExcludeAnnotation + ": the pattern is too costly to match"},
 	} {
-		_, err := Default.Selector(tc.annotations)
+		_, err := Default.Compile(tc.annotations)
 		if err == nil || !regexp.MustCompile("^"+regexp.QuoteMeta(tc.want)).MatchString(err.Error()) {
 			t.Errorf("%v: got %v", tc.annotations, err)
 		}
