@@ -66,7 +66,7 @@ func TestClosedGuestAnswersWithAnError(t *testing.T) {
 }
 
 // An importer that calls plugins itself learns by errors.Is what was wrong.
-func TestErrorsOfAGuestCanBeToldApart(t *testing.T) {
+func TestErrorsOfAGuestHaveACause(t *testing.T) {
 	causes := []error{ErrClosed, ErrTimeout, ErrTrap}
 	closed := open(t, "trap_filter")
 	testkit.Must(t, closed.(io.Closer).Close())

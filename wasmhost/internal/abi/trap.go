@@ -30,7 +30,7 @@ type Trap struct {
 func (t *Trap) Error() string { return t.text }
 func (t *Trap) Unwrap() error { return t.Cause }
 
-// ErrTrap is in the error of a call that nobody interrupted, and ErrTimeout in that of one that took too long.
+// ErrTimeout is in the error of a call that took too long, ErrTrap in that of one that was not interrupted.
 var (
 	ErrTrap    = errors.New("the guest trapped")
 	ErrTimeout = errors.New("callTimeout")
