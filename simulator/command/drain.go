@@ -35,7 +35,7 @@ func newDrain(plugins frameworkruntime.Registry) *cobra.Command {
 		Long: `Drain nodes in a copy of a cluster, or evict pods, and show where each pod would go, or why it would be
 unschedulable. Disruption budgets are respected, and pods of DaemonSets are ignored.
 
-The exit status is 0 if every pod is scheduled again, 1 if one is not, and 2 if there is no result.`,
+The exit status is 0 if every pod is scheduled again, 1 if one is not or stays terminating, and 2 if there is no result.`,
 		Example: `  # Drain a node
   simulator drain node-1 --kubeconfig ~/.kube/config
 
@@ -117,7 +117,7 @@ func (r *removal) run(cmd *cobra.Command, names []string, remove func(context.Co
 		result.basis = &removed.Basis
 		result.report = removed.Report(again)
 		switch {
-		case removed.Upgrade && len(removed.Stay) > 0:
+		case !removed.Shrink && len(removed.Stay) > 0:
 			result.lost = removed.Verdict()
 		case removed.Lost() > 0:
 			result.lost = fmt.Sprintf("%d of %d pods have no other node", removed.Lost(), len(removed.Moves))

@@ -78,7 +78,7 @@ func TestShrinkShowsWhichNodesCanGoAndWhatThatSaves(t *testing.T) {
 		t.Errorf("%s: status %d: %s %s", found[1], status, out, errOut)
 	}
 	status, out, errOut = here(t, "shrink", "--cluster", cluster, "--selector", "type=large")
-	if status != statusLost || !strings.HasPrefix(out, "You can remove none of 1 node: each has a pod without another node.\n") {
+	if status != statusLost || !strings.HasPrefix(out, "You can remove none of 1 node: each has a pod that cannot leave it.\n") {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 }

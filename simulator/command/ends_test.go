@@ -26,14 +26,22 @@ func TestEveryQuestionEnds(t *testing.T) {
 		"a crash-looping pod":              {"fit --cluster crashloop.yaml -f one.yaml", 0, []string{"1 pod would fit.", "further looks of deployment-controller at default/web"}},
 		"its node, drained":                {"drain --cluster crashloop.yaml n1", statusLost, []string{"1 unschedulable"}},
 		"a node search beside it":          {"shrink --cluster crashloop.yaml", statusLost, []string{"further looks of deployment-controller at default/web"}},
-		"a finalizer": {"drain --cluster finalizer.yaml n1", 0, []string{
-			"Draining n1 would move 1 pod", "n1     n2   it stays terminating until its finalizer example.com/deregister is removed",
+		"a finalizer": {"drain --cluster finalizer.yaml n1", statusLost, []string{
+			"Draining n1 would not end, since pod default/web-5d5c-abcde cannot leave n1: it stays terminating until its finalizer example.com/deregister is removed.\n", "n1     n2   it stays terminating until its finalizer example.com/deregister is removed",
 		}},
 		"a finalizer of a pod without owner": {"drain --cluster finalizer-bare.yaml --force n1", statusLost, []string{
+			"Draining n1 would not end, since pod default/web cannot leave n1: ",
 			"default/web   n1     -    it stays terminating until its finalizer example.com/deregister is removed",
 		}},
-		"a finalizer, shrink":            {"shrink --cluster finalizer.yaml", 0, []string{"You can remove 1 of 2 nodes"}},
-		"a finalizer, upgrade":           {"upgrade --cluster finalizer.yaml n1", 0, []string{"The upgrade would replace all of 1 node"}},
+		"a finalizer, shrink": {"shrink --cluster finalizer.yaml", 0, []string{
+			"You can remove 1 of 2 nodes", "1 node cannot go: it stays terminating until its finalizer example.com/deregister is removed\n  n1 (default/web-5d5c-abcde)",
+		}},
+		"a finalizer, upgrade": {"upgrade --cluster finalizer.yaml n1", statusLost, []string{
+			"The upgrade would replace 0 of 1 node and stop at n1, which pod default/web-5d5c-abcde cannot leave: it stays terminating until its finalizer example.com/deregister is removed.\n",
+		}},
+		"a Job's own finalizer":          {"drain --cluster job-tracked.yaml n1", 0, []string{"Draining n1 would move 1 pod, and there is a node for it"}},
+		"the same, with an upgrade":      {"upgrade --cluster job-tracked.yaml n1", 0, []string{"The upgrade would replace all of 1 node"}},
+		"the same, on a dead node":       {"upgrade --cluster job-tracked-dead.yaml n1", 0, []string{"The upgrade would replace all of 1 node, and every pod has a node"}},
 		"a finalizer, compare":           {"compare --pods all --cluster finalizer.yaml --a native --b none", 0, nil},
 		"a pod of a Job that is missing": {"drain --cluster jobpod.yaml n1", 0, []string{"default/batch-x7k2p   n1     n2   \n", "not modelled: Jobs that the cluster's file lacks"}},
 		"the same, shrink":               {"shrink --cluster jobpod.yaml", 0, []string{"You can remove 1 of 2 nodes"}},
@@ -42,10 +50,11 @@ func TestEveryQuestionEnds(t *testing.T) {
 		"an orphan of a Job":             {"drain --cluster orphan.yaml --force n1", 0, []string{"n1     n2   \n"}},
 		"a Job's pod is preempted":       {"fit --cluster preempt-job.yaml -f one.yaml", 0, []string{"1 pod would fit."}},
 		"a pod is preempted":             {"fit --cluster preempt-plain.yaml -f one.yaml", 0, []string{"1 pod would fit."}},
-		"a dead node": {"drain --cluster two-nodes.yaml n2", 0, []string{
-			"Draining n2 would move 1 pod", "n2     n1   it stays terminating, since the kubelet of its node does not answer: delete the node",
+		"a dead node": {"drain --cluster two-nodes.yaml n2", statusLost, []string{
+			"Draining n2 would not end, since pod default/web-1 cannot leave n2: it stays terminating, since the kubelet of its node does not answer: delete the node", "n2     n1   it stays terminating, since the kubelet of its node does not answer: delete the node",
 		}},
 		"a dead node with a StatefulSet's pod": {"drain --cluster two-nodes-set.yaml n2", statusLost, []string{
+			"Draining n2 would not end, since pod default/db-0 cannot leave n2: ",
 			"default/db-0   n2     -    it stays terminating, and its StatefulSet does not recreate it before it is gone: delete the node",
 		}},
 		"a dead node, shrink":                           {"shrink --cluster two-nodes.yaml", 0, []string{"You can remove 1 of 2 nodes", "two-nodes.yaml n2\n", "n2     n1   \n"}},

@@ -36,9 +36,9 @@ type Options struct {
 
 // Result is the result of a drain, or of a shrink.
 type Result struct {
-	Go     []string      `json:"go"`    // the nodes that go
-	Moves  []engine.Move `json:"moves"` // first pods without another node, then pods that were kept
-	Stay   []Stay        `json:"stay,omitempty"`
+	Go     []string      `json:"go"`             // the nodes that go
+	Moves  []engine.Move `json:"moves"`          // first pods without another node, then pods that were kept
+	Stay   []Stay        `json:"stay,omitempty"` // nodes that cannot go, or whose drain would not end
 	Trials int           `json:"trials,omitempty"`
 	Basis  report.Basis  `json:"basis"`
 	// Timeline is what happens when, of an upgrade or a failure.
@@ -73,6 +73,7 @@ func Drain(ctx context.Context, o Options) (*Result, error) {
 		if err == nil {
 			d.found.Go = o.Nodes
 			d.found.Moves = t.moves
+			d.found.Stay = t.terminating
 		}
 		return err
 	})
@@ -144,8 +145,9 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 
 // trial is the result of draining some nodes.
 type trial struct {
-	kept  map[string]string // why pods were not evicted
-	moves []engine.Move
+	kept        map[string]string // why pods were not evicted, or stay terminating
+	moves       []engine.Move
+	terminating []Stay // evicted pods that are not gone, at most one of a node: kubectl drain waits for them
 }
 
 // try drains nodes as kubectl drain does: all are cordoned, and then one after the other is emptied.
@@ -167,6 +169,12 @@ func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
 	}
 	if err := d.empty(ctx, t, all); err != nil {
 		return nil, err
+	}
+	for _, pod := range all {
+		reason := d.Terminating(pod)
+		if reason != "" && !slices.Contains(nodesOf(t.terminating), pod.Spec.NodeName) {
+			t.terminating = append(t.terminating, Stay{pod.Spec.NodeName, pod.Namespace + "/" + pod.Name, reason})
+		}
 	}
 	were := before.Placed
 	if d.Spare { // no other pod is preempted
@@ -198,6 +206,10 @@ func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int
 			t.kept[name] = "no controller recreates it"
 			continue
 		}
+		if d.removes && d.removeTerminating(pod) { // its Job has taken its finalizer away since
+			out++
+			continue
+		}
 		t.kept[name] = d.Terminating(pod)
 		if t.kept[name] != "" {
 			continue
@@ -209,8 +221,8 @@ func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int
 			continue
 		}
 		out++
-		if d.removes && d.Terminating(pod) != "" && len(pod.Finalizers) == 0 {
-			d.Remove(pod) // as Kubernetes does when the node is
+		if d.removes {
+			d.removeTerminating(pod)
 		}
 		if !engine.Recreatable(pod) && !d.Has(pod) {
 			_, err := d.Create(ctx, d.Recreated(pod))
@@ -220,6 +232,16 @@ func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int
 		}
 	}
 	return out, nil
+}
+
+// removeTerminating removes a pod that only the kubelet of a dead node keeps, as Kubernetes does when the node is removed.
+func (d *draining) removeTerminating(pod *v1.Pod) bool {
+	now := cluster.Get[*v1.Pod](d.Cluster, pod.Namespace, pod.Name)
+	gone := d.Terminating(pod) != "" && len(now.Finalizers) == 0
+	if gone {
+		d.Remove(pod)
+	}
+	return gone
 }
 
 // refusal is why an eviction was refused, or empty.

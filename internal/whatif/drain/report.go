@@ -58,7 +58,7 @@ func (r *Result) Verdict() string {
 	case r.Upgrade || r.Fail:
 		return r.sentence()
 	case r.Shrink && len(r.Go) == 0:
-		return fmt.Sprintf("You can remove none of %s: each has a pod without another node", report.Plural(r.Tried, "node"))
+		return fmt.Sprintf("You can remove none of %s: each has a pod that cannot leave it", report.Plural(r.Tried, "node"))
 	case r.Shrink:
 		return fmt.Sprintf("You can remove %d of %s, and every running pod still has a node", len(r.Go), report.Plural(r.Tried, "node"))
 	case r.Tried > 0:
@@ -66,6 +66,8 @@ func (r *Result) Verdict() string {
 	}
 	lost, all := r.Lost(), len(r.Moves)
 	switch {
+	case len(r.Stay) > 0:
+		return fmt.Sprintf("%s would not end, since pod %s cannot leave %s: %s", what, r.Stay[0].Pod, r.Stay[0].Node, r.Stay[0].Reason)
 	case all == 0:
 		return what + " moves no pod"
 	case lost > 0:

@@ -16,7 +16,7 @@ import (
 // Stay is a node that cannot go, with the first reason.
 type Stay struct {
 	Node   string `json:"node"`
-	Pod    string `json:"pod"`    // that is left without a node
+	Pod    string `json:"pod"`    // that is left without a node, or stays terminating
 	Reason string `json:"reason"` // without numbers, and so alike for many nodes
 }
 
@@ -145,6 +145,7 @@ func nodesOf(stays []Stay) (nodes []string) {
 
 // stuck are the nodes that could not go, with the first pod of each.
 func (t *trial) stuck() (all []Stay) {
+	all = slices.Clone(t.terminating)
 	for _, move := range t.moves {
 		if move.To == "" && !slices.ContainsFunc(all, func(s Stay) bool { return s.Node == move.From }) {
 			all = append(all, Stay{move.From, move.Pod, withoutNumbers(move.Reason)})
