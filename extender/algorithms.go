@@ -33,11 +33,8 @@ func defaultAlgorithms() (a Algorithms) {
 	return a
 }
 
-// Factory makes an algorithm.
-type Factory func(configs *Algorithms, logger logr.Logger) (algorithm.Algorithm, error)
-
-// registered are the algorithms by name.
-var registered = map[string]Factory{
+// registered makes the algorithms, by name.
+var registered = map[string]func(a *Algorithms, logger logr.Logger) (algorithm.Algorithm, error){
 	"load": func(a *Algorithms, logger logr.Logger) (algorithm.Algorithm, error) {
 		return load.New(a.Load.Config, logger)
 	},
@@ -48,7 +45,7 @@ var registered = map[string]Factory{
 
 // Register adds an algorithm of your own, in init: before a configuration is read. It panics if
 // there is one with that name.
-func Register(name string, make Factory) {
+func Register(name string, make func(a *Algorithms, logger logr.Logger) (algorithm.Algorithm, error)) {
 	if registered[name] != nil {
 		panic(fmt.Sprintf("extender: algorithm %q is registered already", name))
 	}

@@ -19,14 +19,7 @@ import (
 )
 
 // rejecting are the roles whose patterns reject nodes.
-var rejecting = func() (roles []regex.Role) {
-	for r := range regex.Roles {
-		if r.Rejects() {
-			roles = append(roles, r)
-		}
-	}
-	return roles
-}()
+var rejecting = []regex.Role{regex.Require, regex.Exclude}
 
 // word names the pattern of a role, in a table or as a flag.
 func word(r regex.Role) string {

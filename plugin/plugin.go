@@ -71,7 +71,7 @@ func New(_ context.Context, args runtime.Object, handle framework.Handle) (frame
 // Name implements framework.Plugin.
 func (*Plugin) Name() string { return Name }
 
-// state is what PreFilter leaves for the other hooks of a cycle.
+// state is what PreFilter and PreScore leave for the other hooks of a cycle.
 type state struct {
 	rules    regex.Rules
 	reasons  [regex.Verdicts][]string // by verdict
@@ -193,11 +193,9 @@ func (p *Plugin) named(pod *v1.Pod, rules *regex.Rules, list []framework.NodeInf
 	p.mu.Unlock()
 	var buffer [256]byte
 	key := buffer[:0]
-	for r := range regex.Roles {
-		if r.Rejects() {
-			pattern, ok := pod.Annotations[p.policy.Key(r)]
-			key = naming.AppendValue(key, pattern, ok)
-		}
+	for _, annotation := range [...]string{p.policy.Annotation, p.policy.ExcludeAnnotation} {
+		pattern, ok := pod.Annotations[annotation]
+		key = naming.AppendValue(key, pattern, ok)
 	}
 	kind := p.kinds.Get(key)
 	if kind == nil {

@@ -6,8 +6,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/kube-scheduler/framework"
-
-	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // preferenceKey is where PreScore leaves the rules for Score.
@@ -19,11 +17,6 @@ const (
 	other     = 0
 )
 
-type preference struct{ rules regex.Rules }
-
-// Clone implements framework.StateData.
-func (p *preference) Clone() framework.StateData { return p }
-
 // PreScore implements framework.PreScorePlugin. It skips a pod that prefers no nodes, so
 // that Score is not called. PreFilter has rejected a pod whose pattern is refused.
 func (p *Plugin) PreScore(_ context.Context, cycle framework.CycleState, pod *v1.Pod, _ []framework.NodeInfo) *framework.Status {
@@ -34,7 +27,7 @@ func (p *Plugin) PreScore(_ context.Context, cycle framework.CycleState, pod *v1
 	if !rules.Scores() {
 		return framework.NewStatus(framework.Skip)
 	}
-	cycle.Write(preferenceKey, &preference{rules})
+	cycle.Write(preferenceKey, &state{rules: rules})
 	return nil
 }
 
@@ -45,7 +38,7 @@ func (p *Plugin) Score(_ context.Context, cycle framework.CycleState, _ *v1.Pod,
 	if err != nil {
 		return 0, framework.AsStatus(fmt.Errorf("plugin %s: its PreScore has not run: %w", Name, err))
 	}
-	if data.(*preference).rules.Prefers(node.Node().Name) {
+	if data.(*state).rules.Prefers(node.Node().Name) {
 		return preferred, nil
 	}
 	return other, nil
