@@ -15,11 +15,12 @@ type Basis struct {
 	ConfigReason string `json:"configReason,omitempty"`
 	// Ignored are pods that were tried without their regex, which nothing in the configuration reads.
 	Ignored     []string `json:"ignored,omitempty"`
-	Seed        uint64   `json:"seed"`             // of the run that is shown
-	Runs        []Run    `json:"runs,omitempty"`   // all of them, if there are several
-	Counts      string   `json:"counts,omitempty"` // what the runs' Count is of, such as "pods without a node"
-	Before      []string `json:"before,omitempty"` // what controllers changed before the question
-	NotModelled []string `json:"notModelled"`      // what the scheduler asked for and the copy does not have
+	Seed        uint64   `json:"seed"`              // of the run that is shown
+	Runs        []Run    `json:"runs,omitempty"`    // all of them, if there are several
+	Counts      string   `json:"counts,omitempty"`  // what the runs' Count is of, such as "pods without a node"
+	Before      []string `json:"before,omitempty"`  // what controllers changed before the question
+	Skipped     []string `json:"skipped,omitempty"` // pods that are being deleted already
+	NotModelled []string `json:"notModelled"`       // what the scheduler asked for and the copy does not have
 }
 
 // Run is a run with a seed, and the number that distinguishes it.
@@ -50,6 +51,9 @@ func (b *Basis) String() string {
 	}
 	if len(b.Ignored) > 0 {
 		text += ". IGNORED: the regex of " + Plural(len(b.Ignored), "pod") + ", which nothing in the configuration reads: " + Few(b.Ignored)
+	}
+	if len(b.Skipped) > 0 {
+		text += ". Skipped: " + Plural(len(b.Skipped), "pod") + " already being deleted: " + Few(b.Skipped)
 	}
 	if len(b.Before) > 0 {
 		text += ". Before the question, " + Few(b.Before)

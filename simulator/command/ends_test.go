@@ -15,6 +15,7 @@ import (
 
 // TestEveryQuestionEnds asks what has once had no answer, or another one tomorrow. Files are in testdata/ends.
 func TestEveryQuestionEnds(t *testing.T) {
+	const skipped = ". Skipped: 1 pod already being deleted: default/gone-1. "
 	for name, tt := range map[string]struct {
 		args   string
 		status int
@@ -39,17 +40,23 @@ func TestEveryQuestionEnds(t *testing.T) {
 		"a finalizer, upgrade": {"upgrade --cluster finalizer.yaml n1", statusLost, []string{
 			"The upgrade would replace 0 of 1 node and stop at n1, which pod default/web-5d5c-abcde cannot leave: it stays terminating until its finalizer example.com/deregister is removed.\n",
 		}},
-		"a Job's own finalizer":          {"drain --cluster job-tracked.yaml n1", 0, []string{"Draining n1 would move 1 pod, and there is a node for it"}},
-		"the same, with an upgrade":      {"upgrade --cluster job-tracked.yaml n1", 0, []string{"The upgrade would replace all of 1 node"}},
-		"the same, on a dead node":       {"upgrade --cluster job-tracked-dead.yaml n1", 0, []string{"The upgrade would replace all of 1 node, and every pod has a node"}},
-		"a finalizer, compare":           {"compare --pods all --cluster finalizer.yaml --a native --b none", 0, nil},
-		"a pod of a Job that is missing": {"drain --cluster jobpod.yaml n1", 0, []string{"default/batch-x7k2p   n1     n2   \n", "not modelled: Jobs that the cluster's file lacks"}},
-		"the same, shrink":               {"shrink --cluster jobpod.yaml", 0, []string{"You can remove 1 of 2 nodes"}},
-		"the same, upgrade":              {"upgrade --cluster jobpod.yaml n1", 0, []string{"The upgrade would replace all of 1 node"}},
-		"the same, compare":              {"compare --pods all --cluster jobpod.yaml --a native --b none", 0, nil},
-		"an orphan of a Job":             {"drain --cluster orphan.yaml --force n1", 0, []string{"n1     n2   \n"}},
-		"a Job's pod is preempted":       {"fit --cluster preempt-job.yaml -f one.yaml", 0, []string{"1 pod would fit."}},
-		"a pod is preempted":             {"fit --cluster preempt-plain.yaml -f one.yaml", 0, []string{"1 pod would fit."}},
+		"a Job's own finalizer":                      {"drain --cluster job-tracked.yaml n1", 0, []string{"Draining n1 would move 1 pod, and there is a node for it"}},
+		"the same, with an upgrade":                  {"upgrade --cluster job-tracked.yaml n1", 0, []string{"The upgrade would replace all of 1 node"}},
+		"the same, on a dead node":                   {"upgrade --cluster job-tracked-dead.yaml n1", 0, []string{"The upgrade would replace all of 1 node, and every pod has a node"}},
+		"a finalizer, compare":                       {"compare --pods all --cluster finalizer.yaml --a native --b none", 0, nil},
+		"a pod that is being deleted":                {"drain --cluster terminating.yaml n1", 0, []string{"Draining n1 would move 1 pod", skipped}},
+		"a pod that is being deleted beside fit":     {"fit --cluster terminating.yaml -f one.yaml", 0, []string{skipped}},
+		"a pod that is being deleted beside upgrade": {"upgrade --cluster terminating.yaml n1", 0, []string{skipped}},
+		"a pod that is being deleted beside shrink":  {"shrink --cluster terminating.yaml", 0, []string{skipped}},
+		"a pod that is being deleted beside fail":    {"fail --cluster terminating.yaml n1", 0, []string{skipped}},
+		"a pod that is being deleted beside compare": {"compare --pods all --cluster terminating.yaml --a native --b none", 0, []string{skipped}},
+		"a pod of a Job that is missing":             {"drain --cluster jobpod.yaml n1", 0, []string{"default/batch-x7k2p   n1     n2   \n", "not modelled: Jobs that the cluster's file lacks"}},
+		"the same, shrink":                           {"shrink --cluster jobpod.yaml", 0, []string{"You can remove 1 of 2 nodes"}},
+		"the same, upgrade":                          {"upgrade --cluster jobpod.yaml n1", 0, []string{"The upgrade would replace all of 1 node"}},
+		"the same, compare":                          {"compare --pods all --cluster jobpod.yaml --a native --b none", 0, nil},
+		"an orphan of a Job":                         {"drain --cluster orphan.yaml --force n1", 0, []string{"n1     n2   \n"}},
+		"a Job's pod is preempted":                   {"fit --cluster preempt-job.yaml -f one.yaml", 0, []string{"1 pod would fit."}},
+		"a pod is preempted":                         {"fit --cluster preempt-plain.yaml -f one.yaml", 0, []string{"1 pod would fit."}},
 		"a dead node": {"drain --cluster two-nodes.yaml n2", statusLost, []string{
 			"Draining n2 would not end, since pod default/web-1 cannot leave n2: it stays terminating, since the kubelet of its node does not answer: delete the node", "n2     n1   it stays terminating, since the kubelet of its node does not answer: delete the node",
 		}},

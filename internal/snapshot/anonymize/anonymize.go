@@ -147,8 +147,14 @@ func isDriver(t reflect.Type, field string) bool {
 // naming are the annotations of Kubernetes' own whose values are names.
 var naming = []string{"volume.kubernetes.io/selected-node", "volume.beta.kubernetes.io/storage-class", "resource.kubernetes.io/pod-claim-name"}
 
-// rewrite replaces what is in the annotations of an object, and of the pods it makes.
+// rewrite replaces what is in the annotations of an object, and of the pods it makes, and finalizers of others than Kubernetes.
 func rewrite(o snapshot.Object, text, pattern func(string) string) {
+	finalizers := o.GetFinalizers()
+	for i, finalizer := range finalizers {
+		if !isKubernetes(finalizer) {
+			finalizers[i] = text(finalizer)
+		}
+	}
 	all := []map[string]string{o.GetAnnotations()}
 	template := snapshot.PodTemplate(o)
 	if template != nil {

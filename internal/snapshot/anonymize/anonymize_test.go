@@ -23,7 +23,7 @@ const (
 - metadata: {name: %[1]s, labels: {kubernetes.io/hostname: %[1]s, zone: eu-west-1%[2]s, tier: %[3]s, rank: "%[4]d", kubernetes.io/os: linux}}
   spec: {taints: [{key: team, value: payments, effect: NoSchedule}]}`
 	samplePod = `
-- metadata: {name: payments-%d, namespace: acme-payments, labels: {app: payments}, annotations: {scheduler.wasmkwokwizardry.io/regex: %q}}
+- metadata: {name: payments-%d, namespace: acme-payments, finalizers: [acme.example/payments, batch.kubernetes.io/job-tracking], labels: {app: payments}, annotations: {scheduler.wasmkwokwizardry.io/regex: %q}}
   spec:
     nodeSelector: {zone: eu-west-1a}
     tolerations: [{key: team, operator: Equal, value: payments, effect: NoSchedule}]

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -127,7 +128,9 @@ func slim(s *snapshot.Snapshot, annotations []string) {
 		for o := range kind.All(s) {
 			prune(reflect.ValueOf(o), fields)
 			slimAnnotations(o.GetAnnotations(), annotations)
-			o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f != resourcev1.Finalizer }))
+			o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { // an evicted pod waits for its own, but for that of its Job, which is not here
+				return f != resourcev1.Finalizer && (kind.Kind != "Pod" || f == batchv1.JobTrackingFinalizer)
+			}))
 			template := snapshot.PodTemplate(o)
 			if template != nil {
 				SlimTemplate(template, annotations)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,7 +23,7 @@ func TestSnapshotKeepsWhatDecidesWhereAPodMayRun(t *testing.T) {
 	}
 	now := metav1.Now()
 	s := &snapshot.Snapshot{Pods: []v1.Pod{{
-		ObjectMeta: metav1.ObjectMeta{Name: "goes", DeletionTimestamp: &now},
+		ObjectMeta: metav1.ObjectMeta{Name: "goes", DeletionTimestamp: &now, Finalizers: []string{"example.com/deregister", batchv1.JobTrackingFinalizer}},
 		Spec: v1.PodSpec{
 			InitContainers: []v1.Container{{Name: "i", RestartPolicyRules: slices.Clone(rules)}},
 			Containers:     []v1.Container{{Name: "c", RestartPolicyRules: rules[:1]}},
@@ -37,6 +38,9 @@ func TestSnapshotKeepsWhatDecidesWhereAPodMayRun(t *testing.T) {
 	}
 	if pod.Status.AllocatedResources.Cpu().Value() != 3 || pod.Status.Resources.Requests.Cpu().Value() != 2 {
 		t.Errorf("of a resize of the whole pod it keeps %+v", pod.Status)
+	}
+	if !slices.Equal(pod.Finalizers, []string{"example.com/deregister"}) {
+		t.Errorf("of its finalizers it keeps %q", pod.Finalizers)
 	}
 	if pod.DeletionTimestamp == nil { // or a comparison would count it
 		t.Error("nothing says that it is being deleted")

@@ -52,6 +52,7 @@ type Cluster struct {
 	// Scheduling are the informers of kube-scheduler, which sees no pods that have ended.
 	Scheduling informers.SharedInformerFactory
 	Changed    func(Object) // is called for each write, if it is not nil, and must not write itself
+	Skipped    []string     // pods that are being deleted already, which are not here
 
 	now       func() time.Time
 	byName    map[schema.GroupVersionResource]*kind

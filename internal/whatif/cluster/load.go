@@ -144,7 +144,11 @@ func (c *Cluster) load(o Object) error {
 // loadPod admits a pod that a person has written. One that an API server has stored stays as it is: it would be
 // rejected the second time if it has matchLabelKeys, or if its PriorityClass has changed since.
 func (c *Cluster) loadPod(pod *v1.Pod) error {
-	if podutil.IsPodTerminal(pod) || pod.DeletionTimestamp != nil { // it takes no room, or will not soon
+	switch {
+	case podutil.IsPodTerminal(pod):
+		return nil
+	case pod.DeletionTimestamp != nil: // it will soon take no room
+		c.Skipped = append(c.Skipped, cache.MetaObjectToName(pod).String())
 		return nil
 	}
 	if !stored(pod) {

@@ -250,6 +250,7 @@ func (e *Engine) Describe() report.Basis {
 	basis := e.basis
 	basis.NotModelled = slices.Concat(e.NotModelled(), e.Unanswered(), e.controllers.unrest())
 	basis.Ignored = e.Ignored()
+	basis.Skipped = e.Skipped
 	return basis
 }
 

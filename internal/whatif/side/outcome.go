@@ -44,7 +44,7 @@ func (s *Side) result() (*Result, error) {
 	o := s.options
 	r := &Result{
 		Format: Format, Kubernetes: version.Get().GitVersion, Name: o.Name, Task: o.Task, Mode: o.Pods, Steps: len(o.Scenario.Steps), Seed: o.Seed,
-		Rejected: s.refused, NotModelled: s.NotModelled(), Unanswered: s.Unanswered(), Ignored: s.Ignored(),
+		Rejected: s.refused, NotModelled: s.NotModelled(), Unanswered: s.Unanswered(), Ignored: s.Ignored(), Skipped: s.Skipped,
 	}
 	for _, name := range sortedNames(s.pods) {
 		pod := s.pods[name]
