@@ -24,8 +24,16 @@ func TestSchedulerThatNeverAnswersIsLeftAtTheRequestTimeout(t *testing.T) {
 	defer api.Close()
 	silent := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	defer silent.Close()
-	client, err := (&options{}).schedulerClient(t.Context(), &rest.Config{Host: api.URL, Timeout: 10 * time.Millisecond}, "regex-scheduling")
+	for timeout, want := range map[time.Duration]time.Duration{0: answerWithin, time.Minute: time.Minute} {
+		client, err := (&options{}).schedulerClient(t.Context(), &rest.Config{Host: api.URL, Timeout: timeout}, "regex-scheduling")
+		testkit.Must(t, err)
+		if client.Timeout != want {
+			t.Errorf("--request-timeout %s: it ends after %s, want %s", timeout, client.Timeout, want)
+		}
+	}
+	client, err := (&options{}).schedulerClient(t.Context(), &rest.Config{Host: api.URL}, "regex-scheduling")
 	testkit.Must(t, err)
+	client.Timeout = 10 * time.Millisecond
 	_, err = client.Get(silent.URL)
 	timeout := net.Error(nil)
 	if !errors.As(err, &timeout) || !timeout.Timeout() {
