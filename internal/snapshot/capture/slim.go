@@ -128,7 +128,7 @@ func slim(s *snapshot.Snapshot, annotations []string) {
 		for o := range kind.All(s) {
 			prune(reflect.ValueOf(o), fields)
 			slimAnnotations(o.GetAnnotations(), annotations)
-			o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { // an evicted pod waits for its own, but for that of its Job, which is not here
+			o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { // a pod's own keep it; that of its Job goes, since no Job is here
 				return f != resourcev1.Finalizer && (kind.Kind != "Pod" || f == batchv1.JobTrackingFinalizer)
 			}))
 			template := snapshot.PodTemplate(o)

@@ -59,6 +59,7 @@ func TestLoadRefusesAWorkloadWhoseControllerWouldNotEnd(t *testing.T) {
 		"a Job with many pods at a time":                    {"jobs:\n- {metadata: {name: w}, spec: {parallelism: 2147483647, completions: 2147483647, " + spec + fmt.Sprintf(template, "w", "Never") + "}}", "job default/w: it wants 2147483647 replicas"},
 		"a Job with many pods, few of which are needed":     {"jobs:\n- {metadata: {name: w}, spec: {parallelism: 2147483647, completions: 3, " + spec + fmt.Sprintf(template, "w", "Never") + "}}", ""},
 		"a Job of which little is known":                    {"jobs:\n- {metadata: {name: w}, spec: {template: {spec: {containers: [{name: c}]}}}}", ""},
+		"a Deployment without containers":                   {"deployments:\n- {metadata: {name: w}, spec: {" + spec + strings.Replace(stored, "containers:", "container:", 1) + "}}", "deployment default/w: spec.template.spec.containers: Required value"},
 		"a Deployment that a newer API server would refuse": {"deployments:\n- {metadata: {name: w}, spec: {" + spec + strings.Replace(stored, "image: c", "image: c, ports: [{containerPort: 70000}]", 1) + "}}", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

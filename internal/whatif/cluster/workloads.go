@@ -21,7 +21,7 @@ const MostPods = 150_000
 
 // checkWorkload refuses a workload that no API server stores: its controller would panic over a negative number of replicas, and
 // create pods without end where a selector does not match the template. What a file lacks, or an older API server has stored in
-// the pods' spec, is no error: pods are validated when they are created. It also refuses more pods than a cluster may have.
+// the pods' spec, is no error, but for containers: pods are validated when they are created. It also refuses more pods than a cluster may have.
 func (c *Cluster) checkWorkload(k *kind, o Object) error {
 	if snapshot.PodTemplate(o) == nil {
 		return nil
@@ -39,6 +39,9 @@ func (c *Cluster) checkWorkload(k *kind, o Object) error {
 		return err
 	}
 	for _, wrong := range strategies[k.kind.Kind].Validate(k.request(context.Background(), "create", o), internal) {
+		if wrong.Field == "spec.template.spec.containers" && wrong.Type == field.ErrorTypeRequired {
+			return wrong
+		}
 		if wrong.Type == field.ErrorTypeInvalid && strings.HasPrefix(wrong.Field, "spec.") && !strings.HasPrefix(wrong.Field, "spec.template.spec.") {
 			return wrong
 		}
