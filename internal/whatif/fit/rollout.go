@@ -44,7 +44,7 @@ func (f *fitting) stop(ctx context.Context) error {
 	}
 	found := f.found
 	for _, w := range found.Workloads {
-		if was[w].Stuck == "" || w.rejected != nil {
+		if was[w].Stuck == "" || was[w].Stuck == rejectedPods {
 			continue
 		}
 		advice, err := f.advice(ctx, w)
@@ -62,6 +62,9 @@ func (f *fitting) stop(ctx context.Context) error {
 	return nil
 }
 
+// rejectedPods is why a rollout does not end that no remedy helps: with no pod of the old revision left, pods are rejected.
+const rejectedPods = "the API server rejects pods, which neither its update strategy nor a further node changes"
+
 // left is what the rollout of a workload leaves undone, or empty.
 func (f *fitting) left(w *Workload) string {
 	o := f.Current(w.object)
@@ -72,6 +75,9 @@ func (f *fitting) left(w *Workload) string {
 	lacking := len(w.Why) + len(w.NotCreated)
 	if old <= 0 && lacking == 0 {
 		return ""
+	}
+	if old <= 0 && len(w.Why) == 0 {
+		return rejectedPods
 	}
 	text := report.Plural(max(0, old), "pod") + " of the old revision left"
 	if w.Kind == "Deployment" && lacking == 0 {

@@ -145,6 +145,11 @@ pvs:
 			[]string{"(2 of the old revision left running)", "2 pods would not be created: the API server rejects it: exceeded quota: few, requested: pods=1, used: pods=2, limited: pods=2", "it would end with maxUnavailable: 1"},
 			false,
 		},
+		"new pods that a quota rejects": {
+			"resourceQuotas:\n- {metadata: {name: few, namespace: default}, spec: {hard: {pods: \"1\"}}}\n", changed("Deployment", "web", "replicas: 2, "+one, pod("a:1", "1", "")),
+			[]string{"1 pod would not be created: the API server rejects it: exceeded quota", "The rollout does not end: the API server rejects pods, which neither its update strategy nor a further node changes\n"},
+			false,
+		},
 		"a template that is not admitted": {
 			deployed(one, pod("a:1", "1", ""), "node-1"), changed("Deployment", "web", "replicas: 1, "+one, pod("a:2", "1", "restartPolicy: Never, ")),
 			[]string{"the API server rejects it: spec.template.spec.restartPolicy: Unsupported value: \"Never\""},
