@@ -26,6 +26,7 @@ var cases = []struct {
 		[]string{"1 pod would stay pending.\n", "the kubelet of n1 rejects it: OutOfcpu", "Pod default/b: 1 of 1 fit"},
 	},
 	{"shrink leaves the control plane alone", "shrink --cluster control-plane.yaml", 1, []string{"You can remove none of 1 node"}},
+	{"shrink leaves MicroK8s' control plane alone", "shrink --cluster microk8s.yaml", 0, []string{"You can remove 1 of 1 node", "microk8s.yaml m2\n"}},
 	{"shrink takes nodes of the control plane that are selected", "shrink --cluster control-plane.yaml -l kubernetes.io/hostname=c1", 0, []string{"You can remove 1 of 1 node"}},
 }
 

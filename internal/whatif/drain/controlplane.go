@@ -10,11 +10,14 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 )
 
-// controlPlaneRoles are the roles of nodes that a cluster cannot lose, after the prefix of their label: those of kubeadm
-// today and before 1.20, which OpenShift still has, and those of RKE.
-var controlPlaneRoles = []string{"control-plane", "master", "controlplane", "etcd"}
+// controlPlaneLabels are on nodes that a cluster cannot lose: those of kubeadm today and before 1.20, which OpenShift still has,
+// of RKE, and of MicroK8s.
+var controlPlaneLabels = []string{
+	"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master", "node-role.kubernetes.io/controlplane", "node-role.kubernetes.io/etcd",
+	"node.kubernetes.io/microk8s-controlplane",
+}
 
-// Workers are the nodes of a cluster but those of its control plane, which have one of its roles, or run
+// Workers are the nodes of a cluster but those of its control plane, which have one of its labels, or run
 // kube-apiserver as a static pod.
 func Workers(s *snapshot.Snapshot) (names []string) {
 	serving := sets.Set[string]{}
@@ -26,8 +29,8 @@ func Workers(s *snapshot.Snapshot) (names []string) {
 	}
 	for i := range s.Nodes {
 		node := &s.Nodes[i]
-		has := func(role string) bool { _, ok := node.Labels["node-role.kubernetes.io/"+role]; return ok }
-		if !serving.Has(node.Name) && !slices.ContainsFunc(controlPlaneRoles, has) {
+		has := func(label string) bool { _, ok := node.Labels[label]; return ok }
+		if !serving.Has(node.Name) && !slices.ContainsFunc(controlPlaneLabels, has) {
 			names = append(names, node.Name)
 		}
 	}
