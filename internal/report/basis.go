@@ -21,6 +21,7 @@ type Basis struct {
 	Before      []string `json:"before,omitempty"`  // what controllers changed before the question
 	Skipped     []string `json:"skipped,omitempty"` // pods that are being deleted already
 	NotModelled []string `json:"notModelled"`       // what the scheduler asked for and the copy does not have
+	Stopped     []string `json:"stopped,omitempty"` // where controllers were stopped, though they had not come to an end
 }
 
 // Run is a run with a seed, and the number that distinguishes it.
@@ -60,6 +61,9 @@ func (b *Basis) String() string {
 	}
 	if len(b.NotModelled) > 0 {
 		text += ". Requested, and not modelled: " + strings.Join(b.NotModelled, ", ")
+	}
+	if len(b.Stopped) > 0 {
+		text += ". Stopped looking: " + strings.Join(b.Stopped, "; ")
 	}
 	return text + ". Webhooks and autoscalers are not modelled."
 }

@@ -23,10 +23,10 @@ func TestEveryQuestionEnds(t *testing.T) {
 	}{
 		"a DaemonSet's pod without a name": {"fit --cluster ds-generate.yaml -f need3.yaml", 0, []string{"1 pod would fit."}},
 		"ordinals far apart":               {"drain --cluster ordinals.yaml n1", statusLost, []string{"2 pods: 0 to another node, 2 unschedulable", "db-1000000   n1     -    0/1 nodes are available"}},
-		"a pending pod of an old rollout":  {"fit --cluster pending.yaml -f one.yaml", 0, []string{"1 pod would fit.", "further looks of deployment-controller at default/web, which change nothing"}},
-		"a crash-looping pod":              {"fit --cluster crashloop.yaml -f one.yaml", 0, []string{"1 pod would fit.", "further looks of deployment-controller at default/web"}},
+		"a pending pod of an old rollout":  {"fit --cluster pending.yaml -f one.yaml", 0, []string{"1 pod would fit.", "with seed 1. Stopped looking: deployment-controller at default/web, since further looks change nothing. Webhooks"}},
+		"a crash-looping pod":              {"fit --cluster crashloop.yaml -f one.yaml", 0, []string{"1 pod would fit.", "Stopped looking: deployment-controller at default/web, since"}},
 		"its node, drained":                {"drain --cluster crashloop.yaml n1", statusLost, []string{"1 unschedulable"}},
-		"a node search beside it":          {"shrink --cluster crashloop.yaml", statusLost, []string{"further looks of deployment-controller at default/web"}},
+		"a node search beside it":          {"shrink --cluster crashloop.yaml", statusLost, []string{"Stopped looking: deployment-controller at default/web, since"}},
 		"a finalizer": {"drain --cluster finalizer.yaml n1", statusLost, []string{
 			"Draining n1 would not end, since pod default/web-5d5c-abcde cannot leave n1: it stays terminating until its finalizer example.com/deregister is removed.\n", "n1     n2   it stays terminating until its finalizer example.com/deregister is removed",
 		}},

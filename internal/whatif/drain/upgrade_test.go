@@ -232,7 +232,7 @@ func TestFailReportsWhatIsEvictedWhenAndWhatIsNotBack(t *testing.T) {
 			if tt.pods != nil && !slices.Equal(events(r.Timeline, "ReplicaSet "), tt.pods) {
 				t.Errorf("events: %q", events(r.Timeline, "ReplicaSet "))
 			}
-			if strings.Contains(name, "chase") && !strings.Contains(r.Basis.String(), "what comes after 1h0m0s, when Node n2, ReplicaSet default/web still changed") {
+			if strings.Contains(name, "chase") && !strings.Contains(r.Basis.String(), "Stopped looking: after 1h0m0s, when Node n2, ReplicaSet default/web still changed") {
 				t.Error(r.Basis.String())
 			}
 			if t.Failed() {

@@ -184,13 +184,13 @@ func (c *controlled) unrest() (all []string) {
 		q.mu.Unlock()
 		if len(rested) > 0 {
 			name, _, _ := strings.Cut(q.name, ".")
-			all = append(all, fmt.Sprintf("further looks of %s at %s, which change nothing", name, report.Few(rested)))
+			all = append(all, fmt.Sprintf("%s at %s, since further looks change nothing", name, report.Few(rested)))
 		}
 	}
 	if len(c.restless) == 0 {
 		return all
 	}
-	return append(all, fmt.Sprintf("what comes after %s, when %s still changed", Horizon, report.Few(slices.Sorted(maps.Keys(c.restless)))))
+	return append(all, fmt.Sprintf("after %s, when %s still changed", Horizon, report.Few(slices.Sorted(maps.Keys(c.restless)))))
 }
 
 // Work has the controllers work as far as they can without the scheduler.

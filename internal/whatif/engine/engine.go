@@ -248,7 +248,8 @@ func (e *Engine) listen() error {
 // Describe is what an answer stands on by now.
 func (e *Engine) Describe() report.Basis {
 	basis := e.basis
-	basis.NotModelled = slices.Concat(e.NotModelled(), e.Unanswered(), e.controllers.unrest())
+	basis.NotModelled = slices.Concat(e.NotModelled(), e.Unanswered())
+	basis.Stopped = e.controllers.unrest()
 	basis.Ignored = e.Ignored()
 	basis.Skipped = e.Skipped
 	return basis
