@@ -24,6 +24,7 @@ type Section struct {
 	ID    string     // of its table in HTML
 	Title string     // words of ours, and no names. In Markdown, a section with a title is folded
 	Text  []string   // lines above what follows
+	Run   string     // a command below them, to copy into a shell
 	Rows  [][]string // a table; the first row is its head. In a shorter row, the last cell has the columns that are left
 	List  []Item
 	More  int    // how many rows are not shown
@@ -72,7 +73,7 @@ func Table(title string, head []string, rows [][]string) Section {
 func (r Report) Parts() (parts []Section) {
 	for _, s := range r.Sections {
 		s.Text = slices.DeleteFunc(slices.Clone(s.Text), func(line string) bool { return line == "" })
-		if len(s.Text)+len(s.Rows)+len(s.List) > 0 {
+		if len(s.Text)+len(s.Rows)+len(s.List)+len(s.Run) > 0 {
 			parts = append(parts, s)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 // style is how a format writes the parts of a report.
 type style struct {
 	escape            func(string) string
+	command           func(string) string
 	answer            string // around the answer
 	paragraph         string // between two lines
 	title, end        string // around a section with a title
@@ -28,12 +29,12 @@ const gap = 3
 
 // console is for a tabwriter, and a terminal with so many columns.
 func console(width int) style {
-	return style{escape: oneLine, paragraph: "\n", title: "%s:\n\n", cell: "\t", line: "  ", all: "-o json", width: width}
+	return style{escape: oneLine, command: printable.Whole, paragraph: "\n", title: "%s:\n\n", cell: "\t", line: "  ", all: "-o json", width: width}
 }
 
 // markdown is for a comment on a pull request.
 var markdown = style{
-	escape: Escape, answer: "**", paragraph: "\n\n", title: "<details><summary>%s</summary>\n\n", end: "\n</details>\n",
+	escape: Escape, command: fenced, answer: "**", paragraph: "\n\n", title: "<details><summary>%s</summary>\n\n", end: "\n</details>\n",
 	left: "| ", cell: " | ", right: " |", item: "- ", line: "  - ", all: "the JSON",
 }
 
@@ -52,6 +53,18 @@ func Escape(text string) string {
 	return starts.ReplaceAllString(marks.ReplaceAllString(oneLine(text), `\$0`), `$1\$2`)
 }
 
+// backticks are what could end a block of code.
+var backticks = regexp.MustCompile("`+")
+
+// fenced is a block of code, in which Markdown shows a command as it is, and which keeps its spaces when it is copied.
+func fenced(command string) string {
+	fence := "```"
+	for _, run := range backticks.FindAllString(command, -1) {
+		fence = strings.Repeat("`", max(len(fence), len(run)+1))
+	}
+	return fence + "sh\n" + printable.Whole(command) + "\n" + fence
+}
+
 // write is the report as text.
 func (r *Report) write(in style) string {
 	var text strings.Builder
@@ -68,6 +81,9 @@ func (r *Report) write(in style) string {
 		text.WriteString(strings.Join(lines, in.paragraph))
 		if len(lines) > 0 {
 			text.WriteString("\n")
+		}
+		if s.Run != "" {
+			text.WriteString("\n" + in.command(s.Run) + "\n")
 		}
 		if len(lines) > 0 && len(s.Rows)+len(s.List) > 0 {
 			text.WriteString("\n")

@@ -17,11 +17,11 @@ func (r *Result) Report(again string) report.Report {
 	if r.Shrink {
 		text = []string{
 			"This took " + report.Plural(r.Trials, "trial") + ", the emptiest node first; another order may find more.",
-			r.cost(), again,
+			r.cost(),
 		}
 	}
 	return report.Report{Answer: r.Verdict() + ".", Sections: slices.Concat(
-		[]report.Section{{Text: append(text, r.Summary(), r.between())}},
+		[]report.Section{{Text: append(text, r.Summary(), r.between()), Run: again}},
 		r.Timeline.Sections(),
 		[]report.Section{r.Workloads(), r.Pods(), r.Blocked(), {Text: []string{r.Basis.String()}}},
 	)}
