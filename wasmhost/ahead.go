@@ -6,13 +6,14 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 )
 
 // keep counts an answer that the guest gave, and keeps one that may be remembered.
-func (p *plugin) keep(q *question, out abi.Out) (kept bool) {
+func (p *plugin) keep(slot answers.Slot, hook abi.Hook, out abi.Out) (kept bool) {
 	p.metrics.asked.Inc()
-	if worthKeeping(q.hook, out.Verdict) {
-		q.slot.Put(out)
+	if worthKeeping(hook, out.Verdict) {
+		slot.Put(out)
 		return true
 	}
 	return false
@@ -34,7 +35,7 @@ func worthKeeping(hook abi.Hook, v abi.Verdict) bool {
 // narrow names to the scheduler the nodes that the guest lets the pod run on, if these
 // are known. result is what the guest itself has answered.
 func (c *cycle) narrow(result *fwk.PreFilterResult) (*fwk.PreFilterResult, *fwk.Status) {
-	if c.known == nil || !c.plugin.guest.Active.Has(abi.Filter) || c.known.Nodes() == 0 {
+	if !c.plugin.guest.Active.Has(abi.Filter) || c.known.Nodes() == 0 {
 		return result, nil
 	}
 	passing := c.known.Passing()
@@ -79,11 +80,11 @@ func (c *cycle) askAhead() {
 			return
 		}
 		asked++
-		q := &question{hook: abi.Filter, in: onNode(node), slot: slot, after: c.history}
+		q := &question{hook: abi.Filter, in: abi.In{Node: node, NodeName: node.Name}, after: c.history}
 		s := c.plugin.pool.acquire()
 		out, err := s.call(c, q)
 		c.plugin.pool.release(s)
-		if err != nil || !c.plugin.keep(q, out) {
+		if err != nil || !c.plugin.keep(slot, abi.Filter, out) {
 			slot.GiveUp()
 			return
 		}

@@ -81,9 +81,8 @@ func (c *cycle) Excluded() string { return c.excluded }
 // question is what a guest is asked in a cycle.
 type question struct {
 	hook abi.Hook
-	node fwk.NodeInfo // that it is about, or nil: what is remembered is found without a look at it
+	node fwk.NodeInfo // that it is about, or nil
 	in   abi.In       // what the guest may ask itself, beside the pod and the node
-	slot answers.Slot // where its answer is kept, if it is
 	// after are the steps that the instance must have seen. When it has answered, it has seen the history of the cycle.
 	after []*step
 }
@@ -97,9 +96,12 @@ func (c *cycle) ask(q *question) (abi.Out, *fwk.Status) {
 		constant := p.guest.Constants[q.hook]
 		return abi.Out{Verdict: constant}, statusOf(q.hook, constant)
 	}
-	// 2. An answer that is remembered is no call.
+	// 2. An answer that is remembered is no call, and is found without a look at the node. Of a guest whose answers are
+	// remembered, all active hooks have a slot.
+	var slot answers.Slot
 	if c.known != nil {
-		out, known := q.slot.Get()
+		slot = c.known.Slot(q.hook, q.node)
+		out, known := slot.Get()
 		if known {
 			p.metrics.recalled.Add(1)
 			c.trace.Remembered()
@@ -108,7 +110,8 @@ func (c *cycle) ask(q *question) (abi.Out, *fwk.Status) {
 	}
 	// 3. The guest is called. A call that waits for the instance after one that failed finds the error.
 	if q.node != nil {
-		q.in = onNode(q.node.Node())
+		node := q.node.Node()
+		q.in.Node, q.in.NodeName = node, node.Name
 	}
 	s := p.pool.acquire()
 	defer p.pool.release(s)
@@ -118,7 +121,7 @@ func (c *cycle) ask(q *question) (abi.Out, *fwk.Status) {
 	}
 	// 4. What may be remembered is.
 	if c.known != nil {
-		p.keep(q, out)
+		p.keep(slot, q.hook, out)
 	}
 	return out, statusOf(q.hook, out.Verdict)
 }
@@ -135,17 +138,6 @@ func (c *cycle) askStep(q *question) (abi.Out, *fwk.Status) {
 // cycleWithin is how many times as long as one call all calls of a scheduling cycle may
 // take.
 const cycleWithin = 10
-
-// mayCall returns an error where a guest is not to be called any more in an attempt.
-func (c *cycle) mayCall() error {
-	if err := c.failed.Load(); err != nil {
-		return *err
-	}
-	if c.looks.Load() >= cycleWithin*looksEach && !c.binding.Load() {
-		return fmt.Errorf("wasm: all calls of one scheduling cycle took longer than ten times %w, %s", abi.ErrTimeout, c.plugin.args.callTimeout())
-	}
-	return nil
-}
 
 // fail notes that a call has failed. Under FailurePolicyIgnore the attempt goes on without the guest.
 func (c *cycle) fail(hook abi.Hook, err error) *fwk.Status {

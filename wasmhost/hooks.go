@@ -71,15 +71,15 @@ func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 	if c.known != nil {
 		p.metrics.flush()
 	}
-	out, status := c.ask(&question{hook: abi.PreFilter, slot: c.known.Slot(abi.PreFilter, nil)})
+	out, status := c.ask(&question{hook: abi.PreFilter})
 	var result *fwk.PreFilterResult
 	if out.NodeNames != nil {
 		result = &fwk.PreFilterResult{NodeNames: out.NodeNames}
 	}
-	if status.IsSuccess() {
-		return c.narrow(result)
+	if c.known == nil || !status.IsSuccess() {
+		return result, status
 	}
-	return result, status
+	return c.narrow(result)
 }
 
 func (p *plugin) PreFilterExtensions() fwk.PreFilterExtensions {
@@ -112,7 +112,7 @@ type filterHooks struct{ p *plugin }
 // the Status of a node that is rejected.
 func (f filterHooks) Filter(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
 	c := f.p.cycleFor(state, pod)
-	_, status := c.ask(&question{hook: abi.Filter, node: node, slot: c.known.Slot(abi.Filter, node), after: c.history})
+	_, status := c.ask(&question{hook: abi.Filter, node: node, after: c.history})
 	return status
 }
 
@@ -178,13 +178,13 @@ func (h scoreHooks) PreScore(_ context.Context, state fwk.CycleState, pod *v1.Po
 		names := namesOf(nodes) // now: the scheduler renews the nodes when the step may be repeated
 		in.FilteredNodes = func() any { return names }
 	}
-	_, status := c.askStep(&question{hook: abi.PreScore, in: in, slot: c.known.Slot(abi.PreScore, nil)})
+	_, status := c.askStep(&question{hook: abi.PreScore, in: in})
 	return status
 }
 
 func (h scoreHooks) Score(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (int64, *fwk.Status) {
 	c := h.p.cycleFor(state, pod)
-	out, status := c.ask(&question{hook: abi.Score, node: node, slot: c.known.Slot(abi.Score, node), after: c.history})
+	out, status := c.ask(&question{hook: abi.Score, node: node, after: c.history})
 	return int64(out.Number), status
 }
 

@@ -3,6 +3,7 @@ package wasmhost
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -50,9 +51,13 @@ type instance struct {
 // call asks the guest a question of a cycle, in an acquired slot. First it repeats the steps that the instance has not seen:
 // what the guest answers, logs and sends then is dropped, since it was taken where the call was made first.
 func (s *slot) call(c *cycle, q *question) (abi.Out, error) {
-	// 1. Perhaps the guest has failed in this attempt while the call waited for the slot.
-	if err := c.mayCall(); err != nil {
-		return abi.Out{}, err
+	// 1. The guest has not failed in this attempt, as it can have while the call waited for the slot.
+	failed := c.failed.Load()
+	if failed != nil {
+		return abi.Out{}, *failed
+	}
+	if c.looks.Load() >= cycleWithin*looksEach && !c.binding.Load() {
+		return abi.Out{}, fmt.Errorf("wasm: all calls of one scheduling cycle took longer than ten times %w, %s", abi.ErrTimeout, c.plugin.args.callTimeout())
 	}
 	// 2. There is an instance. One can be interrupted whose long call has just ended.
 	if s.instance == nil || s.instance.Interrupted() {

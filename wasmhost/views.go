@@ -15,9 +15,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 )
 
-// onNode is for a call about a node.
-func onNode(node *v1.Node) abi.In { return abi.In{Node: node, NodeName: node.Name} }
-
 func namesOf(nodes []fwk.NodeInfo) []string {
 	names := make([]string, len(nodes))
 	for i, node := range nodes {

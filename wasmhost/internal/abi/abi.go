@@ -72,15 +72,6 @@ var exports = [hooks]struct {
 // String is the name of the export.
 func (h Hook) String() string { return exports[h].name }
 
-// verdict takes apart what a hook returned.
-func (h Hook) verdict(value uint64) Verdict {
-	low, high := int32(value), int32(value>>32)
-	if h == Permit {
-		low, high = high, low
-	}
-	return Verdict{Code: low, Number: high}
-}
-
 // Set is a set of hooks.
 type Set uint32
 

@@ -268,6 +268,15 @@ func (i *Instance) Call(h Hook) (Out, error) {
 	return i.out, nil
 }
 
+// verdict takes apart what a hook returned.
+func (h Hook) verdict(value uint64) Verdict {
+	low, high := int32(value), int32(value>>32)
+	if h == Permit {
+		low, high = high, low
+	}
+	return Verdict{Code: low, Number: high}
+}
+
 // maxDeclared bounds the list of fields, in bytes.
 const maxDeclared = 64 << 10
 

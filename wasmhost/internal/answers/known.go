@@ -54,7 +54,7 @@ const (
 )
 
 // Slot is where the answer to one question is kept: to PreFilter or PreScore about a pod, to Filter or Score about a pod and a
-// node. The zero Slot keeps nothing.
+// node.
 type Slot struct {
 	known *Known
 	hook  abi.Hook
@@ -63,7 +63,7 @@ type Slot struct {
 
 // Slot finds where the answer of a hook is kept. info is nil for a hook about a pod.
 func (k *Known) Slot(hook abi.Hook, info fwk.NodeInfo) Slot {
-	if k == nil || info == nil {
+	if info == nil {
 		return Slot{known: k, hook: hook}
 	}
 	return Slot{k, hook, k.number(info)}
@@ -71,10 +71,7 @@ func (k *Known) Slot(hook abi.Hook, info fwk.NodeInfo) Slot {
 
 // Get is what was answered. It is shared, and never changed.
 func (s Slot) Get() (out abi.Out, known bool) {
-	switch {
-	case s.known == nil:
-		return out, false
-	case s.hook == abi.Filter || s.hook == abi.Score:
+	if s.hook == abi.Filter || s.hook == abi.Score {
 		out.Verdict, known = s.known.verdict(s.hook, s.node)
 		return out, known
 	}
