@@ -12,16 +12,30 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/pager"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 )
 
 // client connects to the cluster that the flags and the kubeconfig name.
 func (o *options) client() (kubernetes.Interface, error) {
+	if err := o.checkKubeconfig(); err != nil {
+		return nil, err
+	}
 	config, err := o.cluster.ToRESTConfig()
 	if err != nil {
 		return nil, err
 	}
 	return kubernetes.NewForConfig(config)
+}
+
+// checkKubeconfig comes before client-go reads the kubeconfigs.
+func (o *options) checkKubeconfig() error {
+	if *o.cluster.KubeConfig != "" {
+		return readfile.Kubeconfig(*o.cluster.KubeConfig)
+	}
+	return readfile.Kubeconfig(clientcmd.NewDefaultClientConfigLoadingRules().Precedence...)
 }
 
 // pod reads the pod of an argument, NAME or pod/NAME.
@@ -42,6 +56,9 @@ func (o *options) pod(ctx context.Context, argument string) (kubernetes.Interfac
 func (o *options) namespace() (string, error) {
 	if o.allNamespaces {
 		return metav1.NamespaceAll, nil
+	}
+	if err := o.checkKubeconfig(); err != nil {
+		return "", err
 	}
 	namespace, _, err := o.cluster.ToRawKubeConfigLoader().Namespace()
 	return namespace, err

@@ -39,7 +39,7 @@ type options struct {
 	cluster       *genericclioptions.ConfigFlags
 	allNamespaces bool
 	output        string
-	schedulerCA   string // the file
+	schedulerCA   []byte // PEM; nil if the scheduler's certificate is not checked
 	policy        regex.Policy
 }
 

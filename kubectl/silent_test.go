@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -25,13 +27,16 @@ func TestSchedulerThatNeverAnswersIsLeftAtTheRequestTimeout(t *testing.T) {
 	silent := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	defer silent.Close()
 	for timeout, want := range map[time.Duration]time.Duration{0: answerWithin, time.Minute: time.Minute} {
-		client, err := (&options{}).schedulerClient(t.Context(), &rest.Config{Host: api.URL, Timeout: timeout}, "regex-scheduling")
+		client, gets, err := (&options{}).schedulerClient(t.Context(), &rest.Config{Host: api.URL, Timeout: timeout}, "regex-scheduling")
 		testkit.Must(t, err)
+		if gets != "it gets a token of ten minutes" {
+			t.Errorf("the scheduler gets %q", gets)
+		}
 		if client.Timeout != want {
 			t.Errorf("--request-timeout %s: it ends after %s, want %s", timeout, client.Timeout, want)
 		}
 	}
-	client, err := (&options{}).schedulerClient(t.Context(), &rest.Config{Host: api.URL}, "regex-scheduling")
+	client, _, err := (&options{}).schedulerClient(t.Context(), &rest.Config{Host: api.URL}, "regex-scheduling")
 	testkit.Must(t, err)
 	client.Timeout = 10 * time.Millisecond
 	_, err = client.Get(silent.URL)
@@ -45,5 +50,26 @@ func TestAnswerWithoutDecisionsIsShownInShort(t *testing.T) {
 	got := refusal(http.StatusOK, []byte(`{"pod":"a/b","verdict":"`+strings.Repeat("x", 1<<20)))
 	if len(got) > 2*maxRefusal {
 		t.Errorf("%d bytes", len(got))
+	}
+}
+
+// TestWhyAsksNothingWhenItsFlagsAreWrong: there is no API server at all.
+func TestWhyAsksNothingWhenItsFlagsAreWrong(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "ca.crt")
+	testkit.Must(t, os.WriteFile(empty, nil, 0o600))
+	for args, want := range map[string]string{
+		"--scheduler foo":                               "--scheduler foo: want NAMESPACE/POD",
+		"--scheduler a/b/c":                             "--scheduler a/b/c: want NAMESPACE/POD",
+		"--scheduler /b":                                "--scheduler /b: want NAMESPACE/POD",
+		"--scheduler-certificate-authority=":            "--scheduler-certificate-authority : open : no such file",
+		"--scheduler-certificate-authority missing.crt": "--scheduler-certificate-authority missing.crt: open missing.crt: no such file",
+		"--scheduler-certificate-authority " + empty:    "--scheduler-certificate-authority " + empty + ": data does not contain any valid RSA or ECDSA certificates",
+		"--scheduler-certificate-authority /dev/zero":   "--scheduler-certificate-authority /dev/zero: read /dev/zero: it has more than 1 MiB",
+		"--kubeconfig /dev/zero":                        "kubeconfig: read /dev/zero: it has more than 1 MiB",
+	} {
+		status, out, errOut := run(t, "", strings.Fields("why web --server http://127.0.0.1:1 "+args)...)
+		if status != exitFailed || out != "" || !strings.HasPrefix(errOut, "error: "+want) {
+			t.Errorf("why %s: status %d, %s%s, want %q", args, status, out, errOut, want)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strings"
@@ -25,15 +26,18 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
+	"k8s.io/client-go/util/cert"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
+	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 )
 
 func newWhy(o *options) *cobra.Command {
-	var replica string
+	const flagAuthority = "scheduler-certificate-authority"
+	var replica, authority string
 	cmd := &cobra.Command{
 		Use:   "why POD",
 		Short: "Ask the running scheduler why a pod is pending",
@@ -44,11 +48,25 @@ func newWhy(o *options) *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: o.completePods,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			namespace, name, _ := strings.Cut(replica, "/")
+			if replica != "" && (namespace == "" || name == "" || strings.Contains(name, "/")) {
+				return fmt.Errorf("--scheduler %s: want NAMESPACE/POD", replica)
+			}
+			if cmd.Flags().Changed(flagAuthority) {
+				var err error
+				o.schedulerCA, err = readfile.All(authority)
+				if err == nil {
+					_, err = cert.ParseCertsPEM(o.schedulerCA)
+				}
+				if err != nil {
+					return fmt.Errorf("--%s %s: %w", flagAuthority, authority, err)
+				}
+			}
 			return o.why(cmd.Context(), args[0], replica)
 		},
 	}
 	cmd.Flags().StringVar(&replica, "scheduler", "", "The pod that is asked, as NAMESPACE/POD. It is shown your client certificate, or gets a token that schedulers alone accept. By default the pods of deploy/ in regex-scheduling are asked, and those of kube-scheduler in kube-system")
-	cmd.Flags().StringVar(&o.schedulerCA, "scheduler-certificate-authority", "", "A file with the authority of the scheduler's certificate. Your own credentials, also a token, are sent to who has a certificate of it for "+decisions.ServerName)
+	cmd.Flags().StringVar(&authority, flagAuthority, "", "A file with the authority of the scheduler's certificate. Your own credentials, also a token, are sent to who has a certificate of it for "+decisions.ServerName)
 	o.addOutput(cmd, "text", "json", "yaml")
 	return cmd
 }
@@ -91,9 +109,6 @@ func (o *options) askScheduler(ctx context.Context, client kubernetes.Interface,
 	if err != nil {
 		return nil, err
 	}
-	if o.schedulerCA == "" {
-		fmt.Fprintln(o.ErrOut, "The scheduler's certificate is not checked, so no token of yours is sent: see --scheduler-certificate-authority.")
-	}
 	var leader, standby *decisions.Answer
 	var failed error
 	for i := range replicas {
@@ -127,13 +142,10 @@ type place struct{ namespace, labels string }
 // replicasOf finds the pods that can be those of a scheduler, or the one that is given.
 func replicasOf(ctx context.Context, client kubernetes.Interface, scheduler, replica string) ([]v1.Pod, error) {
 	if replica != "" {
-		namespace, name, ok := strings.Cut(replica, "/")
-		if !ok {
-			return nil, fmt.Errorf("--scheduler %s: want NAMESPACE/POD", replica)
-		}
+		namespace, name, _ := strings.Cut(replica, "/")
 		pod, err := client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--scheduler %s: in namespace %s, %w", replica, namespace, err)
 		}
 		return []v1.Pod{*pod}, nil
 	}
@@ -165,10 +177,16 @@ func (o *options) askReplica(ctx context.Context, config *rest.Config, replica, 
 		return nil, fmt.Errorf("port-forward to pod %s/%s: %w", replica.Namespace, replica.Name, err)
 	}
 	defer stop()
-	client, err := o.schedulerClient(ctx, config, replica.Namespace)
+	client, gets, err := o.schedulerClient(ctx, config, replica.Namespace)
 	if err != nil {
 		return nil, err
 	}
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{TLSHandshakeDone: func(_ tls.ConnectionState, err error) {
+		if err == nil && gets != "" {
+			printable.Fprintf(o.ErrOut, "The certificate of pod %s/%s is not checked, so no token of yours is sent: %s. See --scheduler-certificate-authority.\n",
+				replica.Namespace, replica.Name, gets)
+		}
+	}})
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+address+decisions.Path+about.Namespace+"/"+about.Name, nil)
 	if err != nil {
 		return nil, err
@@ -194,35 +212,37 @@ const answerWithin = 10 * time.Second
 
 // schedulerClient sends the user's credentials only to who has the certificate that is asked for. Without that, the scheduler gets nothing
 // with which it could act as the user: a TLS handshake shows a client certificate and keeps its key, and a token of ours is
-// accepted by schedulers only.
-func (o *options) schedulerClient(ctx context.Context, config *rest.Config, namespace string) (client *http.Client, err error) {
+// accepted by schedulers only. What it gets then is a sentence.
+func (o *options) schedulerClient(ctx context.Context, config *rest.Config, namespace string) (client *http.Client, gets string, err error) {
 	direct := rest.CopyConfig(config)
 	direct.Proxy = nil
-	direct.TLSClientConfig.CAData, direct.CAFile, direct.ServerName = nil, o.schedulerCA, decisions.ServerName
-	direct.Insecure = o.schedulerCA == ""
+	direct.CAData, direct.CAFile, direct.ServerName = o.schedulerCA, "", decisions.ServerName
+	direct.Insecure = o.schedulerCA == nil
 	handshake, err := rest.TLSConfigFor(direct)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	switch {
-	case o.schedulerCA != "":
+	case o.schedulerCA != nil:
 		client, err = rest.HTTPClientFor(direct)
 	case hasClientCertificate(handshake):
+		gets = "it is shown your client certificate"
 		client = &http.Client{Transport: &http.Transport{TLSClientConfig: handshake}}
 	default:
+		gets = "it gets a token of ten minutes"
 		direct = &rest.Config{TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
 		direct.BearerToken, err = tokenFor(ctx, config, namespace)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		client, err = rest.HTTPClientFor(direct)
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	client.Timeout = cmp.Or(config.Timeout, answerWithin)
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // it would take a token along
-	return client, nil
+	return client, gets, nil
 }
 
 // hasClientCertificate asks a credential plugin, too.

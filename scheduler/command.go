@@ -48,6 +48,11 @@ func NewCommand(host *wasmhost.Host, plugins ...app.Option) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		for _, name := range []string{"kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig"} {
+			if err := readfile.Kubeconfig(cmd.Flags().Lookup(name).Value.String()); err != nil {
+				return err
+			}
+		}
 		p := &scheduler.Plugins{Host: host, CompiledIn: compiledIn}
 		if err := startGuests(cmd.Context(), p, opts.ConfigFile); err != nil {
 			return err
@@ -130,6 +135,13 @@ func startGuests(ctx context.Context, plugins *scheduler.Plugins, path string) e
 	c, err := scheduler.Read(configuration)
 	if err == nil {
 		err = plugins.Start(ctx, c)
+	}
+	if err == nil {
+		effective, wrong := c.Effective()
+		err = wrong
+		if err == nil {
+			err = readfile.Kubeconfig(effective.ClientConnection.Kubeconfig)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("config %s: %w", path, err)

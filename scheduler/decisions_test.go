@@ -360,13 +360,16 @@ func TestKubectlExplainsThePodIfTheSchedulerCannotBeAsked(t *testing.T) {
 		want string
 	}{
 		{nil, "it runs without --decisions"},
-		{[]string{"--scheduler", "kube-system/absent"}, `pods "absent" not found`},
+		{[]string{"--scheduler", "kube-system/absent"}, `--scheduler kube-system/absent: in namespace kube-system, pods "absent" not found`},
 		{[]string{"--as", "somebody"}, "and not somebody"},
 	} {
 		if tt.args != nil && tt.args[0] == "--as" { // of whom the API server has no rights to show
 			tt.args = append(tt.args, "--as-group", "system:masters")
 		}
 		out, errOut := kubectlWhy(t, append([]string{"no-match", "--kubeconfig", kubeconfig}, tt.args...)...)
+		if strings.Contains(errOut, "is not checked") != (tt.args == nil) { // nothing is connected to
+			t.Errorf("%q: %s", tt.args, errOut)
+		}
 		if !strings.Contains(errOut, tt.want) || !strings.Contains(out, "Verdict:  it is pending: no node's name matches") {
 			t.Errorf("%q: %s%s", tt.args, errOut, out)
 		}

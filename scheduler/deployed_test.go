@@ -69,7 +69,7 @@ func TestKubectlAsksTheSchedulerOfDeploy(t *testing.T) {
 	t.Run("a developer with a certificate", func(t *testing.T) {
 		c.bind(t, rbacv1.UserKind, "developer", "")
 		out, errOut := kubectlWhy(t, "web", "-n", "shop", "--kubeconfig", c.kubeconfig(t, "developer", reaches))
-		testkit.Has(t, out+errOut, answer, "The scheduler's certificate is not checked, so no token of yours is sent")
+		testkit.Has(t, out+errOut, answer, " is not checked, so no token of yours is sent: it is shown your client certificate. See")
 	})
 	t.Run("an administrator with a token", func(t *testing.T) {
 		out, errOut := kubectlWhy(t, "web", "-n", "shop", "--kubeconfig", useToken(t, c.kubeconfig(t, "admin", reaches, "system:masters"), adminsToken))

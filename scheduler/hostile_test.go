@@ -161,7 +161,7 @@ func TestNoCredentialLeavesButToTheAPIServer(t *testing.T) {
 		if len(got) != 1 || c.accepts(t, got[0]) {
 			t.Errorf("it gets %q: %s", got, errOut)
 		}
-		testkit.Has(t, errOut, "The scheduler's certificate is not checked", "pod tenant/thief answers 307")
+		testkit.Has(t, errOut, "The certificate of pod tenant/thief is not checked, so no token of yours is sent: it gets a token of ten minutes.", "pod tenant/thief answers 307")
 	})
 	t.Run("who has another certificate gets nothing", func(t *testing.T) {
 		authority := filepath.Join(t.TempDir(), "ca.crt")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/fetch"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	simulator "wasmkwokwizardry.io/regex-scheduling/simulator/command"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
@@ -134,6 +135,18 @@ func TestConfigurationThatIsNotThereIsNamed(t *testing.T) {
 	out, err := command(t, "--config", "no/such/file")
 	if err == nil || out != "kube-scheduler: reading the configuration: open no/such/file: no such file or directory\n" {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestKubeconfigWithoutAnEndIsAnError(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "scheduler.yaml")
+	text := "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nclientConnection: {kubeconfig: /dev/zero}\n"
+	testkit.Must(t, os.WriteFile(config, []byte(text), 0o600))
+	for flag, file := range map[string]string{"--kubeconfig": "/dev/zero", "--authentication-kubeconfig": "/dev/zero", "--authorization-kubeconfig": "/dev/zero", "--config": config} {
+		out, err := command(t, flag, file)
+		if err == nil || !strings.HasSuffix(out, "kubeconfig: read /dev/zero: it has more than 1 MiB\n") {
+			t.Errorf("%s: %v\n%s", flag, err, out)
+		}
 	}
 }
 

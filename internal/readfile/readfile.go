@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -53,6 +54,29 @@ func All(path string) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: nothing was written into this pipe", path)
 	}
 	return text, nil
+}
+
+// Kubeconfig checks kubeconfigs before client-go reads them, which waits for the writer of a pipe, and reads a device without an end.
+// A shell's <(command) has a writer. A file that is missing is no error: client-go reads none by default, and names another.
+func Kubeconfig(paths ...string) error {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			continue
+		}
+		open := strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/") || path == "/dev/stdin"
+		switch {
+		case info.Mode()&os.ModeNamedPipe != 0 && !open:
+			return fmt.Errorf("kubeconfig %s: it is a pipe: give a file", path)
+		case info.Mode()&os.ModeCharDevice != 0:
+			if _, err := All(path); err != nil {
+				return fmt.Errorf("kubeconfig: %w", err)
+			}
+		case info.Size() > maxSize:
+			return fmt.Errorf("kubeconfig %s: it has more than %d MiB", path, maxSize>>20)
+		}
+	}
+	return nil
 }
 
 // KeyPair is tls.LoadX509KeyPair.

@@ -32,6 +32,27 @@ func TestReadingAnyFileEnds(t *testing.T) {
 	}
 }
 
+func TestKubeconfigIsNoPipeAndHasAnEnd(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	testkit.Must(t, syscall.Mkfifo(pipe, 0o600))
+	large := filepath.Join(dir, "large")
+	testkit.Must(t, os.WriteFile(large, nil, 0o600))
+	testkit.Must(t, os.Truncate(large, maxSize+1))
+	open, _, err := os.Pipe()
+	testkit.Must(t, err)
+	defer open.Close()
+	for path, want := range map[string]string{
+		pipe: "it is a pipe: give a file", "/dev/zero": "more than 1 MiB", large: "more than 1024 MiB",
+		"/dev/null": "", dir + "/missing": "", "/proc/self/fd/" + strconv.Itoa(int(open.Fd())): "",
+	} {
+		err := Kubeconfig("", path)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: got %v, want %q", path, err, want)
+		}
+	}
+}
+
 // As of a shell's <(command).
 func TestPipeIsReadToItsEnd(t *testing.T) {
 	r, w, err := os.Pipe()

@@ -27,6 +27,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/fetch"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
+	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
@@ -111,6 +112,9 @@ func (o Options) startPlugins(ctx context.Context) (*Plugins, *config.KubeSchedu
 
 // connect makes the API of a server, and what sends events to it. It sends no request.
 func connect(kubeconfig string, client baseconfig.ClientConnectionConfiguration) (api API, sender events.EventBroadcaster, err error) {
+	if err := readfile.Kubeconfig(kubeconfig); err != nil {
+		return api, nil, err
+	}
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return api, nil, err

@@ -29,6 +29,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
+	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -112,6 +113,9 @@ func (o Options) Namespace() string {
 
 // load reads the kubeconfig.
 func (o Options) load() (clientcmd.ClientConfig, *api.Context, error) {
+	if err := readfile.Kubeconfig(o.Kubeconfig); err != nil {
+		return nil, nil, err
+	}
 	file, err := (&clientcmd.ClientConfigLoadingRules{ExplicitPath: o.Kubeconfig}).Load()
 	if err != nil {
 		return nil, nil, fmt.Errorf("kubeconfig: %w", err)
