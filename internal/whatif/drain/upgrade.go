@@ -38,7 +38,7 @@ func (d *draining) upgrade(ctx context.Context, nodes []string) error {
 	before := d.Pods()
 	var surge []string
 	for i := range d.options.Surge {
-		surge = append(surge, d.unused(fmt.Sprint("surge-", i+1)))
+		surge = append(surge, d.unused("surge", fmt.Sprint("-", i+1)))
 	}
 	if err := d.come(ctx, timeline, cluster.Get[*v1.Node](d.Cluster, "", nodes[0]), surge...); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (d *draining) upgrade(ctx context.Context, nodes []string) error {
 		}
 		d.Delete(cluster.Get[*v1.Node](d.Cluster, "", name))
 		timeline.Node(name, "is removed")
-		if err := d.come(ctx, timeline, old, d.unused(name+"-new")); err != nil {
+		if err := d.come(ctx, timeline, old, d.unused(name, "-new")); err != nil {
 			return err
 		}
 		d.found.Go = append(d.found.Go, name)
@@ -82,11 +82,11 @@ func (d *draining) upgrade(ctx context.Context, nodes []string) error {
 // nodeStart is how long a new node takes until it is ready.
 const nodeStart = time.Minute
 
-// unused is a name that no node has.
-func (d *draining) unused(name string) string {
-	unused := name
+// unused is a name with a suffix that no node has.
+func (d *draining) unused(name, suffix string) string {
+	unused := engine.Suffixed(name, suffix)
 	for n := 2; cluster.Get[*v1.Node](d.Cluster, "", unused) != nil; n++ {
-		unused = name + "-" + strconv.Itoa(n)
+		unused = engine.Suffixed(name, suffix+"-"+strconv.Itoa(n))
 	}
 	return unused
 }

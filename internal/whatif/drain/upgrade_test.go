@@ -40,6 +40,7 @@ func TestUpgradeReplacesNodesOrNamesWhatStopsIt(t *testing.T) {
 	spare := nodeWith("spare", "a", "4")
 	web := "pods:\n" + ownedBy("ReplicaSet", "web", "web-1", "n1", "3") + ownedBy("ReplicaSet", "web", "web-2", "n2", "3")
 	large := removing(t, unmodified, "nodes:\n"+nodeWith("large", "a", "9")).Cluster.Nodes[0]
+	long := strings.Repeat("n", 62)
 	for name, tt := range map[string]struct {
 		cluster string
 		change  func(*Options)
@@ -50,6 +51,11 @@ func TestUpgradeReplacesNodesOrNamesWhatStopsIt(t *testing.T) {
 		"with a spare node": {
 			nodes + spare + web, nil, "The upgrade would replace all of 2 nodes, and every pod has a node",
 			[]string{"0 n1 is cordoned", "0 n1 is removed", "60 n1-new is ready", "60 n2 is cordoned", "60 n2 is removed", "120 n2-new is ready"},
+			nil,
+		},
+		"whose names are as long as a hostname may be, and alike": {
+			"nodes:\n" + nodeWith(long+"1", "a", "4") + nodeWith(long+"2", "a", "4"), func(o *Options) { o.Nodes = []string{long + "1", long + "2"} }, "The upgrade would replace all of 2 nodes, and every pod has a node",
+			[]string{"0 " + long + "1 is cordoned", "0 " + long + "1 is removed", "60 " + long[:59] + "-new is ready", "60 " + long + "2 is cordoned", "60 " + long + "2 is removed", "120 " + long[:57] + "-new-2 is ready"},
 			nil,
 		},
 		"without: a pod is pending until the new node is ready": {

@@ -14,6 +14,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation"
 	nodeutil "k8s.io/kubernetes/pkg/util/node"
 	"k8s.io/utils/ptr"
 
@@ -52,6 +53,12 @@ func (e *Engine) AddNodes(ctx context.Context, like *v1.Node, names ...string) e
 		}
 	}
 	return nil
+}
+
+// Suffixed is a name like another node's. It is cut where, as the value of the hostname's label, it would be too long.
+func Suffixed(name, suffix string) string {
+	most := max(0, validation.LabelValueMaxLength-len(suffix))
+	return strings.TrimRight(name[:min(len(name), most)], "-._") + suffix
 }
 
 // model names the node of the cluster that another one is like: that of its name, or else that with most of its labels.

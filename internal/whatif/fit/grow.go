@@ -10,6 +10,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 )
 
 // ReadNode reads a file with one Node, as kubectl prints it, of which more could be added.
@@ -82,7 +83,7 @@ func (f *fitting) grow(ctx context.Context, like *v1.Node) error {
 func (f *fitting) add(ctx context.Context, like *v1.Node, nodes int) error {
 	var names []string
 	for number := 1; len(names) < nodes; number++ {
-		name := like.Name + "-" + strconv.Itoa(number)
+		name := engine.Suffixed(like.Name, "-"+strconv.Itoa(number))
 		if cluster.Get[*v1.Node](f.Cluster, "", name) == nil {
 			names = append(names, name)
 		}

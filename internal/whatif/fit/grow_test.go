@@ -30,6 +30,14 @@ func grown(t *testing.T, node string, manifests ...string) (*Fitting, error) {
 	return Fit(t.Context(), o)
 }
 
+func TestGrowAddsNodesLikeOneWithTheLongestHostname(t *testing.T) {
+	f, err := grown(t, strings.ReplaceAll(another, "large", strings.Repeat("l", 62)), manifest("Deployment", "large", "replicas: 12, "+asks("3", "")))
+	testkit.Must(t, err)
+	if !f.Fits() || f.Growth.Nodes < 10 {
+		t.Errorf("%s with %s", f.Verdict(), f.Growth)
+	}
+}
+
 func TestGrowAddsNodesUntilEverythingFits(t *testing.T) {
 	seven := manifest("Deployment", "large", "replicas: 7, "+asks("3", ""))
 	for name, tt := range map[string]struct {
