@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -62,18 +63,28 @@ func (m *Manifests) read(paths []string, stdin io.Reader) error {
 	seen := map[string]bool{}
 	files := resource.NewLocalBuilder().Unstructured().Flatten()
 	for _, path := range paths {
-		info, err := os.Stat(path)
-		switch {
-		case path == "-":
+		if path == "-" {
 			files.Stream(stdin, "the manifests")
-		case err == nil && !info.IsDir():
-			text, err := readfile.All(path)
+			continue
+		}
+		info, err := os.Stat(path)
+		if err != nil { // a URL, a pattern, or nothing
+			files.FilenameParam(false, &resource.FilenameOptions{Filenames: []string{path}})
+			continue
+		}
+		inside := []string{path}
+		if info.IsDir() {
+			inside, err = m.filesIn(path)
+		}
+		if err != nil {
+			return err
+		}
+		for _, file := range inside {
+			text, err := readfile.All(file)
 			if err != nil {
 				return err
 			}
-			files.Stream(bytes.NewReader(text), path)
-		default:
-			files.FilenameParam(false, &resource.FilenameOptions{Filenames: []string{path}})
+			files.Stream(bytes.NewReader(text), file)
 		}
 	}
 	return files.Do().Visit(func(info *resource.Info, err error) error {
@@ -98,6 +109,26 @@ func (m *Manifests) read(paths []string, stdin io.Reader) error {
 		}
 		return nil
 	})
+}
+
+// filesIn are the files of a folder that kubectl reads. What is no regular file may have no end, and is skipped.
+func (m *Manifests) filesIn(folder string) (files []string, err error) {
+	entries, err := os.ReadDir(folder)
+	for _, entry := range entries {
+		file := filepath.Join(folder, entry.Name())
+		info, err := os.Stat(file) // of what a link leads to, as in a volume of a ConfigMap
+		switch {
+		case err != nil || info.IsDir() || !slices.Contains(resource.FileExtensions, filepath.Ext(file)):
+		case info.Mode().IsRegular():
+			files = append(files, file)
+		default:
+			m.skipped[file+", which is no regular file"]++
+		}
+	}
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("%s: there is no regular file in it: recognized file extensions are %s", folder, resource.FileExtensions)
+	}
+	return files, err
 }
 
 // clone is for a run, which changes what it tries.

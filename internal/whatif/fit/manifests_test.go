@@ -111,6 +111,17 @@ func TestManifestsOfAChartAreUsedOrSkippedByKind(t *testing.T) {
 	}
 }
 
+func TestFolderIsReadWithoutWhatIsNoRegularFile(t *testing.T) {
+	dir := t.TempDir()
+	testkit.Must(t, os.WriteFile(filepath.Join(dir, "one.yaml"), []byte(manifest("Pod", "one", "containers: [{name: c, image: c}]")), 0o600))
+	testkit.Must(t, os.Symlink("/dev/zero", filepath.Join(dir, "zero.yaml")))
+	m, err := Read([]string{dir}, nil)
+	testkit.Must(t, err)
+	if len(m.workloads) != 1 || m.skipped[filepath.Join(dir, "zero.yaml")+", which is no regular file"] != 1 {
+		t.Errorf("%d workloads, skipped %v", len(m.workloads), m.skipped)
+	}
+}
+
 func TestReadReportsMistakesInALine(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
