@@ -50,6 +50,7 @@ func TestEveryQuestionEnds(t *testing.T) {
 		"a pod that is being deleted beside shrink":  {"shrink --cluster terminating.yaml", 0, []string{skipped}},
 		"a pod that is being deleted beside fail":    {"fail --cluster terminating.yaml n1", 0, []string{skipped}},
 		"a pod that is being deleted beside compare": {"compare --pods all --cluster terminating.yaml --a native --b none", 0, []string{skipped}},
+		"a node without pods fails":                  {"fail --cluster finalizer.yaml n2", 0, []string{"If n2 failed, no pod would have to move."}},
 		"a pod of a Job that is missing":             {"drain --cluster jobpod.yaml n1", 0, []string{"default/batch-x7k2p   n1     n2   \n", "not modelled: Jobs that the cluster's file lacks"}},
 		"the same, shrink":                           {"shrink --cluster jobpod.yaml", 0, []string{"You can remove 1 of 2 nodes"}},
 		"the same, upgrade":                          {"upgrade --cluster jobpod.yaml n1", 0, []string{"The upgrade would replace all of 1 node"}},

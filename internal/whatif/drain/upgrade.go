@@ -199,6 +199,8 @@ func (r *Result) sentence() string {
 		return fmt.Sprintf("The upgrade would replace all of %s, and %d of %s would have no node in the end", report.Plural(r.Tried, "node"), lost, report.Plural(len(r.Moves), "pod"))
 	case r.Upgrade:
 		return fmt.Sprintf("The upgrade would replace all of %s, and every pod has a node", report.Plural(r.Tried, "node"))
+	case len(r.Moves) == 0:
+		return fmt.Sprintf("If %s failed, no pod would have to move", report.Few(r.Go))
 	case lost > 0:
 		return fmt.Sprintf("If %s failed, %d of %s would not be back", report.Few(r.Go), lost, report.Plural(len(r.Moves), "pod"))
 	}
