@@ -108,6 +108,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *strconv.NumError
 	switch {
+	case errors.As(err, &unknown) && !cmd.HasParent() && cmd.Flags().NArg() > 0: // a flag of the command that was meant
+		return UsageError{knownCommand(cmd, cmd.Flags().Args())}
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
 		flags := &cobra.Command{SuggestionsMinimumDistance: suggestedDistance}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
