@@ -3,8 +3,8 @@
 // a program, the simulator in its own process.
 //
 // It bounds what requests can take, isolates panics of algorithms, and answers the requests
-// in flight when it is stopped. Own algorithms implement algorithm.Algorithm and are added to
-// Make before New.
+// in flight when it is stopped. Own algorithms implement algorithm.Algorithm and are added
+// by Register before New.
 package extender
 
 import (

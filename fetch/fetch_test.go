@@ -109,8 +109,6 @@ func TestServerThatIsNotThere(t *testing.T) {
 	}
 }
 
-const digest = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-
 func TestEncryptedFetchStaysEncrypted(t *testing.T) {
 	plain := serve(t, func(w http.ResponseWriter, _ *http.Request) { t.Error("it was followed") })
 	server := httptest.NewTLSServer(http.RedirectHandler(plain, http.StatusFound))

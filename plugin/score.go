@@ -6,6 +6,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/kube-scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // preferenceKey is where PreScore leaves the rules for Score.
@@ -18,9 +20,9 @@ const (
 )
 
 // PreScore implements framework.PreScorePlugin. It skips a pod that prefers no nodes, so
-// that Score is not called. PreFilter has rejected a pod whose pattern is refused.
+// that Score is not called. Other patterns are PreFilter's affair.
 func (p *Plugin) PreScore(_ context.Context, cycle framework.CycleState, pod *v1.Pod, _ []framework.NodeInfo) *framework.Status {
-	rules, err := p.patterns.Compile(pod.Annotations)
+	rules, err := p.patterns.Compile(pod.Annotations, regex.Prefer)
 	if err != nil {
 		return framework.AsStatus(err)
 	}

@@ -43,8 +43,8 @@ func NewCache(policy Policy, bytes int) *Cache {
 }
 
 // Compile is [Policy.Compile], but takes patterns from the cache.
-func (c *Cache) Compile(annotations map[string]string) (Rules, error) {
-	return c.policy.rules(annotations, c.compile)
+func (c *Cache) Compile(annotations map[string]string, only ...Role) (Rules, error) {
+	return c.policy.rules(annotations, only, c.compile)
 }
 
 // CompileValues is Compile for a guest that has read no other annotations: it takes their values

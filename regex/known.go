@@ -10,7 +10,7 @@ var ErrNotCached = errors.New("a pattern is not in the cache")
 // Cached is [Cache.Compile] for a caller that has no time to compile a pattern, or to wait for
 // another that compiles it. What it looks up does not count as used.
 func (c *Cache) Cached(annotations map[string]string) (Rules, error) {
-	return c.policy.rules(annotations, func(r Role, text string) (*pattern, error) {
+	return c.policy.rules(annotations, nil, func(r Role, text string) (*pattern, error) {
 		if len(text) > maxPattern { // is never kept, and refused at once
 			return c.policy.compile(r, text)
 		}

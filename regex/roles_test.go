@@ -49,13 +49,13 @@ func TestEveryRole(t *testing.T) {
 			}
 			annotations := map[string]string{}
 			cache := NewCache(configured, 1<<20)
-			values := func(annotations map[string]string) (Rules, error) {
+			values := func(annotations map[string]string, _ ...Role) (Rules, error) {
 				all := make([]*string, Roles)
 				own := annotations["example.com/own"]
 				all[r] = &own
 				return cache.CompileValues(all)
 			}
-			for name, compile := range map[string]func(map[string]string) (Rules, error){"Policy": configured.Compile, "Cache": cache.Compile, "values": values} {
+			for name, compile := range map[string]func(map[string]string, ...Role) (Rules, error){"Policy": configured.Compile, "Cache": cache.Compile, "values": values} {
 				annotations["example.com/own"] = "gpu"
 				rules, err := compile(annotations)
 				if err != nil || rules.Filters() != r.Rejects() || rules.Scores() == r.Rejects() {

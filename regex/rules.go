@@ -2,6 +2,7 @@ package regex
 
 import (
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"unsafe"
 
@@ -21,18 +22,18 @@ type pattern struct {
 	reason    string // of nodes that it rejects
 }
 
-// Compile compiles the patterns in a pod's annotations. It refuses a pattern that is not RE2
+// Compile compiles the patterns in a pod's annotations, of some roles or, without any, of all. It refuses a pattern that is not RE2
 // syntax, and one that exceeds the budget. The error is about the first one, in the order of
 // roles, and always a [*PatternError].
-func (p Policy) Compile(annotations map[string]string) (Rules, error) {
-	return p.rules(annotations, p.compile)
+func (p Policy) Compile(annotations map[string]string, only ...Role) (Rules, error) {
+	return p.rules(annotations, only, p.compile)
 }
 
 // rules makes the rules of the patterns that compile returns.
-func (p Policy) rules(annotations map[string]string, compile func(Role, string) (*pattern, error)) (rules Rules, err error) {
+func (p Policy) rules(annotations map[string]string, only []Role, compile func(Role, string) (*pattern, error)) (rules Rules, err error) {
 	for r := range Roles {
 		text, ok := annotations[p.Key(r)]
-		if !ok {
+		if !ok || len(only) > 0 && !slices.Contains(only, r) {
 			continue
 		}
 		rules.patterns[r], err = compile(r, text)

@@ -20,3 +20,14 @@ func TestErrorNamesTheAnnotationAtFault(t *testing.T) {
 		}
 	}
 }
+
+func TestCompileOfOneRoleReadsNoOther(t *testing.T) {
+	annotations := map[string]string{Default.Annotation: "(", Default.PreferAnnotation: "gpu"}
+	rules, err := NewCache(Default, 1<<20).Compile(annotations, Prefer)
+	if err != nil || !rules.Prefers("gpu-1") || rules.Filters() {
+		t.Errorf("%v, %v", rules, err)
+	}
+	if _, err := Default.Compile(annotations, Require, Prefer); err == nil {
+		t.Error("an invalid pattern of a role that is asked for is taken")
+	}
+}

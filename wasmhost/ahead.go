@@ -10,10 +10,10 @@ import (
 )
 
 // keep counts an answer that the guest gave, and keeps one that may be remembered.
-func (p *plugin) keep(slot answers.Slot, hook abi.Hook, out abi.Out) (kept bool) {
+func (p *plugin) keep(slot answers.Slot, q *question) (kept bool) {
 	p.metrics.asked.Inc()
-	if worthKeeping(hook, out.Verdict) {
-		slot.Put(out)
+	if worthKeeping(q.hook, q.out.Verdict) {
+		slot.Put(&q.out)
 		return true
 	}
 	return false
@@ -81,12 +81,15 @@ func (c *cycle) askAhead() {
 		}
 		asked++
 		q := &question{hook: abi.Filter, in: abi.In{Node: node, NodeName: node.Name}, after: c.history}
-		s := c.plugin.pool.acquire()
-		out, err := s.call(c, q)
-		c.plugin.pool.release(s)
-		if err != nil || !c.plugin.keep(slot, abi.Filter, out) {
+		if !c.askOne(q, slot) {
 			slot.GiveUp()
 			return
 		}
 	}
+}
+
+func (c *cycle) askOne(q *question, slot answers.Slot) (kept bool) {
+	s := c.plugin.pool.acquire()
+	defer c.plugin.pool.release(s)
+	return s.call(c, q) == nil && c.plugin.keep(slot, q)
 }

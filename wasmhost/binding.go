@@ -39,12 +39,14 @@ func (h bindingHooks) skipUnless(exported abi.Hook) *fwk.Status {
 
 // bind asks about a pod and its node. The hooks after Permit run beside the scheduling cycle
 // of another pod.
-func (h bindingHooks) bind(state fwk.CycleState, pod *v1.Pod, node string, hook abi.Hook) (abi.Out, *fwk.Status) {
+func (h bindingHooks) bind(state fwk.CycleState, pod *v1.Pod, node string, hook abi.Hook) (number int32, status *fwk.Status) {
 	c := h.p.cycleFor(state, pod)
 	if hook != abi.Reserve && hook != abi.Permit {
 		c.binding.Store(true)
 	}
-	return c.ask(&question{hook: hook, in: abi.In{NodeName: node}, after: c.history})
+	q := &question{hook: hook, in: abi.In{NodeName: node}, after: c.history}
+	status = c.ask(q)
+	return q.out.Number, status
 }
 
 func (h bindingHooks) Reserve(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
@@ -54,8 +56,8 @@ func (h bindingHooks) Reserve(_ context.Context, state fwk.CycleState, pod *v1.P
 
 // Permit implements fwk.PermitPlugin.
 func (h bindingHooks) Permit(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) (*fwk.Status, time.Duration) {
-	out, status := h.bind(state, pod, node, abi.Permit)
-	return status, time.Duration(uint32(out.Number)) * time.Millisecond
+	milliseconds, status := h.bind(state, pod, node, abi.Permit)
+	return status, time.Duration(uint32(milliseconds)) * time.Millisecond
 }
 
 func (h bindingHooks) PreBind(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {

@@ -83,29 +83,33 @@ type question struct {
 	hook abi.Hook
 	node fwk.NodeInfo // that it is about, or nil
 	in   abi.In       // what the guest may ask itself, beside the pod and the node
+	out  abi.Out      // what it answers
 	// after are the steps that the instance must have seen. When it has answered, it has seen the history of the cycle.
 	after []*step
 }
 
-// ask answers a question in the framework's words, and with what else there is in the answer. An error ends the guest's part in
-// the attempt, by the failure policy: all further calls return it.
-func (c *cycle) ask(q *question) (abi.Out, *fwk.Status) {
+// ask answers a question, also in the framework's words. An error ends the guest's part in
+// the attempt, by the failure policy: all further questions have it for an answer.
+func (c *cycle) ask(q *question) *fwk.Status {
 	p := c.plugin
 	// 1. A hook that does nothing has one answer.
 	if !p.guest.Active.Has(q.hook) {
-		constant := p.guest.Constants[q.hook]
-		return abi.Out{Verdict: constant}, statusOf(q.hook, constant)
+		q.out.Verdict = p.guest.Constants[q.hook]
+		return statusOf(q.hook, q.out.Verdict)
+	}
+	failed := c.failed.Load()
+	if failed != nil {
+		return c.fail(q.hook, *failed)
 	}
 	// 2. An answer that is remembered is no call, and is found without a look at the node. Of a guest whose answers are
 	// remembered, all active hooks have a slot.
 	var slot answers.Slot
 	if c.known != nil {
 		slot = c.known.Slot(q.hook, q.node)
-		out, known := slot.Get()
-		if known {
+		if slot.Get(&q.out) {
 			p.metrics.recalled.Add(1)
 			c.trace.Remembered()
-			return out, statusOf(q.hook, out.Verdict)
+			return statusOf(q.hook, q.out.Verdict)
 		}
 	}
 	// 3. The guest is called. A call that waits for the instance after one that failed finds the error.
@@ -115,19 +119,19 @@ func (c *cycle) ask(q *question) (abi.Out, *fwk.Status) {
 	}
 	s := p.pool.acquire()
 	defer p.pool.release(s)
-	out, err := s.call(c, q)
+	err := s.call(c, q)
 	if err != nil {
-		return abi.Out{}, c.fail(q.hook, err)
+		return c.fail(q.hook, err)
 	}
 	// 4. What may be remembered is.
 	if c.known != nil {
-		p.keep(slot, q.hook, out)
+		p.keep(slot, q)
 	}
-	return out, statusOf(q.hook, out.Verdict)
+	return statusOf(q.hook, q.out.Verdict)
 }
 
 // askStep asks a question whose answer an instance has to have seen from now on.
-func (c *cycle) askStep(q *question) (abi.Out, *fwk.Status) {
+func (c *cycle) askStep(q *question) *fwk.Status {
 	q.after = c.history
 	if c.plugin.guest.Active.Has(q.hook) {
 		c.history = append(slices.Clip(c.history), &step{q.hook, q.in})

@@ -107,8 +107,8 @@ func (p *plugin) eventsOf(i *instance) ([]fwk.ClusterEventWithHint, error) {
 	var encoded []byte
 	if p.guest.Active.Has(abi.Enqueue) {
 		i.In = abi.In{}
-		out, err := i.Call(abi.Enqueue)
-		if err != nil {
+		var out abi.Out
+		if err := i.Call(abi.Enqueue, &out); err != nil {
 			return nil, err
 		}
 		encoded = out.ClusterEvents

@@ -24,14 +24,6 @@ var fromFiles = Options{Fetch: func(_ context.Context, args Args) ([]byte, error
 	return os.ReadFile(strings.TrimPrefix(args.GuestURL, "file://"))
 }}
 
-// readGuest returns the bytes of a guest of testdata.
-func readGuest(t *testing.T, name string) []byte {
-	t.Helper()
-	wasm, err := os.ReadFile(guests + name + ".wasm")
-	testkit.Must(t, err)
-	return wasm
-}
-
 func TestEveryGuestIsBuiltFromTheSourceBesideIt(t *testing.T) { testkit.CheckGuests(t, guests) }
 
 // open starts a guest of testdata through a Host.

@@ -71,8 +71,8 @@ func (p *plugin) mayHelp(pod *v1.Pod, node *v1.Node) bool {
 		return true
 	}
 	if p.guest.Active.Has(abi.PreFilter) {
-		answer, ok := known.Slot(abi.PreFilter, nil).Get()
-		if !ok {
+		var answer abi.Out
+		if !known.Slot(abi.PreFilter, nil).Get(&answer) {
 			return true
 		}
 		status := statusOf(abi.PreFilter, answer.Verdict)

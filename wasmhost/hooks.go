@@ -71,10 +71,11 @@ func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 	if c.known != nil {
 		p.metrics.flush()
 	}
-	out, status := c.ask(&question{hook: abi.PreFilter})
+	q := &question{hook: abi.PreFilter}
+	status := c.ask(q)
 	var result *fwk.PreFilterResult
-	if out.NodeNames != nil {
-		result = &fwk.PreFilterResult{NodeNames: out.NodeNames}
+	if q.out.NodeNames != nil {
+		result = &fwk.PreFilterResult{NodeNames: q.out.NodeNames}
 	}
 	if c.known == nil || !status.IsSuccess() {
 		return result, status
@@ -101,8 +102,7 @@ func (p *plugin) RemovePod(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 }
 
 func (c *cycle) change(hook abi.Hook, target fwk.PodInfo, node fwk.NodeInfo) *fwk.Status {
-	_, status := c.askStep(&question{hook: hook, in: abi.In{Target: target.GetPod(), NodeName: node.Node().Name}})
-	return status
+	return c.askStep(&question{hook: hook, in: abi.In{Target: target.GetPod(), NodeName: node.Node().Name}})
 }
 
 // filterHooks are the hooks of a guest that filters.
@@ -112,8 +112,7 @@ type filterHooks struct{ p *plugin }
 // the Status of a node that is rejected.
 func (f filterHooks) Filter(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
 	c := f.p.cycleFor(state, pod)
-	_, status := c.ask(&question{hook: abi.Filter, node: node, after: c.history})
-	return status
+	return c.ask(&question{hook: abi.Filter, node: node, after: c.history})
 }
 
 // PostFilter implements fwk.PostFilterPlugin.
@@ -134,8 +133,9 @@ func (f filterHooks) PostFilter(_ context.Context, state fwk.CycleState, pod *v1
 	if !f.p.guest.Exports.Has(abi.PostFilter) {
 		return nil, c.explain(fwk.NewStatus(fwk.Unschedulable))
 	}
-	out, status := c.ask(&question{hook: abi.PostFilter, in: abi.In{Statuses: func() any { return codesOf(nodes) }}, after: c.history})
-	nominated := out.NominatedNode
+	q := &question{hook: abi.PostFilter, in: abi.In{Statuses: func() any { return codesOf(nodes) }}, after: c.history}
+	status := c.ask(q)
+	nominated := q.out.NominatedNode
 	if nominated != "" && !f.p.hasNode(nominated) {
 		return nil, fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf("wasm: postfilter nominated the node %q, which does not exist", nominated))
 	}
@@ -146,7 +146,7 @@ func (f filterHooks) PostFilter(_ context.Context, state fwk.CycleState, pod *v1
 		status = c.explain(status)
 	}
 	return &fwk.PostFilterResult{NominatingInfo: &fwk.NominatingInfo{
-		NominatedNodeName: nominated, NominatingMode: fwk.NominatingMode(out.Number),
+		NominatedNodeName: nominated, NominatingMode: fwk.NominatingMode(q.out.Number),
 	}}, status
 }
 
@@ -178,14 +178,14 @@ func (h scoreHooks) PreScore(_ context.Context, state fwk.CycleState, pod *v1.Po
 		names := namesOf(nodes) // now: the scheduler renews the nodes when the step may be repeated
 		in.FilteredNodes = func() any { return names }
 	}
-	_, status := c.askStep(&question{hook: abi.PreScore, in: in})
-	return status
+	return c.askStep(&question{hook: abi.PreScore, in: in})
 }
 
 func (h scoreHooks) Score(_ context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (int64, *fwk.Status) {
 	c := h.p.cycleFor(state, pod)
-	out, status := c.ask(&question{hook: abi.Score, node: node, after: c.history})
-	return int64(out.Number), status
+	q := &question{hook: abi.Score, node: node, after: c.history}
+	status := c.ask(q)
+	return int64(q.out.Number), status
 }
 
 func (h scoreHooks) ScoreExtensions() fwk.ScoreExtensions {
@@ -203,8 +203,9 @@ func (h scoreHooks) NormalizeScore(_ context.Context, state fwk.CycleState, pod 
 		byName[score.Name] = score.Score
 	}
 	c := h.p.cycleFor(state, pod)
-	out, status := c.ask(&question{hook: abi.NormalizeScore, in: abi.In{Scores: func() any { return byName }}, after: c.history})
-	changed := out.Scores
+	q := &question{hook: abi.NormalizeScore, in: abi.In{Scores: func() any { return byName }}, after: c.history}
+	status := c.ask(q)
+	changed := q.out.Scores
 	if !status.IsSuccess() || len(changed) == 0 {
 		return status // the guest has nothing to change
 	}

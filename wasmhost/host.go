@@ -31,6 +31,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -172,9 +173,12 @@ func (s *Started) Describe() (d Description) {
 	p := s.p
 	d = Description{
 		URL: p.url, Size: p.guest.Size, SHA256: p.guest.SHA256,
-		DecidesBy: p.decidesBy, NotRemembered: p.notRemembered, Instances: p.sharing.instances(), WhyInstances: p.whySharing,
+		NotRemembered: p.notRemembered, Instances: p.sharing.instances(), WhyInstances: p.whySharing,
 	}
 	d.Exports, d.Imports = p.guest.Functions()
+	if p.decidesBy != nil {
+		d.DecidesBy = &Fields{Pod: slices.Clone(p.decidesBy.Pod), Node: slices.Clone(p.decidesBy.Node)}
+	}
 	slot := p.pool.acquire()
 	defer p.pool.release(slot)
 	if slot.instance != nil || slot.start(p.ctx) == nil {

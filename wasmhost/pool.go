@@ -50,19 +50,19 @@ type instance struct {
 
 // call asks the guest a question of a cycle, in an acquired slot. First it repeats the steps that the instance has not seen:
 // what the guest answers, logs and sends then is dropped, since it was taken where the call was made first.
-func (s *slot) call(c *cycle, q *question) (abi.Out, error) {
+func (s *slot) call(c *cycle, q *question) error {
 	// 1. The guest has not failed in this attempt, as it can have while the call waited for the slot.
 	failed := c.failed.Load()
 	if failed != nil {
-		return abi.Out{}, *failed
+		return *failed
 	}
 	if c.looks.Load() >= cycleWithin*looksEach && !c.binding.Load() {
-		return abi.Out{}, fmt.Errorf("wasm: all calls of one scheduling cycle took longer than ten times %w, %s", abi.ErrTimeout, c.plugin.args.callTimeout())
+		return fmt.Errorf("wasm: all calls of one scheduling cycle took longer than ten times %w, %s", abi.ErrTimeout, c.plugin.args.callTimeout())
 	}
 	// 2. There is an instance. One can be interrupted whose long call has just ended.
 	if s.instance == nil || s.instance.Interrupted() {
 		if err := s.start(c.plugin.ctx); err != nil {
-			return abi.Out{}, err
+			return err
 		}
 	}
 	// 3. It sees what it has not seen. PreFilter, the first step, makes the guest forget another attempt.
@@ -74,25 +74,25 @@ func (s *slot) call(c *cycle, q *question) (abi.Out, error) {
 	}
 	for _, step := range q.after[seen:] {
 		i.Quiet = true
-		_, err := s.invoke(c, step.hook, step.in)
+		err := s.invoke(c, step.hook, &step.in, &abi.Out{})
 		i.Quiet = false
 		if err != nil {
-			return abi.Out{}, err
+			return err
 		}
 	}
 	// 4. It is asked.
 	i.history = c.history
-	return s.invoke(c, q.hook, q.in)
+	return s.invoke(c, q.hook, &q.in, &q.out)
 }
 
 // invoke calls a hook of the instance, shows it what it may see and ask meanwhile, and measures the call. After an error there is no
 // instance in the slot.
-func (s *slot) invoke(c *cycle, hook abi.Hook, in abi.In) (abi.Out, error) {
+func (s *slot) invoke(c *cycle, hook abi.Hook, in *abi.In, out *abi.Out) error {
 	p, i := c.plugin, s.instance
 	if c.trace != nil {
 		defer c.trace.Call(p.name, hook.String())()
 	}
-	i.In = in
+	i.In = *in
 	i.In.Pod = c.attempt
 	i.In.Account = &c.account
 	switch {
@@ -112,7 +112,7 @@ func (s *slot) invoke(c *cycle, hook abi.Hook, in abi.In) (abi.Out, error) {
 	if c.measured {
 		began = time.Now()
 	}
-	out, err := i.Call(hook)
+	err := i.Call(hook, out)
 	if c.measured {
 		code := fwk.Error
 		if err == nil {
@@ -127,13 +127,13 @@ func (s *slot) invoke(c *cycle, hook abi.Hook, in abi.In) (abi.Out, error) {
 		traps.WithLabelValues(p.name).Inc()
 		klog.FromContext(p.ctx).Error(err, "Wasm guest trapped: another takes its place", "plugin", p.name, "guest", p.url,
 			"pod", klog.KObj(c.pod), "export", hook.String())
-		return abi.Out{}, err
+		return err
 	}
 	size := i.MemorySize()
 	if size != i.memory {
 		s.pool.countMemory(i, size)
 	}
-	return out, nil
+	return nil
 }
 
 // fill makes the slots.

@@ -6,7 +6,6 @@ package regex
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
@@ -21,16 +20,13 @@ type Config = regex.Policy
 
 // New makes the algorithm.
 func New(c Config) algorithm.Algorithm {
-	return &matcher{prefer: c.PreferAnnotation, patterns: regex.NewCache(c, cacheBytes)}
+	return &matcher{regex.NewCache(c, cacheBytes)}
 }
 
 // cacheBytes bounds the memory that compiled patterns take.
 const cacheBytes = 16 << 20
 
-type matcher struct {
-	prefer   string // the annotation
-	patterns *regex.Cache
-}
+type matcher struct{ patterns *regex.Cache }
 
 // Filter passes all nodes if the pod has no annotation. An invalid pattern fails all
 // nodes and is not an error: after an error the scheduler tries again and again, or
@@ -56,13 +52,12 @@ func (m *matcher) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.
 	return failures, nil
 }
 
-// Prioritize gives the nodes that the pod prefers the highest score, and others the lowest. Of
-// invalid patterns, which fail all nodes in Filter, only the preferred one is an error here.
+// Prioritize gives the nodes that the pod prefers the highest score, and others the lowest. Other
+// patterns are Filter's affair.
 func (m *matcher) Prioritize(_ context.Context, args *algorithm.Args) ([]int64, error) {
 	scores := algorithm.Equal(algorithm.MinScore, len(args.Names))
-	rules, err := m.patterns.Compile(args.Pod.Annotations)
-	var wrong *regex.PatternError
-	if errors.As(err, &wrong) && wrong.Annotation == m.prefer {
+	rules, err := m.patterns.Compile(args.Pod.Annotations, regex.Prefer)
+	if err != nil {
 		return nil, err
 	}
 	for i, name := range args.Names {

@@ -77,12 +77,12 @@ func TestCallThatHasEndedIsNotInterrupted(t *testing.T) {
 	i, err := g.Start(t.Context(), Settings{})
 	testkit.Must(t, err)
 	for range 2 {
-		if _, err := i.Call(Filter); err != nil {
+		if err := i.Call(Filter, &Out{}); err != nil {
 			t.Fatal(err)
 		}
 		i.Watch(0)
 	}
-	_, err = i.Call(Filter)
+	err = i.Call(Filter, &Out{})
 	if err != nil || i.Interrupted() {
 		t.Errorf("the next call: %v", err)
 	}

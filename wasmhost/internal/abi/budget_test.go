@@ -22,7 +22,8 @@ func start(t *testing.T, g *Guest) *Instance {
 // filter is the code that Filter answers.
 func filter(t *testing.T, i *Instance) int32 {
 	t.Helper()
-	out, err := i.Call(Filter)
+	var out Out
+	err := i.Call(Filter, &out)
 	testkit.Must(t, err)
 	return out.Code
 }
@@ -115,7 +116,7 @@ func FuzzGuest(f *testing.F) {
 			}
 			if g.Exports.Has(h) {
 				stop := time.AfterFunc(10*time.Millisecond, func() { i.Interrupt(errInterrupted) })
-				_, err = i.Call(h)
+				err = i.Call(h, &Out{})
 				stop.Stop()
 				if err != nil && len(err.Error()) > 2*maxTrap {
 					t.Errorf("an error of %d bytes", len(err.Error()))

@@ -154,7 +154,7 @@ func (i *Instance) start(g *Guest) error {
 		if export == module.StartFunction {
 			export = instantiate
 		}
-		if err = i.run(export, func() error { return start.CallWithStack(i.ctx, nil) }); err != nil {
+		if err = i.run(export, func() error { return explainExit(start.CallWithStack(i.ctx, nil)) }); err != nil {
 			return err
 		}
 	}
@@ -164,7 +164,7 @@ func (i *Instance) start(g *Guest) error {
 // instantiate stands for the start of a module in errors.
 const instantiate = "instantiate"
 
-// explainExit says what to do about a guest that has ended itself with exit code 0.
+// explainExit says what to do about a guest whose start has ended it, with exit code 0.
 func explainExit(err error) error {
 	exit := (*sys.ExitError)(nil)
 	if errors.As(err, &exit) && exit.ExitCode() == 0 {
@@ -185,7 +185,7 @@ func (i *Instance) run(export string, call func() error) error {
 		err = why
 	}
 	if err != nil {
-		return i.trap(export, explainExit(err), cmp.Or(why, ErrTrap))
+		return i.trap(export, err, cmp.Or(why, ErrTrap))
 	}
 	i.printed.kept = nil
 	return nil
@@ -249,23 +249,22 @@ func (i *Instance) mayStop() {
 // Interrupted reports whether all further calls fail.
 func (i *Instance) Interrupted() bool { return i.interrupted.Load() }
 
-// Call calls a hook that the guest exports. What it answers is valid until the next
-// call. After an error, which is a [Trap], the instance is in no defined state, and of
-// no use but to be closed.
-func (i *Instance) Call(h Hook) (Out, error) {
+// Call calls a hook that the guest exports, and writes what it answers to out. After an
+// error, which is a [Trap], the instance is in no defined state, and of no use but to be closed.
+func (i *Instance) Call(h Hook, out *Out) error {
 	i.out = Out{}
 	i.stack[0] = 0
 	err := i.run(h.String(), func() error { return i.functions[h].CallWithStack(i.ctx, i.stack[:]) })
 	if err != nil {
-		return Out{}, err
+		return err
 	}
 	if i.stacks[h].Len() > maxKeptStack {
 		i.find(h)
 	}
-	reasons := i.out.Reasons
-	i.out.Verdict = h.verdict(i.stack[0])
-	i.out.Reasons = reasons
-	return i.out, nil
+	*out = i.out
+	out.Verdict = h.verdict(i.stack[0])
+	out.Reasons = i.out.Reasons
+	return nil
 }
 
 // verdict takes apart what a hook returned.

@@ -56,7 +56,7 @@ func BenchmarkMeter(b *testing.B) {
 
 func call(b *testing.B, i *Instance, h Hook) {
 	b.Helper()
-	if _, err := i.Call(h); err != nil {
+	if err := i.Call(h, &Out{}); err != nil {
 		b.Fatal(err)
 	}
 }

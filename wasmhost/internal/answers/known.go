@@ -69,21 +69,21 @@ func (k *Known) Slot(hook abi.Hook, info fwk.NodeInfo) Slot {
 	return Slot{k, hook, k.number(info)}
 }
 
-// Get is what was answered. It is shared, and never changed.
-func (s Slot) Get() (out abi.Out, known bool) {
+// Get writes what was answered to out, if it is known. It is shared, and never changed.
+func (s Slot) Get(out *abi.Out) (known bool) {
 	if s.hook == abi.Filter || s.hook == abi.Score {
 		out.Verdict, known = s.known.verdict(s.hook, s.node)
-		return out, known
+		return known
 	}
 	kept := s.known.ofPod(s.hook).Load()
-	if kept == nil {
-		return out, false
+	if kept != nil {
+		*out = *kept
 	}
-	return *kept, true
+	return kept != nil
 }
 
 // Put keeps an answer. What is there stays: the same question gets the same answer.
-func (s Slot) Put(out abi.Out) {
+func (s Slot) Put(out *abi.Out) {
 	k := s.known
 	if s.hook == abi.Filter || s.hook == abi.Score {
 		k.putVerdict(s.hook, s.node, out.Verdict)

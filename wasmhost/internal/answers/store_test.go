@@ -60,7 +60,7 @@ func TestClosedStoreKeepsNothing(t *testing.T) {
 	c, size := newStore()
 	list := listOf("n1")
 	a := c.Known(pod("x"), list)
-	a.Slot(abi.Filter, list[0]).Put(abi.Out{})
+	a.Slot(abi.Filter, list[0]).Put(&abi.Out{})
 	if size[0] != 1 || size[1] == 0 {
 		t.Errorf("%d entries of %d bytes", size[0], size[1])
 	}
@@ -68,7 +68,7 @@ func TestClosedStoreKeepsNothing(t *testing.T) {
 	if c.Known(pod("x"), list) != nil {
 		t.Error("it goes on")
 	}
-	a.Slot(abi.Filter, list[0]).Put(abi.Out{}) // by a cycle that has begun before
+	a.Slot(abi.Filter, list[0]).Put(&abi.Out{}) // by a cycle that has begun before
 	if *size != [2]int64{} {
 		t.Errorf("%d entries of %d bytes", size[0], size[1])
 	}
