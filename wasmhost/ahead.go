@@ -73,6 +73,7 @@ const (
 func (c *cycle) askAhead() {
 	began := time.Now()
 	looks := c.looks.Load()
+	defer c.looks.Store(looks) // the attempt has as much time as one that asks nothing ahead
 	asked := 0
 	for node, slot := range c.known.Unknown() {
 		asking := time.Since(began)
