@@ -172,6 +172,7 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	case from == "https" && to != "https":
 		return failure{text: "redirected from https to http"}
 	}
+	req.Header.Del("Referer") // which would show the next server a token in the URL of this one
 	return nil
 }
 

@@ -94,7 +94,7 @@ func TestVerifyGuestsWithoutTinyGo(t *testing.T) {
 	}{
 		"it cannot be had":       {"3", "true", true, "NOT REBUILT"},
 		"it does not build":      {"1", "true", false, ""},
-		"the source has changed": {"3", "echo >>regex/selector.go", false, "regex/selector.go has changed"},
+		"the source has changed": {"3", "echo >>regex/rules.go", false, "regex/rules.go has changed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := copyTree(t)

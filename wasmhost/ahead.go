@@ -68,27 +68,27 @@ const (
 )
 
 // askAhead asks a guest about the nodes of a cycle on which it has given no verdict yet, so that it is
-// known which pass. That is a guess: an error, or as much time as a call may take, ends the asking and does not fail the
-// attempt, and Filter asks again if the scheduler comes to the node.
+// known which pass. That is a guess, with an attempt of its own: what fails or lasts too long there ends the
+// asking, and Filter asks again if the scheduler comes to the node. What the guest has in its memory by then, it forgets by a PreFilter.
 func (c *cycle) askAhead() {
+	ahead := &cycle{history: c.history, attempt: &attempt{plugin: c.plugin, pod: c.pod, measured: c.measured, trace: c.trace}}
 	began := time.Now()
-	looks := c.looks.Load()
-	defer c.looks.Store(looks) // the attempt has as much time as one that asks nothing ahead
 	asked := 0
 	for node, slot := range c.known.Unknown() {
 		asking := time.Since(began)
-		if asked >= leastAhead && asking > askedAhead || asking > mostAhead || c.looks.Load()-looks >= looksEach {
+		if asked >= leastAhead && asking > askedAhead || asking > mostAhead || ahead.looks.Load() >= looksEach {
 			return
 		}
 		asked++
-		q := &question{hook: abi.Filter, in: abi.In{Node: node, NodeName: node.Name}, after: c.history}
-		if !c.askOne(q, slot) {
+		q := &question{hook: abi.Filter, in: abi.In{Node: node, NodeName: node.Name}, after: ahead.history}
+		if !ahead.askOne(q, slot) {
 			slot.GiveUp()
 			return
 		}
 	}
 }
 
+// askOne asks a question whose error fails no attempt.
 func (c *cycle) askOne(q *question, slot answers.Slot) (kept bool) {
 	s := c.plugin.pool.acquire()
 	defer c.plugin.pool.release(s)

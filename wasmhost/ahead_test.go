@@ -50,6 +50,23 @@ func TestTrapOnANodeThatIsAskedAheadIsNoPartOfTheAttempt(t *testing.T) {
 	}
 }
 
+// What a guest allocates when it is asked ahead, it has again when Filter asks.
+func TestGuestForgetsWhatItWasAskedAhead(t *testing.T) {
+	for _, policy := range []FailurePolicy{FailurePolicyFail, FailurePolicyIgnore} {
+		r := openRemembering(t, "decides_by_few", Args{FailurePolicy: policy, Instances: 1}, nodesNamed("n1", "n2", "n3")...)
+		for pods := range 2 {
+			state, p := framework.NewCycleState(), about("web", "x")
+			r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
+			for i := range 2 {
+				status := r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, node(fmt.Sprint("new-", pods, i)))
+				if status.Code() != fwk.Unschedulable {
+					t.Errorf("%s: pod %d: %v", policy, pods, status)
+				}
+			}
+		}
+	}
+}
+
 // Filter comes to 500 of 5,000 nodes. Of a guest that declares what each pod has of its own, what else is
 // asked is of no use to another pod.
 func TestNothingIsAskedAheadForAPodThatIsLikeNoOther(t *testing.T) {

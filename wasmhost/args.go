@@ -66,8 +66,8 @@ type FailurePolicy string
 const (
 	// FailurePolicyFail has the pod of the call get an Error: it is tried again.
 	FailurePolicyFail FailurePolicy = "Fail"
-	// FailurePolicyIgnore skips the guest for the rest of the pod's attempt, as if
-	// it let the pod run on every node.
+	// FailurePolicyIgnore does not call the guest any more in the pod's attempt, as if
+	// it let the pod run on every node of which no answer is remembered.
 	FailurePolicyIgnore FailurePolicy = "Ignore"
 )
 

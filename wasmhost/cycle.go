@@ -88,18 +88,14 @@ type question struct {
 	after []*step
 }
 
-// ask answers a question, also in the framework's words. An error ends the guest's part in
-// the attempt, by the failure policy: all further questions have it for an answer.
+// ask answers a question, also in the framework's words. After an error the guest is not called any more in
+// the attempt, by the failure policy; what is remembered of it goes on to count.
 func (c *cycle) ask(q *question) *fwk.Status {
 	p := c.plugin
 	// 1. A hook that does nothing has one answer.
 	if !p.guest.Active.Has(q.hook) {
 		q.out.Verdict = p.guest.Constants[q.hook]
 		return statusOf(q.hook, q.out.Verdict)
-	}
-	failed := c.failed.Load()
-	if failed != nil {
-		return c.fail(q.hook, *failed)
 	}
 	// 2. An answer that is remembered is no call, and is found without a look at the node. Of a guest whose answers are
 	// remembered, all active hooks have a slot.
