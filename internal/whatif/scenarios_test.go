@@ -83,11 +83,11 @@ func predicted(t *testing.T, s *scenarios.Scenario, transport http.RoundTripper)
 	if s.Begin != nil && !slices.Equal(lines, s.Begin) {
 		t.Errorf("it begins with:\n%s", strings.Join(lines, "\n"))
 	}
-	s.Change(t, e.Config)
+	s.Change(t, e.Cluster.Config)
 	run(t, e)
 	var evictions scenarios.Evictions
 	for out := 1; out > 0; {
-		if out, err = evictions.Go(t.Context(), s, e.Client); err != nil {
+		if out, err = evictions.Go(t.Context(), s, e.Cluster.Client); err != nil {
 			t.Fatal(err)
 		}
 		run(t, e)

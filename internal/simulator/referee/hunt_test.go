@@ -193,11 +193,11 @@ func predict(t scenarios.T, s *scenarios.Scenario, seed uint64, eagerly bool) ([
 	if eagerly {
 		s.Each = run
 	}
-	s.Change(t, e.Config)
+	s.Change(t, e.Cluster.Config)
 	run()
 	var evictions scenarios.Evictions
 	for gone := 1; gone > 0 && err == nil; run() {
-		if gone, err = evictions.Go(t.Context(), s, e.Client); err != nil {
+		if gone, err = evictions.Go(t.Context(), s, e.Cluster.Client); err != nil {
 			return nil, err
 		}
 	}

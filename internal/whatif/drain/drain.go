@@ -115,7 +115,7 @@ func (o *Options) Bare() (names []string) {
 
 // draining is an engine that drains nodes.
 type draining struct {
-	*engine.Engine
+	engine   *engine.Engine
 	options  *Options
 	file     *engine.Pods // as the file has them
 	found    Result
@@ -130,16 +130,16 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	if err != nil {
 		return nil, err
 	}
-	d := &draining{Engine: copied, options: o, progress: progress, file: copied.Pods()}
-	defer d.Close()
+	d := &draining{engine: copied, options: o, progress: progress, file: copied.Pods()}
+	defer d.engine.Close()
 	d.progress("schedules", 0, 0)
-	if err := d.Settle(ctx); err != nil {
+	if err := d.engine.Settle(ctx); err != nil {
 		return nil, err
 	}
 	if err := do(d); err != nil {
 		return nil, err
 	}
-	d.found.Basis = d.Describe()
+	d.found.Basis = d.engine.Describe()
 	return &d.found, nil
 }
 
@@ -152,12 +152,12 @@ type trial struct {
 
 // try drains nodes as kubectl drain does: all are cordoned, and then one after the other is emptied.
 func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
-	before := d.Pods()
+	before := d.engine.Pods()
 	t := &trial{kept: map[string]string{}}
 	if err := d.cordon(nodes, true); err != nil {
 		return nil, err
 	}
-	if err := d.Run(ctx); err != nil {
+	if err := d.engine.Run(ctx); err != nil {
 		return nil, err
 	}
 	all := slices.DeleteFunc(slices.Clone(before.Placed), func(pod *v1.Pod) bool { return !d.evicts(pod, nodes) })
@@ -171,13 +171,13 @@ func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
 		return nil, err
 	}
 	for _, pod := range all {
-		reason := d.Terminating(pod)
+		reason := d.engine.Cluster.Terminating(pod)
 		if reason != "" && !slices.Contains(nodesOf(t.terminating), pod.Spec.NodeName) {
 			t.terminating = append(t.terminating, Stay{pod.Spec.NodeName, pod.Namespace + "/" + pod.Name, reason})
 		}
 	}
 	were := before.Placed
-	if d.Spare { // no other pod is preempted
+	if d.engine.Spare { // no other pod is preempted
 		were = all
 	}
 	t.describe(d, before, were, nodes)
@@ -187,12 +187,12 @@ func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
 // empty evicts pods until no more may go. One that comes back is not evicted again.
 func (d *draining) empty(ctx context.Context, t *trial, pods []*v1.Pod) error {
 	for {
-		left := slices.DeleteFunc(slices.Clone(pods), func(pod *v1.Pod) bool { return !d.Has(pod) })
+		left := slices.DeleteFunc(slices.Clone(pods), func(pod *v1.Pod) bool { return !d.engine.Has(pod) })
 		out, err := d.evict(ctx, t, left)
 		if err != nil || out == 0 {
 			return err
 		}
-		if err := d.Run(ctx); err != nil {
+		if err := d.engine.Run(ctx); err != nil {
 			return err
 		}
 	}
@@ -210,11 +210,11 @@ func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int
 			out++
 			continue
 		}
-		t.kept[name] = d.Terminating(pod)
+		t.kept[name] = d.engine.Cluster.Terminating(pod)
 		if t.kept[name] != "" {
 			continue
 		}
-		if t.kept[name], err = refusal(d.Evict(pod.Namespace, pod.Name)); err != nil {
+		if t.kept[name], err = refusal(d.engine.Cluster.Evict(pod.Namespace, pod.Name)); err != nil {
 			return 0, err
 		}
 		if t.kept[name] != "" {
@@ -224,8 +224,8 @@ func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int
 		if d.removes {
 			d.removeTerminating(pod)
 		}
-		if !engine.Recreatable(pod) && !d.Has(pod) {
-			_, err := d.Create(ctx, d.Recreated(pod))
+		if !engine.Recreatable(pod) && !d.engine.Has(pod) {
+			_, err := d.engine.Cluster.Create(ctx, d.engine.Cluster.Recreated(pod))
 			if err != nil && !cluster.IsRejection(err) {
 				return 0, err
 			}
@@ -236,10 +236,10 @@ func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int
 
 // removeTerminating removes a pod that only the kubelet of a dead node keeps, as Kubernetes does when the node is removed.
 func (d *draining) removeTerminating(pod *v1.Pod) bool {
-	now := cluster.Get[*v1.Pod](d.Cluster, pod.Namespace, pod.Name)
-	gone := d.Terminating(pod) != "" && len(now.Finalizers) == 0
+	now := cluster.Get[*v1.Pod](d.engine.Cluster, pod.Namespace, pod.Name)
+	gone := d.engine.Cluster.Terminating(pod) != "" && len(now.Finalizers) == 0
 	if gone {
-		d.Remove(pod)
+		d.engine.Cluster.Remove(pod)
 	}
 	return gone
 }
@@ -260,13 +260,13 @@ func (d *draining) evicts(pod *v1.Pod, nodes []string) bool {
 	if !d.options.chosen(pod, nodes) {
 		return false
 	}
-	kind := d.WorkloadOf(pod).Kind
+	kind := d.engine.Cluster.WorkloadOf(pod).Kind
 	return kind != "DaemonSet" && kind != cluster.OfStatic
 }
 
 // describe lists the pods that were to leave nodes, and the pods that they preempted, of all that may have moved.
 func (t *trial) describe(d *draining, before *engine.Pods, were []*v1.Pod, nodes []string) {
-	moves := d.Moves(before, were)
+	moves := d.engine.Moves(before, were)
 	for i, was := range were {
 		move := moves[i]
 		stays := move.To == move.From
@@ -283,7 +283,7 @@ func (t *trial) describe(d *draining, before *engine.Pods, were []*v1.Pod, nodes
 			move.Reason = why
 		}
 		if move.Reason == "" {
-			move.Reason = d.Terminating(was)
+			move.Reason = d.engine.Cluster.Terminating(was)
 		}
 		t.moves = append(t.moves, move)
 	}

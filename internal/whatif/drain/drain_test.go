@@ -202,13 +202,13 @@ pods:
 
 // state is all that a batch may change: pods, nodes and who has which devices.
 func (d *draining) state() (all []string) {
-	for _, pod := range cluster.All[*v1.Pod](d.Cluster) {
+	for _, pod := range cluster.All[*v1.Pod](d.engine.Cluster) {
 		all = append(all, fmt.Sprint(pod.Name, pod.Spec.NodeName, pod.Labels, len(pod.OwnerReferences), pod.Spec.Containers, pod.Status.Phase, pod.UID))
 	}
-	for _, node := range cluster.All[*v1.Node](d.Cluster) {
+	for _, node := range cluster.All[*v1.Node](d.engine.Cluster) {
 		all = append(all, fmt.Sprint(node.Name, node.Spec))
 	}
-	for _, claim := range cluster.All[*resourcev1.ResourceClaim](d.Cluster) {
+	for _, claim := range cluster.All[*resourcev1.ResourceClaim](d.engine.Cluster) {
 		line := "claim " + claim.Name
 		for _, pod := range claim.Status.ReservedFor {
 			line += " for " + pod.Name
@@ -226,7 +226,7 @@ func TestFailedBatchLeavesEverythingAsItWas(t *testing.T) {
 	for text, nodes := range map[string][]string{shrinking: {"a", "b", "c"}, withDevices(): {"a", "b", "d"}} {
 		o := removing(t, unmodified, text)
 		_, err := o.once(t.Context(), o.Options, func(string, int, int) {}, func(d *draining) error {
-			d.Spare = true
+			d.engine.Spare = true
 			before := d.state()
 			if text != shrinking && !slices.Contains(before, "claim of-a for gpu-a is of a") {
 				t.Errorf("it begins with %q", before)

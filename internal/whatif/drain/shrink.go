@@ -40,9 +40,9 @@ func Shrink(ctx context.Context, o Options) (*Result, error) {
 }
 
 func (d *draining) shrink(ctx context.Context, nodes []string) error {
-	d.Spare = true
+	d.engine.Spare = true
 	d.removes = true
-	rollback, _ := d.Try()
+	rollback, _ := d.engine.Try()
 	err := d.find(ctx, nodes)
 	rollback()
 	for all := d.found.Go; err == nil && len(all) > 0; all = without(all, nodesOf(d.found.Stay)) {
@@ -84,7 +84,7 @@ func (d *draining) find(ctx context.Context, left []string) error {
 func (d *draining) drainInTurn(ctx context.Context, nodes []string, smallest bool) (tried []string, stuck []Stay, err error) {
 	var cordoned []string
 	for _, name := range nodes {
-		if !cluster.Get[*v1.Node](d.Cluster, "", name).Spec.Unschedulable {
+		if !cluster.Get[*v1.Node](d.engine.Cluster, "", name).Spec.Unschedulable {
 			cordoned = append(cordoned, name)
 		}
 	}
@@ -106,7 +106,7 @@ func (d *draining) drainInTurn(ctx context.Context, nodes []string, smallest boo
 
 func (d *draining) cordon(nodes []string, unschedulable bool) error {
 	for _, name := range nodes {
-		if err := d.Cordon(name, unschedulable); err != nil {
+		if err := d.engine.Cluster.Cordon(name, unschedulable); err != nil {
 			return err
 		}
 	}
@@ -116,7 +116,7 @@ func (d *draining) cordon(nodes []string, unschedulable bool) error {
 // drain drains nodes together, or else says which cannot go, and leaves everything as it was.
 func (d *draining) drain(ctx context.Context, nodes []string) (stuck []Stay, err error) {
 	d.found.Trials++
-	rollback, commit := d.Try()
+	rollback, commit := d.engine.Try()
 	t, err := d.try(ctx, nodes)
 	if err != nil {
 		return nil, err
@@ -181,12 +181,12 @@ func withoutNumbers(reason string) string {
 // emptiestFirst sorts by the larger share that is requested, of CPU or of memory. Nodes that are not ready come before all.
 func (d *draining) emptiestFirst(nodes []string) []string {
 	cpu, memory, share := map[string]int64{}, map[string]int64{}, map[string]float64{}
-	for _, pod := range d.Pods().Placed {
+	for _, pod := range d.engine.Pods().Placed {
 		requests := resource.PodRequests(pod, resource.PodResourcesOptions{UseStatusResources: true})
 		cpu[pod.Spec.NodeName] += requests.Cpu().MilliValue()
 		memory[pod.Spec.NodeName] += requests.Memory().Value()
 	}
-	for _, node := range cluster.All[*v1.Node](d.Cluster) {
+	for _, node := range cluster.All[*v1.Node](d.engine.Cluster) {
 		has := node.Status.Allocatable
 		share[node.Name] = max(portion(cpu[node.Name], has.Cpu().MilliValue()), portion(memory[node.Name], has.Memory().Value()))
 		if slices.ContainsFunc(node.Status.Conditions, func(c v1.NodeCondition) bool { return c.Type == v1.NodeReady && c.Status != v1.ConditionTrue }) {

@@ -31,22 +31,22 @@ func Upgrade(ctx context.Context, o Options) (*Result, error) {
 
 func (d *draining) upgrade(ctx context.Context, nodes []string) error {
 	d.removes = true
-	timeline, err := d.Record()
+	timeline, err := d.engine.Record()
 	if err != nil {
 		return err
 	}
-	before := d.Pods()
+	before := d.engine.Pods()
 	var surge []string
 	for i := range d.options.Surge {
 		surge = append(surge, d.unused("surge", fmt.Sprint("-", i+1)))
 	}
-	if err := d.come(ctx, timeline, cluster.Get[*v1.Node](d.Cluster, "", nodes[0]), surge...); err != nil {
+	if err := d.come(ctx, timeline, cluster.Get[*v1.Node](d.engine.Cluster, "", nodes[0]), surge...); err != nil {
 		return err
 	}
 	kept := &trial{kept: map[string]string{}}
 	for i, name := range nodes {
 		d.progress("replaces nodes", i, len(nodes))
-		old := cluster.Get[*v1.Node](d.Cluster, "", name)
+		old := cluster.Get[*v1.Node](d.engine.Cluster, "", name)
 		timeline.Node(name, "is cordoned")
 		t, err := d.try(ctx, []string{name})
 		if err != nil {
@@ -60,7 +60,7 @@ func (d *draining) upgrade(ctx context.Context, nodes []string) error {
 			timeline.Node(name, "cannot be emptied: pod "+stuck[0].Pod)
 			break
 		}
-		d.Delete(cluster.Get[*v1.Node](d.Cluster, "", name))
+		d.engine.Cluster.Delete(cluster.Get[*v1.Node](d.engine.Cluster, "", name))
 		timeline.Node(name, "is removed")
 		if err := d.come(ctx, timeline, old, d.unused(name, "-new")); err != nil {
 			return err
@@ -85,7 +85,7 @@ const nodeStart = time.Minute
 // unused is a name with a suffix that no node has.
 func (d *draining) unused(name, suffix string) string {
 	unused := engine.Suffixed(name, suffix)
-	for n := 2; cluster.Get[*v1.Node](d.Cluster, "", unused) != nil; n++ {
+	for n := 2; cluster.Get[*v1.Node](d.engine.Cluster, "", unused) != nil; n++ {
 		unused = engine.Suffixed(name, suffix+"-"+strconv.Itoa(n))
 	}
 	return unused
@@ -99,16 +99,16 @@ func (d *draining) come(ctx context.Context, timeline *engine.Timeline, like *v1
 	if d.options.Node != nil {
 		like = d.options.Node
 	}
-	if err := d.RunFor(ctx, nodeStart); err != nil {
+	if err := d.engine.RunFor(ctx, nodeStart); err != nil {
 		return err
 	}
 	for _, name := range names {
 		timeline.Node(name, "is ready")
 	}
-	if err := d.AddNodes(ctx, like, names...); err != nil {
+	if err := d.engine.AddNodes(ctx, like, names...); err != nil {
 		return err
 	}
-	return d.Run(ctx)
+	return d.engine.Run(ctx)
 }
 
 // Fail has nodes fail at once: they are not ready, their pods are evicted when they do not tolerate that any more, and stay
@@ -123,28 +123,28 @@ func Fail(ctx context.Context, o Options) (*Result, error) {
 }
 
 func (d *draining) fail(ctx context.Context, nodes []string) error {
-	timeline, err := d.Record()
+	timeline, err := d.engine.Record()
 	if err != nil {
 		return err
 	}
-	before := d.Pods()
-	if err := d.FailNodes(ctx, nodes, func(name string) { timeline.Node(name, "is not ready") }); err != nil {
+	before := d.engine.Pods()
+	if err := d.engine.FailNodes(ctx, nodes, func(name string) { timeline.Node(name, "is not ready") }); err != nil {
 		return err
 	}
 	timeline.End()
 	d.found.Go = nodes
-	on := slices.DeleteFunc(slices.Clone(before.Placed), func(pod *v1.Pod) bool { return !d.evicts(pod, nodes) && !d.WasPreempted(pod) })
-	d.found.Moves = d.Moves(before, on)
+	on := slices.DeleteFunc(slices.Clone(before.Placed), func(pod *v1.Pod) bool { return !d.evicts(pod, nodes) && !d.engine.WasPreempted(pod) })
+	d.found.Moves = d.engine.Moves(before, on)
 	// Pods that were evicted from these nodes before the question have successors already.
 	earlier := slices.DeleteFunc(slices.Clone(d.file.Placed), func(pod *v1.Pod) bool {
-		now := cluster.Get[*v1.Pod](d.Cluster, pod.Namespace, pod.Name)
-		return !d.evicts(pod, nodes) || !d.Has(pod) || now.DeletionTimestamp == nil || slices.ContainsFunc(on, func(other *v1.Pod) bool { return other.UID == pod.UID })
+		now := cluster.Get[*v1.Pod](d.engine.Cluster, pod.Namespace, pod.Name)
+		return !d.evicts(pod, nodes) || !d.engine.Has(pod) || now.DeletionTimestamp == nil || slices.ContainsFunc(on, func(other *v1.Pod) bool { return other.UID == pod.UID })
 	})
-	d.found.Moves = append(d.found.Moves, d.Moves(d.file.Only(earlier), earlier)...)
+	d.found.Moves = append(d.found.Moves, d.engine.Moves(d.file.Only(earlier), earlier)...)
 	on = append(on, earlier...)
 	for i, was := range on {
 		move := &d.found.Moves[i]
-		if move.To == move.From && d.Has(was) {
+		if move.To == move.From && d.engine.Has(was) {
 			move.To, move.Feasible = "", 0
 			move.Reason = d.lost(was)
 		}
@@ -159,7 +159,7 @@ func (d *draining) fail(ctx context.Context, nodes []string) error {
 
 // lost is why a pod of a failed node stays there.
 func (d *draining) lost(pod *v1.Pod) string {
-	node := cluster.Get[*v1.Node](d.Cluster, "", pod.Spec.NodeName)
+	node := cluster.Get[*v1.Node](d.engine.Cluster, "", pod.Spec.NodeName)
 	switch {
 	case !slices.ContainsFunc(node.Spec.Taints, func(t v1.Taint) bool { return t.Effect == v1.TaintEffectNoExecute }):
 		return "Kubernetes evicts no pod while so many nodes are not ready"
@@ -173,15 +173,15 @@ func (d *draining) outOfReach(pod *v1.Pod, failed []string) string {
 		if of.PersistentVolumeClaim == nil {
 			continue
 		}
-		claim := cluster.Get[*v1.PersistentVolumeClaim](d.Cluster, pod.Namespace, of.PersistentVolumeClaim.ClaimName)
+		claim := cluster.Get[*v1.PersistentVolumeClaim](d.engine.Cluster, pod.Namespace, of.PersistentVolumeClaim.ClaimName)
 		if claim == nil {
 			continue
 		}
-		volume := cluster.Get[*v1.PersistentVolume](d.Cluster, "", claim.Spec.VolumeName)
+		volume := cluster.Get[*v1.PersistentVolume](d.engine.Cluster, "", claim.Spec.VolumeName)
 		reached := func(node *v1.Node) bool {
 			return !slices.Contains(failed, node.Name) && volumehelpers.CheckNodeAffinity(volume, node.Labels) == nil
 		}
-		if volume != nil && !slices.ContainsFunc(cluster.All[*v1.Node](d.Cluster), reached) {
+		if volume != nil && !slices.ContainsFunc(cluster.All[*v1.Node](d.engine.Cluster), reached) {
 			return "its volume " + volume.Name + " can be reached from failed nodes only"
 		}
 	}

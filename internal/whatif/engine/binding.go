@@ -153,7 +153,7 @@ func (p *profile) RunPreBindPlugins(ctx context.Context, state fwk.CycleState, p
 	defer b.giveUp()
 	status := p.Framework.RunPreBindPlugins(ctx, state, pod, node)
 	if b.gaveUp && !status.IsSuccess() {
-		p.engine.Unmodelled("fulfil the bindingConditions of devices")
+		p.engine.Cluster.Unmodelled("fulfil the bindingConditions of devices")
 		return fwk.NewStatus(fwk.Unschedulable, "its devices wait for their bindingConditions").WithPlugin(names.DynamicResources)
 	}
 	return status
@@ -191,7 +191,7 @@ func (e *Engine) bindVolumes(of framework.Framework, pod *v1.Pod, node string) {
 	if len(pod.Spec.Volumes) == 0 || !slices.ContainsFunc(of.ListPlugins().PreBind.Enabled, func(p config.Plugin) bool { return p.Name == names.VolumeBinding }) {
 		return
 	}
-	undo := e.BindVolumes(pod, node)
+	undo := e.Cluster.BindVolumes(pod, node)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.volumes[pod.UID] = undo

@@ -40,9 +40,9 @@ type controlled struct {
 func (e *Engine) control(ctx context.Context, workloads []controllers.Controller) (*controlled, error) {
 	ctx, cancel := context.WithCancel(klog.NewContext(ctx, quiet))
 	c := &controlled{engine: e, cancel: cancel}
-	access := controllers.Access{Client: e.Client, Shared: e.Informers, Mapper: e.Mapper()}
+	access := controllers.Access{Client: e.Cluster.Client, Shared: e.Cluster.Informers, Mapper: e.Cluster.Mapper()}
 	var err error
-	access.Scales, err = scale.NewForConfig(e.Config, access.Mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(e.Client.Discovery()))
+	access.Scales, err = scale.NewForConfig(e.Cluster.Config, access.Mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(e.Cluster.Client.Discovery()))
 	if err != nil {
 		c.stop()
 		return nil, err
@@ -93,17 +93,17 @@ func (c *controlled) drain(ctx context.Context, queues []*queue) (worked bool, e
 				}
 				if q.synced[key] == mostSyncs {
 					q.rest(key)
-					c.engine.Unmodelled(fmt.Sprintf("a loop that does not end (%s works on %s again and again)", q.name, key))
+					c.engine.Cluster.Unmodelled(fmt.Sprintf("a loop that does not end (%s works on %s again and again)", q.name, key))
 				}
-				version := c.engine.Version()
-				c.engine.Hold(func() { q.sync(key) })
-				if c.engine.Version() != version {
+				version := c.engine.Cluster.Version()
+				c.engine.Cluster.Hold(func() { q.sync(key) })
+				if c.engine.Cluster.Version() != version {
 					q.progress(key)
 				}
 				again, worked = true, true
 			}
 		}
-		if err := c.engine.Err(); err != nil {
+		if err := c.engine.Cluster.Err(); err != nil {
 			return worked, err
 		}
 	}
@@ -135,12 +135,12 @@ func (c *controlled) step(until time.Time) bool {
 // settle runs controllers and scheduler by turns, until none of them has anything to do before a horizon.
 func (c *controlled) settle(ctx context.Context, horizon time.Duration) error {
 	until := c.engine.clock.Now().Add(horizon)
-	version, last := c.engine.Version(), c.engine.clock.FakeClock.Now()
+	version, last := c.engine.Cluster.Version(), c.engine.clock.FakeClock.Now()
 	for _, q := range c.queues {
 		q.wake()
 	}
 	c.restless = map[string]int{}
-	defer func() { c.engine.Changed = nil }()
+	defer func() { c.engine.Cluster.Changed = nil }()
 	for {
 		if err := c.round(ctx); err != nil {
 			return err
@@ -149,11 +149,11 @@ func (c *controlled) settle(ctx context.Context, horizon time.Duration) error {
 		if err != nil {
 			return err
 		}
-		if c.engine.Version() != version {
-			version, last = c.engine.Version(), c.engine.clock.FakeClock.Now()
+		if c.engine.Cluster.Version() != version {
+			version, last = c.engine.Cluster.Version(), c.engine.clock.FakeClock.Now()
 		}
-		if c.engine.Changed == nil && c.engine.clock.FakeClock.Now().After(until.Add(-horizon/10)) {
-			c.engine.Changed = c.change
+		if c.engine.Cluster.Changed == nil && c.engine.clock.FakeClock.Now().After(until.Add(-horizon/10)) {
+			c.engine.Cluster.Changed = c.change
 		}
 		if !worked && !c.step(until) {
 			c.engine.clock.SetTime(last) // after which controllers have only looked

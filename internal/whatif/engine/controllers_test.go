@@ -60,7 +60,7 @@ func underControl(t testing.TB, nodes int, manifests string) *Engine {
 		objects = append(objects, &made.PodDisruptionBudgets[i])
 	}
 	for _, o := range objects {
-		if _, err := e.Create(t.Context(), o); err != nil {
+		if _, err := e.Cluster.Create(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -133,7 +133,7 @@ func TestControllersMakeThePodsOfEachKind(t *testing.T) {
 	if job.Status.Active != 2 {
 		t.Errorf("the Job has status %+v", job.Status)
 	}
-	missing := e.NotModelled()
+	missing := e.Cluster.NotModelled()
 	if len(missing) > 0 {
 		t.Errorf("not modelled: %v", missing)
 	}
@@ -145,7 +145,7 @@ func TestEvictedPodsAreRecreatedByTheirControllers(t *testing.T) {
 		if pod.Labels["app"] == "agent" || pod.Spec.NodeName != "n0" {
 			continue
 		}
-		testkit.Must(t, e.Evict(pod.Namespace, pod.Name))
+		testkit.Must(t, e.Cluster.Evict(pod.Namespace, pod.Name))
 		settle(t, e)
 	}
 	wantRunning(t, e)
@@ -202,7 +202,7 @@ func TestBudgetIsCountedByItsController(t *testing.T) {
 	var results []bool
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		if pod.Labels["app"] == "web" {
-			results = append(results, e.Evict(pod.Namespace, pod.Name) == nil)
+			results = append(results, e.Cluster.Evict(pod.Namespace, pod.Name) == nil)
 		}
 	}
 	if fmt.Sprint(results) != "[true false false]" {
@@ -219,7 +219,7 @@ func TestCordonHasItsTaint(t *testing.T) {
 	for _, cordoned := range []bool{true, false} {
 		n := cluster.Get[*v1.Node](e.Cluster, "", "n0").DeepCopy()
 		n.Spec.Unschedulable = cordoned
-		testkit.Must(t, e.Update(n))
+		testkit.Must(t, e.Cluster.Update(n))
 		settle(t, e)
 		taints := cluster.Get[*v1.Node](e.Cluster, "", "n0").Spec.Taints
 		has := slices.ContainsFunc(taints, func(t v1.Taint) bool {
@@ -235,7 +235,7 @@ func TestRolloutEndsWithTheNewTemplate(t *testing.T) {
 	e := underControl(t, 3, webAndMore())
 	d := cluster.Get[*appsv1.Deployment](e.Cluster, "default", "web").DeepCopy()
 	d.Spec.Template.Spec.Containers[0].Image = "b"
-	testkit.Must(t, e.Update(d))
+	testkit.Must(t, e.Cluster.Update(d))
 	settle(t, e)
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		if pod.Labels["app"] == "web" && pod.Spec.Containers[0].Image != "b" {
@@ -253,10 +253,10 @@ func TestControllersDoTheSameEachTime(t *testing.T) {
 		e := underControl(t, 3, webAndMore())
 		n := cluster.Get[*v1.Node](e.Cluster, "", "n0").DeepCopy()
 		n.Spec.Unschedulable = true
-		testkit.Must(t, e.Update(n))
+		testkit.Must(t, e.Cluster.Update(n))
 		for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 			if pod.Spec.NodeName == "n0" && pod.Labels["app"] != "agent" {
-				e.Delete(pod)
+				e.Cluster.Delete(pod)
 			}
 		}
 		settle(t, e)
@@ -284,7 +284,7 @@ func TestRollbackTakesBackWhatControllersDid(t *testing.T) {
 	rollback, _ := e.Try()
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		if pod.Labels["app"] == "web" {
-			e.Delete(pod)
+			e.Cluster.Delete(pod)
 		}
 	}
 	settle(t, e)

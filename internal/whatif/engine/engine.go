@@ -66,7 +66,7 @@ type Options struct {
 
 // Engine is a scheduler and its cluster. Use it from one goroutine.
 type Engine struct {
-	*cluster.Cluster
+	Cluster   *cluster.Cluster
 	Scheduler *scheduler.Scheduler
 	// Preemption is off while it is set.
 	Spare bool
@@ -138,22 +138,22 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if e.Cluster, err = cluster.New(e.clock.Now); err != nil {
 		return nil, err
 	}
-	if err := e.Load(o.Cluster); err != nil {
+	if err := e.Cluster.Load(o.Cluster); err != nil {
 		return nil, err
 	}
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
-		of := e.WorkloadOf(pod)
+		of := e.Cluster.WorkloadOf(pod)
 		if of.Kind == "DaemonSet" && cluster.Get[*appsv1.DaemonSet](e.Cluster, pod.Namespace, of.Name) == nil {
 			e.absent.Insert(pod.Namespace + "/" + of.Name)
 		}
 	}
 	ctx = klog.NewContext(ctx, quiet)
-	client, err := dynamic.NewForConfig(e.Config)
+	client, err := dynamic.NewForConfig(e.Cluster.Config)
 	if err != nil {
 		return nil, err
 	}
 	if err := e.makeScheduler(ctx, o, ours.API{
-		Client: e.Client, Config: e.Config, Informers: e.Scheduling, Dynamic: dynamicinformer.NewDynamicSharedInformerFactory(client, 0),
+		Client: e.Cluster.Client, Config: e.Cluster.Config, Informers: e.Cluster.Scheduling, Dynamic: dynamicinformer.NewDynamicSharedInformerFactory(client, 0),
 		Events: e.recordEvents, Clock: e.clock, Parallelism: 1,
 	}); err != nil {
 		return nil, err
@@ -165,8 +165,8 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if e.controllers, err = e.control(ctx, o.Workloads); err != nil {
 		return nil, err
 	}
-	e.Start()
-	return e, e.Err()
+	e.Cluster.Start()
+	return e, e.Cluster.Err()
 }
 
 // enablePodGroups does so in all of this process, where this minor has them.
@@ -193,7 +193,7 @@ func (e *Engine) wrap(o Options) {
 	}
 	for i, extender := range sched.Extenders {
 		if extender.IsBinder() {
-			e.Unmodelled("bind by extender " + shown(extender.Name()) + " (the copy binds)")
+			e.Cluster.Unmodelled("bind by extender " + shown(extender.Name()) + " (the copy binds)")
 		}
 		sched.Extenders[i] = &listened{extender, e, shown(extender.Name())}
 	}
@@ -216,7 +216,7 @@ func (e *Engine) wrap(o Options) {
 // listen forgets what was known of a pod when one of its name comes, and how many pods are surely queued when one that
 // was is gone. It takes note of taints.
 func (e *Engine) listen() error {
-	_, err := e.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+	_, err := e.Cluster.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(o any) {
 			pod := o.(*v1.Pod)
 			delete(e.outcomes, cluster.NameOf(pod))
@@ -234,7 +234,7 @@ func (e *Engine) listen() error {
 		},
 		DeleteFunc: func(any) { e.knownQueued = 0 },
 	})
-	_, wrong := e.Informers.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+	_, wrong := e.Cluster.Informers.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(node any) {
 			delete(e.taints.since, node.(*v1.Node).Name)
 			e.taint(&v1.Node{}, node.(*v1.Node))
@@ -248,10 +248,10 @@ func (e *Engine) listen() error {
 // Describe is what an answer stands on by now.
 func (e *Engine) Describe() report.Basis {
 	basis := e.basis
-	basis.NotModelled = slices.Concat(e.NotModelled(), e.Unanswered())
+	basis.NotModelled = slices.Concat(e.Cluster.NotModelled(), e.Unanswered())
 	basis.Stopped = e.controllers.unrest()
 	basis.Ignored = e.Ignored()
-	basis.Skipped = e.Skipped
+	basis.Skipped = e.Cluster.Skipped
 	return basis
 }
 
@@ -296,7 +296,7 @@ func (e *Engine) schedule(ctx context.Context) (err error) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := e.Err(); err != nil {
+		if err := e.Cluster.Err(); err != nil {
 			return err
 		}
 		if e.knownQueued > 0 {
@@ -304,7 +304,7 @@ func (e *Engine) schedule(ctx context.Context) (err error) {
 			e.attempt(ctx)
 		}
 	}
-	return e.Err()
+	return e.Cluster.Err()
 }
 
 // attempt is one scheduling cycle, and the binding cycles that it begins.

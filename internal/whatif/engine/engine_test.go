@@ -120,7 +120,7 @@ func TestOutcomesOfPods(t *testing.T) {
 			if got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
-			unmodelled := e.NotModelled()
+			unmodelled := e.Cluster.NotModelled()
 			if len(unmodelled) > 0 {
 				t.Errorf("not modelled: %v", unmodelled)
 			}
@@ -193,10 +193,10 @@ func TestUndoneIsAsBefore(t *testing.T) {
 			}
 		}
 		for _, pod := range moved {
-			e.Delete(pod)
+			e.Cluster.Delete(pod)
 			again := pod.DeepCopy()
 			again.Spec.NodeName, again.Status, again.UID, again.ResourceVersion = "", v1.PodStatus{}, "", ""
-			if _, err := e.Create(t.Context(), again); err != nil {
+			if _, err := e.Cluster.Create(t.Context(), again); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -243,8 +243,8 @@ podDisruptionBudgets: [{metadata: {name: b, namespace: default}, spec: {minAvail
 nodes:
 `+node("n1", "2")+node("m1", "2")+"pods:\n"+pod("a", "n1", "2", "")+pod("b", "m1", "2", "")), nil)
 	outcomes(t, e)
-	testkit.Must(t, e.Evict("default", "a"))
-	err := e.Client.PolicyV1().Evictions("default").Evict(t.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: "b", Namespace: "default"}})
+	testkit.Must(t, e.Cluster.Evict("default", "a"))
+	err := e.Cluster.Client.PolicyV1().Evictions("default").Evict(t.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: "b", Namespace: "default"}})
 	if err == nil || !strings.Contains(err.Error(), "violate the pod's disruption budget") {
 		t.Error(err)
 	}
@@ -277,14 +277,14 @@ func TestMovesSayWhatAStatefulSetWaitsFor(t *testing.T) {
 	cordon := func(is bool) {
 		node := cluster.Get[*v1.Node](e.Cluster, "", "n1").DeepCopy()
 		node.Spec.Unschedulable = is
-		testkit.Must(t, e.Update(node))
+		testkit.Must(t, e.Cluster.Update(node))
 	}
 	cordon(true)
 	var gone []*v1.Pod
 	for _, pod := range before.Placed {
 		if pod.Name == "db-2" || pod.Name == "db-10" {
 			gone = append(gone, pod)
-			e.Delete(pod)
+			e.Cluster.Delete(pod)
 		}
 	}
 	outcomes(t, e)
@@ -339,7 +339,7 @@ func TestPluginThatMisbehavesCostsThePodAndNothingElse(t *testing.T) {
 			if got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
-			listed := strings.Join(e.NotModelled(), "")
+			listed := strings.Join(e.Cluster.NotModelled(), "")
 			if strings.HasPrefix(how, "asks") != (listed == "list coordination.k8s.io/v1 leases") {
 				t.Errorf("not modelled: %q", listed)
 			}
@@ -365,8 +365,8 @@ pods:
 	if !strings.HasPrefix(got, want) || !strings.Contains(got, "b: Scheduled n1") || time.Since(began) > time.Minute {
 		t.Errorf("got after %s\n%s", time.Since(began), got)
 	}
-	if !slices.Contains(e.NotModelled(), "fulfil the bindingConditions of devices") {
-		t.Error(e.NotModelled())
+	if !slices.Contains(e.Cluster.NotModelled(), "fulfil the bindingConditions of devices") {
+		t.Error(e.Cluster.NotModelled())
 	}
 }
 

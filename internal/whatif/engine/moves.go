@@ -59,7 +59,7 @@ func (e *Engine) move(was, now *v1.Pod) Move {
 	if m.To == "" {
 		m.Reason, m.Feasible = o.Reason(), 0
 	}
-	held := e.Attached(now)
+	held := e.Cluster.Attached(now)
 	if held != "" {
 		m.To, m.Feasible, m.Reason = "", 0, held
 	}
@@ -68,7 +68,7 @@ func (e *Engine) move(was, now *v1.Pod) Move {
 
 // workload names the workload of a pod, such as "Deployment default/web"; empty if it has none.
 func (e *Engine) workload(pod *v1.Pod) string {
-	of := e.WorkloadOf(pod)
+	of := e.Cluster.WorkloadOf(pod)
 	if of.Kind == "" {
 		return ""
 	}
@@ -85,7 +85,7 @@ func (e *Engine) successors(before *Pods) map[types.UID]*v1.Pod {
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		switch {
 		case !before.uids.Has(pod.UID):
-			at := place{pod.Namespace, e.WorkloadOf(pod)}
+			at := place{pod.Namespace, e.Cluster.WorkloadOf(pod)}
 			created[at] = append(created[at], pod)
 		case pod.DeletionTimestamp != nil:
 			terminating[pod.UID] = pod
@@ -102,7 +102,7 @@ func (e *Engine) successors(before *Pods) map[types.UID]*v1.Pod {
 		if all[pod.UID] != nil {
 			continue
 		}
-		at := place{pod.Namespace, e.WorkloadOf(pod)}
+		at := place{pod.Namespace, e.Cluster.WorkloadOf(pod)}
 		next := 0
 		owner := metav1.GetControllerOf(pod)
 		if owner == nil || owner.Kind == "StatefulSet" {
@@ -122,11 +122,11 @@ func (e *Engine) successors(before *Pods) map[types.UID]*v1.Pod {
 
 // rejection is why an API server rejects what would take the place of a pod, or empty.
 func (e *Engine) rejection(was *v1.Pod) string {
-	of := e.WorkloadOf(was)
+	of := e.Cluster.WorkloadOf(was)
 	if of.Kind == "" {
 		of = cluster.Workload{Kind: "Pod", Name: was.Name}
 	}
-	return e.RejectionOf(was.Namespace, of)
+	return e.Cluster.RejectionOf(was.Namespace, of)
 }
 
 // NotRecreated is the reason where a controller wants no pod in the place of one.
@@ -142,7 +142,7 @@ func (e *Engine) gone(was *v1.Pod, terminating bool) string {
 	case owner == nil && e.WasPreempted(was):
 		return "it was preempted, and nothing recreates it"
 	case terminating && len(was.Finalizers) > 0:
-		return e.Terminating(was)
+		return e.Cluster.Terminating(was)
 	case owner == nil:
 		return "it is deleted, and nothing recreates it"
 	case terminating && (owner.Kind == "StatefulSet" || owner.Kind == "Job"):
@@ -161,7 +161,7 @@ func (e *Engine) Missing(owner types.UID, kind, namespace string) string {
 	if kind != "StatefulSet" {
 		return ""
 	}
-	for _, pod := range e.PodsOf(owner, namespace) {
+	for _, pod := range e.Cluster.PodsOf(owner, namespace) {
 		if !podutil.IsPodReady(pod) {
 			return "its StatefulSet does not make it before " + pod.Name + " is ready"
 		}

@@ -34,12 +34,12 @@ func (e *Engine) AddNodes(ctx context.Context, like *v1.Node, names ...string) e
 		}
 		made.Labels[v1.LabelHostname] = name
 		made.Spec.Unschedulable = true
-		if _, err := e.Create(ctx, made); err != nil {
+		if _, err := e.Cluster.Create(ctx, made); err != nil {
 			return fmt.Errorf("a node like %s: %w", like.Name, err)
 		}
 	}
 	if len(e.absent) > 0 {
-		e.Unmodelled("pods on new nodes of DaemonSets that are not in the file: " + report.Few(sets.List(e.absent)))
+		e.Cluster.Unmodelled("pods on new nodes of DaemonSets that are not in the file: " + report.Few(sets.List(e.absent)))
 	}
 	if err := e.Run(ctx); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (e *Engine) AddNodes(ctx context.Context, like *v1.Node, names ...string) e
 		if err := e.publish(ctx, model, name); err != nil {
 			return fmt.Errorf("a node like %s: %w", like.Name, err)
 		}
-		if err := e.Cordon(name, like.Spec.Unschedulable); err != nil {
+		if err := e.Cluster.Cordon(name, like.Spec.Unschedulable); err != nil {
 			return err
 		}
 	}
@@ -92,7 +92,7 @@ func (e *Engine) publish(ctx context.Context, model, name string) error {
 	for i := range drivers.Spec.Drivers {
 		drivers.Spec.Drivers[i].NodeID = name
 	}
-	if _, err := e.Create(ctx, drivers); err != nil {
+	if _, err := e.Cluster.Create(ctx, drivers); err != nil {
 		return err
 	}
 	for _, slice := range cluster.All[*resourcev1.ResourceSlice](e.Cluster) {
@@ -103,7 +103,7 @@ func (e *Engine) publish(ctx context.Context, model, name string) error {
 		made.ObjectMeta = metav1.ObjectMeta{Name: name + "-" + slice.Name}
 		made.Spec.NodeName = &name
 		made.Spec.Pool.Name = name + strings.TrimPrefix("/"+slice.Spec.Pool.Name, "/"+model)
-		if _, err := e.Create(ctx, made); err != nil {
+		if _, err := e.Cluster.Create(ctx, made); err != nil {
 			return err
 		}
 	}
@@ -157,7 +157,7 @@ func (e *Engine) FailNodes(ctx context.Context, names []string, each func(name s
 func (e *Engine) taintNoExecute(name string) error {
 	changed := cluster.Get[*v1.Node](e.Cluster, "", name).DeepCopy()
 	changed.Spec.Taints = append(changed.Spec.Taints, v1.Taint{Key: v1.TaintNodeUnreachable, Effect: v1.TaintEffectNoExecute})
-	return e.Update(changed)
+	return e.Cluster.Update(changed)
 }
 
 // RunFor runs until nothing more comes of it within some time, and then that time has passed.

@@ -80,7 +80,7 @@ func TestPluginThatPanicsAsItIsMadeOrInPreEnqueueIsAnErrorThatNamesTheFunction(t
 // A plugin's own handlers belong to no pod: there is no answer then.
 func TestPluginThatPanicsInAHandlerIsAnErrorThatNamesTheFunction(t *testing.T) {
 	e := over(t, read(t, "nodes:\n"+node("n1", "2")+"pods:\n"+pod("a", "", "1", "")), nil)
-	_, err := e.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: panicsInHandler})
+	_, err := e.Cluster.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: panicsInHandler})
 	testkit.Must(t, err)
 	err = e.Run(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "engine.panicsInHandler: on purpose") {

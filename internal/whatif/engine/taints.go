@@ -61,7 +61,7 @@ func (e *Engine) evictTainted() {
 	t.changed, t.next = false, time.Time{}
 	var gone []*v1.Pod
 	for node := range t.since {
-		for _, pod := range e.PodsOn(node) {
+		for _, pod := range e.Cluster.PodsOn(node) {
 			at, goes := e.leaves(pod)
 			switch {
 			case !goes || pod.DeletionTimestamp != nil && cluster.Get[*v1.Node](e.Cluster, "", node) != nil: // a kubelet may still end it
@@ -74,7 +74,7 @@ func (e *Engine) evictTainted() {
 	}
 	slices.SortFunc(gone, cluster.ByName)
 	for _, pod := range gone {
-		e.Delete(pod)
+		e.Cluster.Delete(pod)
 	}
 }
 

@@ -50,7 +50,7 @@ type Timeline struct {
 // Record begins a recording, which End ends.
 func (e *Engine) Record() (*Timeline, error) {
 	t := &Timeline{Events: []Event{}, engine: e, began: e.clock.FakeClock.Now(), since: map[types.UID]int{}}
-	_, err := e.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
+	_, err := e.Cluster.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(o any, there bool) {
 			if !there && !t.ended {
 				t.since[o.(*v1.Pod).UID] = t.now()
@@ -109,7 +109,7 @@ func (t *Timeline) wait(pod *v1.Pod, still bool) {
 func (e *Engine) whyNotRunning(pod *v1.Pod) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	held := e.Attached(pod)
+	held := e.Cluster.Attached(pod)
 	if held != "" {
 		return held
 	}

@@ -101,7 +101,7 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	}
 	defer copied.Close()
 	f := &fitting{
-		Engine: copied, manifests: m, progress: progress, captured: captured,
+		engine: copied, manifests: m, progress: progress, captured: captured,
 		found: Fitting{Workloads: m.workloads, Skipped: m.skipped, Ignored: m.unknown, UntilFull: o.UntilFull},
 	}
 	if err := f.enter(ctx); err != nil {
@@ -109,7 +109,7 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	}
 	if o.rollout {
 		f.found.Rollout = true
-		f.timeline, err = f.Record()
+		f.timeline, err = f.engine.Record()
 		if err != nil {
 			return nil, err
 		}
@@ -125,7 +125,7 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	if err == nil && f.found.Tried == 0 {
 		err = errors.New("nothing was tried: no replica is wanted, or there is no node for a DaemonSet")
 	}
-	f.found.Basis = f.Describe()
+	f.found.Basis = f.engine.Describe()
 	return &f.found, err
 }
 
@@ -142,7 +142,7 @@ func (m *Manifests) disablePreemption() {
 
 // fitting is an engine in which manifests are tried.
 type fitting struct {
-	*engine.Engine
+	engine    *engine.Engine
 	manifests *Manifests
 	found     Fitting
 	progress  engine.Progress
@@ -154,10 +154,10 @@ type fitting struct {
 // enter schedules the pending pods of the cluster, and makes what the pods of the manifests depend on.
 func (f *fitting) enter(ctx context.Context) error {
 	f.progress("schedules", 0, 0)
-	if err := f.Settle(ctx); err != nil {
+	if err := f.engine.Settle(ctx); err != nil {
 		return err
 	}
-	f.before = f.Pods()
+	f.before = f.engine.Pods()
 	objects := &f.manifests.objects
 	given := sets.New[string]()
 	for _, namespace := range objects.Namespaces {
@@ -170,7 +170,7 @@ func (f *fitting) enter(ctx context.Context) error {
 	objects.AddMissing()
 	for _, kind := range snapshot.Kinds {
 		for o := range kind.All(objects) {
-			_, err := f.Create(ctx, o)
+			_, err := f.engine.Cluster.Create(ctx, o)
 			if err == nil && kind.Kind == "Namespace" && !given.Has(o.GetName()) {
 				f.found.Namespaces = append(f.found.Namespaces, o.GetName())
 			}
@@ -194,7 +194,7 @@ func (f *fitting) replace(ctx context.Context, o cluster.Object) error {
 	case *v1.PersistentVolumeClaim, *v1.PersistentVolume, *v1.Namespace, *v1.Node:
 		return nil
 	}
-	return f.Replace(ctx, o)
+	return f.engine.Cluster.Replace(ctx, o)
 }
 
 // tryAll applies all workloads of the manifests. What is there and is not changed stays as it is, and what is changed is
@@ -217,19 +217,19 @@ func (f *fitting) apply(ctx context.Context, w *Workload) error {
 	pod, isPod := w.object.(*v1.Pod)
 	if !isPod {
 		o := w.object.DeepCopyObject().(cluster.Object)
-		if f.captured && f.Current(o) != nil { // or all that a snapshot does not keep would be changed
+		if f.captured && f.engine.Cluster.Current(o) != nil { // or all that a snapshot does not keep would be changed
 			capture.SlimTemplate(snapshot.PodTemplate(o), regex.Default.Keys())
 		}
-		return f.ApplyWorkload(ctx, o)
+		return f.engine.Cluster.ApplyWorkload(ctx, o)
 	}
 	for w.replicas < w.asked() {
-		there, _ := f.Current(pod).(*v1.Pod)
+		there, _ := f.engine.Cluster.Current(pod).(*v1.Pod)
 		if there != nil && !w.Unknown && equality.Semantic.DeepDerivative(pod.Spec, there.Spec) {
 			w.bare = append(w.bare, cluster.NameOf(pod))
 			return nil
 		}
 		if there != nil {
-			f.Delete(there)
+			f.engine.Cluster.Delete(there)
 		}
 		w.replicas++
 		if err := f.addPod(ctx, w, pod.DeepCopy()); err != nil {
@@ -243,7 +243,7 @@ func (f *fitting) apply(ctx context.Context, w *Workload) error {
 func (f *fitting) schedule(ctx context.Context) error {
 	f.progress("schedules", 0, 0)
 	if f.timeline == nil {
-		err := f.Run(ctx)
+		err := f.engine.Run(ctx)
 		f.sum()
 		return err
 	}
@@ -256,7 +256,7 @@ func (f *fitting) schedule(ctx context.Context) error {
 
 // nodes are the nodes of the cluster, by name.
 func (f *fitting) nodes() []*v1.Node {
-	nodes := cluster.All[*v1.Node](f.Cluster)
+	nodes := cluster.All[*v1.Node](f.engine.Cluster)
 	slices.SortFunc(nodes, cluster.ByName)
 	return nodes
 }
@@ -265,7 +265,7 @@ func (f *fitting) nodes() []*v1.Node {
 // node. A workload of which one finds none gets no more.
 func (f *fitting) fill(ctx context.Context) error {
 	for _, w := range f.found.Workloads {
-		for f.Current(w.object) != nil { // what runs stays
+		for f.engine.Cluster.Current(w.object) != nil { // what runs stays
 			w.Name += "-more"
 			w.object.SetName(w.Name)
 		}
@@ -279,7 +279,7 @@ func (f *fitting) fill(ctx context.Context) error {
 				}
 			}
 		}
-		if err := f.Run(ctx); err != nil {
+		if err := f.engine.Run(ctx); err != nil {
 			return err
 		}
 		f.sum()
@@ -303,11 +303,11 @@ func (f *fitting) addOne(ctx context.Context, w *Workload) (err error) {
 		err = f.addPod(ctx, w, pod.DeepCopy())
 	case w.replicas == 1:
 		setReplicas(w.object, 1)
-		w.object, err = f.Create(ctx, w.object)
+		w.object, err = f.engine.Cluster.Create(ctx, w.object)
 	default:
-		o := f.Current(w.object).DeepCopyObject().(cluster.Object)
+		o := f.engine.Cluster.Current(w.object).DeepCopyObject().(cluster.Object)
 		setReplicas(o, int32(w.replicas))
-		err = f.Update(o)
+		err = f.engine.Cluster.Update(o)
 	}
 	if cluster.IsRejection(err) {
 		w.rejected = err
@@ -316,14 +316,14 @@ func (f *fitting) addOne(ctx context.Context, w *Workload) (err error) {
 	if err != nil {
 		return fmt.Errorf("%s: %w", w, err)
 	}
-	return f.Work(ctx) // so that its pod comes before that of the next workload
+	return f.engine.Work(ctx) // so that its pod comes before that of the next workload
 }
 
 func (f *fitting) addPod(ctx context.Context, w *Workload, pod *v1.Pod) error {
 	if w.replicas > 1 || pod.Name == "" || w.Unknown {
 		pod.Name = fmt.Sprintf("%s-%d", strings.TrimSuffix(w.Name, "-"), w.replicas-1)
 	}
-	created, err := f.Create(ctx, pod)
+	created, err := f.engine.Cluster.Create(ctx, pod)
 	if err == nil {
 		w.bare = append(w.bare, cluster.NameOf(created))
 	}

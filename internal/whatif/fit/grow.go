@@ -53,7 +53,7 @@ func (f *fitting) grow(ctx context.Context, like *v1.Node) error {
 	enough := 0
 	for size := 1; f.found.Pending > 0 && size > 0; {
 		f.progress("adds nodes", added.Nodes+size, 0)
-		undo, keep := f.Try()
+		undo, keep := f.engine.Try()
 		if err := f.add(ctx, like, size); err != nil {
 			return err
 		}
@@ -84,9 +84,9 @@ func (f *fitting) add(ctx context.Context, like *v1.Node, nodes int) error {
 	var names []string
 	for number := 1; len(names) < nodes; number++ {
 		name := engine.Suffixed(like.Name, "-"+strconv.Itoa(number))
-		if cluster.Get[*v1.Node](f.Cluster, "", name) == nil {
+		if cluster.Get[*v1.Node](f.engine.Cluster, "", name) == nil {
 			names = append(names, name)
 		}
 	}
-	return f.AddNodes(ctx, like, names...)
+	return f.engine.AddNodes(ctx, like, names...)
 }

@@ -123,7 +123,7 @@ func (f *fitting) sum() {
 		found.NotCreated += total(w.NotCreated)
 		found.Tried += w.Tried()
 	}
-	found.Preempted = f.Moves(f.before, slices.DeleteFunc(slices.Clone(f.before.Placed), func(pod *v1.Pod) bool { return !f.WasPreempted(pod) }))
+	found.Preempted = f.engine.Moves(f.before, slices.DeleteFunc(slices.Clone(f.before.Placed), func(pod *v1.Pod) bool { return !f.engine.WasPreempted(pod) }))
 	for _, move := range found.Preempted {
 		if move.To == "" {
 			found.Pending++
@@ -151,20 +151,20 @@ func (f *fitting) sumOf(w *Workload) {
 	w.Replaced, w.Kept = 0, 0
 	w.stayed = sets.New[types.NamespacedName]()
 	for _, pod := range w.ran {
-		if f.Has(pod) {
+		if f.engine.Has(pod) {
 			w.stayed.Insert(cluster.NameOf(pod))
-		} else if !f.WasPreempted(pod) {
+		} else if !f.engine.WasPreempted(pod) {
 			w.Replaced++
 		}
 	}
 	_, isPod := w.object.(*v1.Pod)
 	named := w.podSpec().NodeName
 	lost := "" // why its pods do not last, which are created again and again
-	if named != "" && cluster.Get[*v1.Node](f.Cluster, "", named) == nil {
+	if named != "" && cluster.Get[*v1.Node](f.engine.Cluster, "", named) == nil {
 		lost = "spec.nodeName is " + named + ", which is not there: it is deleted"
 	}
 	for _, name := range f.podsOf(w) {
-		o := f.Outcome(name)
+		o := f.engine.Outcome(name)
 		if o.State == engine.Rejected && !isPod {
 			lost = o.Reason()
 			continue
@@ -174,9 +174,9 @@ func (f *fitting) sumOf(w *Workload) {
 			w.Kept++
 		}
 		held := ""
-		pod := cluster.Get[*v1.Pod](f.Cluster, name.Namespace, name.Name)
+		pod := cluster.Get[*v1.Pod](f.engine.Cluster, name.Namespace, name.Name)
 		if pod != nil {
-			held = f.Attached(pod)
+			held = f.engine.Cluster.Attached(pod)
 		}
 		if o.Node == "" || held != "" {
 			o.Message = cmp.Or(held, lost, o.Message)
@@ -187,7 +187,7 @@ func (f *fitting) sumOf(w *Workload) {
 		if o.Feasible > 0 {
 			w.Feasible[name.Name] = o.Feasible
 		}
-		node := cluster.Get[*v1.Node](f.Cluster, "", o.Node)
+		node := cluster.Get[*v1.Node](f.engine.Cluster, "", o.Node)
 		if node != nil && node.Labels[v1.LabelTopologyZone] != "" {
 			w.Zones[node.Labels[v1.LabelTopologyZone]]++
 		}
@@ -220,7 +220,7 @@ func (w *Workload) Tried() int { return w.Fit + total(w.Why) + total(w.NotCreate
 
 // makes says whether a pod is one of a workload.
 func (f *fitting) makes(w *Workload, pod *v1.Pod) bool {
-	of := f.WorkloadOf(pod)
+	of := f.engine.Cluster.WorkloadOf(pod)
 	return pod.Namespace == w.Namespace && (of == cluster.Workload{Kind: w.Kind, Name: w.Name} || of.Kind == "" && w.Kind == "Pod" && pod.Name == w.Name)
 }
 
@@ -235,8 +235,8 @@ func (f *fitting) podsOf(w *Workload) (names []types.NamespacedName) {
 	}
 	var all []*v1.Pod
 	created := map[revision]bool{}
-	rejected := w.Kind == "Deployment" && f.rejection(w) != "" && w.rejected == nil && outdated(f.Current(w.object)) > 0
-	for _, pod := range cluster.In[*v1.Pod](f.Cluster, w.Namespace) {
+	rejected := w.Kind == "Deployment" && f.rejection(w) != "" && w.rejected == nil && outdated(f.engine.Cluster.Current(w.object)) > 0
+	for _, pod := range cluster.In[*v1.Pod](f.engine.Cluster, w.Namespace) {
 		if f.makes(w, pod) && pod.DeletionTimestamp == nil {
 			all = append(all, pod)
 			if !f.before.Has(pod) {
@@ -254,7 +254,7 @@ func (f *fitting) podsOf(w *Workload) (names []types.NamespacedName) {
 
 // wants is how many pods of its newest revision a workload wants by now.
 func (f *fitting) wants(w *Workload) int {
-	o := f.Current(w.object)
+	o := f.engine.Cluster.Current(w.object)
 	_, isPod := w.object.(*v1.Pod)
 	set, isDaemonSet := o.(*appsv1.DaemonSet)
 	switch {
@@ -315,16 +315,16 @@ func (f *fitting) rejection(w *Workload) string {
 	if w.rejected != nil {
 		return w.rejected.Error()
 	}
-	return f.RejectionOf(w.Namespace, cluster.Workload{Kind: w.Kind, Name: w.Name})
+	return f.engine.Cluster.RejectionOf(w.Namespace, cluster.Workload{Kind: w.Kind, Name: w.Name})
 }
 
 // missing is why a workload has fewer pods than it wants, if none is rejected.
 func (f *fitting) missing(w *Workload) string {
-	o := f.Current(w.object)
+	o := f.engine.Cluster.Current(w.object)
 	d, ok := o.(*appsv1.Deployment)
 	switch {
 	case !ok:
-		return cmp.Or(f.Missing(o.GetUID(), w.Kind, w.Namespace), "its controller does not create it")
+		return cmp.Or(f.engine.Missing(o.GetUID(), w.Kind, w.Namespace), "its controller does not create it")
 	case d.Spec.Paused:
 		return "its Deployment is paused"
 	}

@@ -24,9 +24,9 @@ func Rollout(ctx context.Context, o Options) (*Fitting, error) {
 func (f *fitting) settleRollouts(ctx context.Context) error {
 	const mostRuns = 24
 	for range mostRuns {
-		version := f.Version()
-		err := f.Run(ctx)
-		if err != nil || f.Version() == version {
+		version := f.engine.Cluster.Version()
+		err := f.engine.Run(ctx)
+		if err != nil || f.engine.Cluster.Version() == version {
 			return err
 		}
 	}
@@ -67,7 +67,7 @@ const rejectedPods = "the API server rejects pods, which neither its update stra
 
 // left is what the rollout of a workload leaves undone, or empty.
 func (f *fitting) left(w *Workload) string {
-	o := f.Current(w.object)
+	o := f.engine.Cluster.Current(w.object)
 	if w.rejected != nil || o == nil {
 		return ""
 	}
@@ -117,8 +117,8 @@ type remedy struct {
 // advice is the first field that lets a rollout go on, and whether room does: each is tried.
 func (f *fitting) advice(ctx context.Context, w *Workload) (string, error) {
 	var helps []string
-	for _, one := range append(fields(f.Current(w.object)), f.room(w)...) {
-		undo, _ := f.Try()
+	for _, one := range append(fields(f.engine.Cluster.Current(w.object)), f.room(w)...) {
+		undo, _ := f.engine.Try()
 		err := one.apply(ctx, f)
 		if err == nil {
 			err = f.settleRollouts(ctx)
@@ -144,9 +144,9 @@ func (f *fitting) advice(ctx context.Context, w *Workload) (string, error) {
 func fields(o cluster.Object) (all []remedy) {
 	change := func(says string, set func(cluster.Object)) {
 		all = append(all, remedy{says, func(_ context.Context, f *fitting) error {
-			changed := f.Current(o).DeepCopyObject().(cluster.Object)
+			changed := f.engine.Cluster.Current(o).DeepCopyObject().(cluster.Object)
 			set(changed)
-			return f.Update(changed)
+			return f.engine.Cluster.Update(changed)
 		}})
 	}
 	number := func(of *intstr.IntOrString, replicas int32, up bool) int {
@@ -197,7 +197,7 @@ func (f *fitting) room(w *Workload) []remedy {
 	}
 	like := nodes[0]
 	for _, pod := range w.ran {
-		node := cluster.Get[*v1.Node](f.Cluster, "", pod.Spec.NodeName)
+		node := cluster.Get[*v1.Node](f.engine.Cluster, "", pod.Spec.NodeName)
 		if node != nil {
 			like = node
 			break

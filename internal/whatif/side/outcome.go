@@ -44,7 +44,7 @@ func (s *Side) result() (*Result, error) {
 	o := s.options
 	r := &Result{
 		Format: Format, Kubernetes: version.Get().GitVersion, Name: o.Name, Task: o.Task, Mode: o.Pods, Steps: len(o.Scenario.Steps), Seed: o.Seed,
-		Rejected: s.refused, NotModelled: s.NotModelled(), Unanswered: s.Unanswered(), Ignored: s.Ignored(), Skipped: s.Skipped,
+		Rejected: s.refused, NotModelled: s.engine.Cluster.NotModelled(), Unanswered: s.engine.Unanswered(), Ignored: s.engine.Ignored(), Skipped: s.engine.Cluster.Skipped,
 	}
 	for _, name := range sortedNames(s.pods) {
 		pod := s.pods[name]
@@ -52,15 +52,15 @@ func (s *Side) result() (*Result, error) {
 		r.Pods = append(r.Pods, pod)
 	}
 	r.Index()
-	for _, node := range cluster.All[*v1.Node](s.Cluster) {
+	for _, node := range cluster.All[*v1.Node](s.engine.Cluster) {
 		r.Nodes = append(r.Nodes, Node{Name: node.Name, Labels: node.Labels, Allocatable: node.Status.Allocatable, Today: s.nodes.Has(node.Name)})
 	}
 	slices.SortFunc(r.Nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
 	for _, notice := range s.refused {
 		r.Pod(KeyOf(strings.TrimPrefix(notice.About, "pod "))).Outcome = Outcome{State: Refused, Message: notice.Reason}
 	}
-	for _, set := range cluster.All[*appsv1.DaemonSet](s.Cluster) {
-		rejected := s.RejectionOf(set.Namespace, cluster.Workload{Kind: "DaemonSet", Name: set.Name})
+	for _, set := range cluster.All[*appsv1.DaemonSet](s.engine.Cluster) {
+		rejected := s.engine.Cluster.RejectionOf(set.Namespace, cluster.Workload{Kind: "DaemonSet", Name: set.Name})
 		if rejected != "" {
 			r.Rejected = append(r.Rejected, snapshot.Notice{About: "pods of daemonset " + cluster.NameOf(set).String(), Reason: rejected})
 		}
@@ -69,7 +69,7 @@ func (s *Side) result() (*Result, error) {
 		r.addVictims(name, s.tried[name])
 	}
 	var err error
-	r.Setups, err = newSetups(o.Text, s.Scheduler.Profiles)
+	r.Setups, err = newSetups(o.Text, s.engine.Scheduler.Profiles)
 	return r, err
 }
 
@@ -81,7 +81,7 @@ func sortedNames[T any](of map[types.NamespacedName]T) []types.NamespacedName {
 
 // outcome has what the attempts say, too.
 func (s *Side) outcome(name types.NamespacedName) Outcome {
-	is := s.Outcome(name)
+	is := s.engine.Outcome(name)
 	o := Outcome{Node: is.Node, State: is.State, Message: is.Message}
 	if is.State == engine.Preempted {
 		o.PreemptedBy = is.PreemptedBy.String()

@@ -42,7 +42,7 @@ func queued(pod *v1.Pod, mode string, ours sets.Set[string]) bool {
 
 func (s *Side) newPod(pod *v1.Pod) *Pod {
 	return &Pod{
-		Namespace: pod.Namespace, Name: pod.Name, Owner: s.WorkloadOf(pod),
+		Namespace: pod.Namespace, Name: pod.Name, Owner: s.engine.Cluster.WorkloadOf(pod),
 		Requests: resource.PodRequests(pod, resource.PodResourcesOptions{}), Priority: ptr.Deref(pod.Spec.Priority, 0),
 		Ended: podutil.IsPodTerminal(pod), Outcome: Outcome{State: engine.Gone},
 	}

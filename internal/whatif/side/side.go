@@ -35,7 +35,7 @@ type Options struct {
 
 // Side is a scheduler and its cluster. Use it from one goroutine.
 type Side struct {
-	*engine.Engine
+	engine  *engine.Engine
 	options *Options
 	records *recorder.Recorder
 	nodes   sets.Set[string]                // of the file
@@ -75,23 +75,26 @@ func New(ctx context.Context, o Options) (*Side, error) {
 		o.Workloads = engine.Daemons
 	}
 	var err error
-	if s.Engine, err = engine.New(ctx, o.Options); err != nil {
+	if s.engine, err = engine.New(ctx, o.Options); err != nil {
 		return nil, err
 	}
 	o.Cluster = nil
-	s.OnAttempt = s.attempted
+	s.engine.OnAttempt = s.attempted
 	s.plan()
 	return s, nil
 }
 
+// Close ends the scheduler.
+func (s *Side) Close() { s.engine.Close() }
+
 // plan takes note of what is in the file.
 func (s *Side) plan() {
-	for _, node := range cluster.All[*v1.Node](s.Cluster) {
+	for _, node := range cluster.All[*v1.Node](s.engine.Cluster) {
 		s.nodes.Insert(node.Name)
 	}
 	s.see()
 	ours := sets.New(s.options.Schedulers...)
-	for _, pod := range cluster.All[*v1.Pod](s.Cluster) {
+	for _, pod := range cluster.All[*v1.Pod](s.engine.Cluster) {
 		is := s.pods[cluster.NameOf(pod)]
 		is.Today = pod.Spec.NodeName
 		if queued(pod, s.options.Pods, ours) {
@@ -104,7 +107,7 @@ func (s *Side) plan() {
 
 // see takes note of the pods as they are.
 func (s *Side) see() {
-	for _, pod := range cluster.All[*v1.Pod](s.Cluster) {
+	for _, pod := range cluster.All[*v1.Pod](s.engine.Cluster) {
 		now := s.newPod(pod)
 		before := s.pods[cluster.NameOf(pod)]
 		if before != nil {
@@ -121,17 +124,17 @@ func (s *Side) Run(ctx context.Context) (*Result, error) {
 			return nil, err
 		}
 	}
-	if err := s.Engine.Run(ctx); err != nil {
+	if err := s.engine.Run(ctx); err != nil {
 		return nil, err
 	}
 	for i := range s.options.Scenario.Steps {
 		step := &s.options.Scenario.Steps[i]
 		s.options.Progress(step.title(i), i+1, len(s.options.Scenario.Steps))
-		if err := step.do(ctx, s.Cluster, s.reject); err != nil {
+		if err := step.do(ctx, s.engine.Cluster, s.reject); err != nil {
 			return nil, fmt.Errorf("%s: %w", step.title(i), err)
 		}
 		s.see()
-		if err := s.Engine.Run(ctx); err != nil {
+		if err := s.engine.Run(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -141,11 +144,11 @@ func (s *Side) Run(ctx context.Context) (*Result, error) {
 // recreate takes the pods of the queue from their nodes, and queues them again in their order.
 func (s *Side) recreate(ctx context.Context) error {
 	for _, pod := range s.queue {
-		s.Remove(pod)
+		s.engine.Cluster.Remove(pod)
 	}
 	for i, pod := range s.queue {
 		s.queue[i] = nil // it is not needed any more
-		_, err := s.Create(ctx, s.Recreated(pod))
+		_, err := s.engine.Cluster.Create(ctx, s.engine.Cluster.Recreated(pod))
 		if cluster.IsRejection(err) {
 			s.reject(pod, err)
 		} else if err != nil {
