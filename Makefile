@@ -46,7 +46,7 @@ MINORS_SERVED   = $(patsubst tools/kubernetes/%.mod,%,$(shell tools/served.sh $(
 LAST := $(lastword $(MINORS))
 
 # What is tested on each minor: all that asks Kubernetes for more than objects.
-OF_MINORS := ./wasmhost/... ./fetch/... ./internal/guestcommand ./plugin ./static ./scheduler/... ./internal/scheduler ./internal/naming \
+OF_MINORS := ./wasmhost/... ./fetch/... ./internal/guestcommand ./plugin ./static ./scheduler/... ./internal/kubescheduler ./internal/naming \
 	./deploy ./internal/recorder ./internal/whatif/... ./internal/simulator/controlplane ./internal/simulator/walkthrough ./internal/simulator/referee ./internal/simulator/podgroups
 
 # Tests of this project wait more than they compute, and go vet is make lint's: it looks
@@ -233,7 +233,7 @@ test-race: ## where goroutines share something, under the race detector (needs a
 	@for packages in regex/... guest/...; do \
 		(cd $${packages%%/*} && CGO_ENABLED=1 go test -race -vet=off ./...) || exit; done
 	CGO_ENABLED=1 $(TEST) -race -count=3 ./wasmhost/... ./fetch/...
-	CGO_ENABLED=1 $(TEST) -race ./plugin ./extender/... ./scheduler/... ./internal/scheduler ./internal/whatif/engine
+	CGO_ENABLED=1 $(TEST) -race ./plugin ./extender/... ./scheduler/... ./internal/kubescheduler ./internal/whatif/engine
 
 .PHONY: fuzz
 fuzz: FUZZTIME ?= 10s

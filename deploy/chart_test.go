@@ -25,10 +25,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
-	kubescheduler "k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
-	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
@@ -205,11 +205,11 @@ extender: *pods
 			}
 			continue
 		}
-		config, err := scheduler.Read([]byte(text))
+		config, err := kubescheduler.Read([]byte(text))
 		testkit.Must(t, err)
 		good := errors.New("there is no mistake in it")
-		err = scheduler.Run(t.Context(), scheduler.Options{
-			Config: config, Kubeconfig: kubeconfigOf(t, ""), Prepare: func(*kubescheduler.Scheduler) error { return good },
+		err = kubescheduler.Run(t.Context(), kubescheduler.Options{
+			Config: config, Kubeconfig: kubeconfigOf(t, ""), Prepare: func(*scheduler.Scheduler) error { return good },
 		})
 		if !errors.Is(err, good) {
 			t.Error(err)

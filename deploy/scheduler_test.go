@@ -23,7 +23,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
-	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -46,13 +46,13 @@ func runConfig(t *testing.T, kubeconfig, text string, names map[string]string, r
 			t.Fatalf("no %s in\n%s", replace[i], text)
 		}
 	}
-	config, err := scheduler.Read([]byte(strings.NewReplacer(replace...).Replace(text)))
+	config, err := kubescheduler.Read([]byte(strings.NewReplacer(replace...).Replace(text)))
 	testkit.Must(t, err)
 	ready := make(chan struct{})
 	ended := make(chan error, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
-		ended <- scheduler.Run(ctx, scheduler.Options{
+		ended <- kubescheduler.Run(ctx, kubescheduler.Options{
 			Kubeconfig: kubeconfig,
 			Config:     config,
 			Transport:  guestserver.Names(names),

@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -65,7 +65,7 @@ func TestConfigurationsAreGood(t *testing.T) {
 	for _, name := range []string{"cluster/least.yaml", "cluster/most.yaml"} {
 		text, err := os.ReadFile(name)
 		testkit.Must(t, err)
-		config, err := scheduler.Read(text)
+		config, err := kubescheduler.Read(text)
 		if err != nil || len(config.Profiles) != 1 {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -20,9 +20,9 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
-	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
@@ -44,7 +44,7 @@ func NewCommand(host *wasmhost.Host, plugins ...app.Option) *cobra.Command {
 			return err
 		}
 		verflag.PrintAndExitIfRequested() // --version=raw
-		compiledIn, err := scheduler.Registry(plugins...)
+		compiledIn, err := kubescheduler.Registry(plugins...)
 		if err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func NewCommand(host *wasmhost.Host, plugins ...app.Option) *cobra.Command {
 				return err
 			}
 		}
-		p := &scheduler.Plugins{Host: host, CompiledIn: compiledIn}
+		p := &kubescheduler.Plugins{Host: host, CompiledIn: compiledIn}
 		if err := startGuests(cmd.Context(), p, opts.ConfigFile); err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func addFlags(cmd *cobra.Command, opts *options.Options, ours *ownFlags) {
 }
 
 // runScheduler does what the command of app.NewSchedulerCommand does, and what our own flags say.
-func runScheduler(cmd *cobra.Command, opts *options.Options, ours *ownFlags, plugins *scheduler.Plugins) error {
+func runScheduler(cmd *cobra.Command, opts *options.Options, ours *ownFlags, plugins *kubescheduler.Plugins) error {
 	gates := opts.ComponentGlobalsRegistry.FeatureGateFor(basecompatibility.DefaultKubeComponent)
 	if err := logsapi.ValidateAndApply(opts.Logs, gates); err != nil {
 		return err
@@ -108,23 +108,23 @@ func runScheduler(cmd *cobra.Command, opts *options.Options, ours *ownFlags, plu
 	opts.ComponentGlobalsRegistry.AddMetrics()
 	bytes := int(ours.decisions.Value())
 	if bytes > 0 {
-		if err := scheduler.ServeDecisions(ctx, cc, sched, bytes); err != nil {
+		if err := kubescheduler.ServeDecisions(ctx, cc, sched, bytes); err != nil {
 			return fmt.Errorf("--decisions: %w", err)
 		}
 	}
 	if ours.tracing != "" {
-		provider, err := scheduler.TracerProvider(ctx, ours.tracing)
+		provider, err := kubescheduler.TracerProvider(ctx, ours.tracing)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = provider.Shutdown(context.WithoutCancel(ctx)) }()
-		scheduler.TraceAttempts(sched, provider)
+		kubescheduler.TraceAttempts(sched, provider)
 	}
 	return app.Run(ctx, cc, sched)
 }
 
 // startGuests reads a configuration, if there is one, and starts its guests.
-func startGuests(ctx context.Context, plugins *scheduler.Plugins, path string) error {
+func startGuests(ctx context.Context, plugins *kubescheduler.Plugins, path string) error {
 	if path == "" {
 		return nil
 	}
@@ -132,7 +132,7 @@ func startGuests(ctx context.Context, plugins *scheduler.Plugins, path string) e
 	if err != nil {
 		return fmt.Errorf("reading the configuration: %w", err)
 	}
-	c, err := scheduler.Read(configuration)
+	c, err := kubescheduler.Read(configuration)
 	if err == nil {
 		err = plugins.Start(ctx, c)
 	}

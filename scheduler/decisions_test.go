@@ -18,8 +18,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
-	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/capture"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
@@ -114,7 +114,7 @@ func (c *liveCluster) simulatorWhy(t *testing.T, namespace, name string) string 
 	t.Helper()
 	copied, err := capture.Read(t.Context(), capture.Options{Kubeconfig: c.Kubeconfig()})
 	testkit.Must(t, err)
-	config, err := scheduler.Read([]byte(liveConfig))
+	config, err := kubescheduler.Read([]byte(liveConfig))
 	testkit.Must(t, err)
 	is, err := why.Why(t.Context(), why.Options{Options: engine.Options{Cluster: copied, Config: config, Seed: 1}, Pod: types.NamespacedName{Namespace: namespace, Name: name}})
 	testkit.Must(t, err)

@@ -15,8 +15,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
-	kubescheduler "wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/plugin"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )

@@ -30,7 +30,7 @@ type Config struct {
 	Variant string // one of Variants
 	// SchedulerConfig is a KubeSchedulerConfiguration, in YAML or JSON, instead of that of Variant.
 	SchedulerConfig []byte
-	// Plugins can be in configurations, beside those of package scheduler's Registry.
+	// Plugins can be in configurations, beside those of package kubescheduler's Registry.
 	Plugins frameworkruntime.Registry
 	// DataDir keeps the cluster, and the configuration that was applied last to a running simulator.
 	// Empty: a temporary one, removed at the end.

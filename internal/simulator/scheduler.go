@@ -18,8 +18,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
-	kubescheduler "wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
-	kubescheduler "wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 )

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
@@ -243,7 +243,7 @@ func FuzzFilesEnd(f *testing.F) {
 	for i := range 3 * len(questions) {
 		f.Add(uint16(61*i), uint8(i), bytes.Repeat([]byte{byte(7 * i), byte(31 * i), byte(i), byte(3 * i)}, i%4))
 	}
-	config, err := scheduler.Read([]byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"))
+	config, err := kubescheduler.Read([]byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"))
 	testkit.Must(f, err)
 	f.Fuzz(func(t *testing.T, file uint16, question uint8, decisions []byte) {
 		decisions = decisions[:min(len(decisions), 40)]

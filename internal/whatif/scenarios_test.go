@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
-	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/scenarios"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
@@ -65,7 +65,7 @@ func options(t *testing.T, s *scenarios.Scenario, transport http.RoundTripper) e
 	t.Helper()
 	text, err := os.ReadFile("../simulator/variants/" + s.Config + ".yaml")
 	testkit.Must(t, err)
-	config, err := scheduler.Read(text)
+	config, err := kubescheduler.Read(text)
 	testkit.Must(t, err)
 	return engine.Options{Config: config, Cluster: s.Cluster(t), Transport: transport, Seed: 1}
 }

@@ -17,9 +17,9 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
-	kubescheduler "wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/capture"

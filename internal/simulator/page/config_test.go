@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 )
 
 const (
@@ -44,9 +44,9 @@ func TestProblemsOfAConfigurationHaveTheirLines(t *testing.T) {
 		{"no YAML", top + "  plugins: [\n", "5 | yaml: did not find expected node content"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			config, err := scheduler.Read([]byte(tt.text))
+			config, err := kubescheduler.Read([]byte(tt.text))
 			if err == nil {
-				err = scheduler.Run(t.Context(), scheduler.Options{Kubeconfig: os.DevNull, Config: config})
+				err = kubescheduler.Run(t.Context(), kubescheduler.Options{Kubeconfig: os.DevNull, Config: config})
 			}
 			got := listed(configProblems(tt.text, err))
 			if got != tt.want {

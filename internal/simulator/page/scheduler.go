@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
-	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 	"wasmkwokwizardry.io/regex-scheduling/plugin"
@@ -46,7 +46,7 @@ func (p *page) schedulerForm(title string, compare bool) handler {
 
 func (p *page) applyScheduler(w http.ResponseWriter, r *http.Request) error {
 	text := r.FormValue("text")
-	if _, err := scheduler.Read([]byte(text)); err != nil {
+	if _, err := kubescheduler.Read([]byte(text)); err != nil {
 		return notApplied(text, err)
 	}
 	return p.await(w, r, p.jobs.start("Restarting the scheduler", func(ctx context.Context, _ *job) (outcome, error) {
@@ -75,7 +75,7 @@ func configTitle(config []byte) string {
 		}
 	}
 	var parts []string
-	read, err := scheduler.Read(config)
+	read, err := kubescheduler.Read(config)
 	if err == nil {
 		for _, profile := range read.Profiles {
 			parts = append(parts, pluginsOf(profile)...)
@@ -88,7 +88,7 @@ func configTitle(config []byte) string {
 }
 
 // pluginsOf names the plugins of a profile that read a regex or are guests, the ones that are only configured, too.
-func pluginsOf(profile scheduler.Profile) (names []string) {
+func pluginsOf(profile kubescheduler.Profile) (names []string) {
 	enabled := map[string]bool{}
 	for _, set := range profile.Plugins {
 		for _, one := range set.Enabled {
@@ -114,16 +114,16 @@ func pluginsOf(profile scheduler.Profile) (names []string) {
 	return names
 }
 
-// configProblems are the problems in an error of [scheduler.Read], or of a scheduler, about a
+// configProblems are the problems in an error of [kubescheduler.Read], or of a scheduler, about a
 // configuration.
 func configProblems(text string, err error) (all problems) {
-	var mistakes scheduler.Mistakes
+	var mistakes kubescheduler.Mistakes
 	if !errors.As(err, &mistakes) {
 		wrong := syntax(text)
 		if wrong != nil {
 			return wrong
 		}
-		mistakes = scheduler.Mistakes{{Err: errors.New(strings.TrimPrefix(err.Error(), "scheduler: "))}}
+		mistakes = kubescheduler.Mistakes{{Err: errors.New(strings.TrimPrefix(err.Error(), "scheduler: "))}}
 	}
 	for _, e := range mistakes {
 		all = append(all, problem{Line: e.Line, Field: e.Field, Message: e.Err.Error()})

@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
-	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
@@ -222,7 +222,7 @@ func (p *page) tryManifests(w http.ResponseWriter, r *http.Request, one *job, wh
 // configuration, each in a copy of the cluster.
 func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 	text, pods := r.FormValue("text"), r.FormValue("pods")
-	if _, err := scheduler.Read([]byte(text)); err != nil {
+	if _, err := kubescheduler.Read([]byte(text)); err != nil {
 		return configProblems(text, err)
 	}
 	cluster, err := p.copied(r.Context())

@@ -11,7 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
@@ -108,7 +108,7 @@ spec:
     spec: {schedulingGroup: {podGroupName: train}, containers: [{name: c, image: c, resources: {requests: {cpu: "1"}}}]}
 `))
 		testkit.Must(t, err)
-		config, err := scheduler.Read([]byte(anyNode))
+		config, err := kubescheduler.Read([]byte(anyNode))
 		testkit.Must(t, err)
 		f, err := fit.Fit(t.Context(), fit.Options{Options: engine.Options{Config: config, Cluster: &snapshot.Snapshot{Nodes: nodes}, Seed: 1}, Manifests: manifests})
 		testkit.Must(t, err)

@@ -15,7 +15,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/scenarios"
@@ -179,7 +179,7 @@ func predict(t scenarios.T, s *scenarios.Scenario, seed uint64, eagerly bool) ([
 	if err != nil {
 		return nil, err
 	}
-	config, err := scheduler.Read(text)
+	config, err := kubescheduler.Read(text)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 )
 
@@ -288,7 +288,7 @@ func (c *Cluster) tell(e event) {
 func (c *Cluster) handle(call func()) {
 	var err error
 	func() {
-		defer scheduler.Recover(context.Background(), &err)
+		defer kubescheduler.Recover(context.Background(), &err)
 		call()
 	}()
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
-	kubescheduler "k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
@@ -27,7 +27,7 @@ func (c *Cluster) admitByKubelet(pod *v1.Pod) {
 	info := framework.NewNodeInfo(there...)
 	info.SetNode(node)
 	pod = pod.DeepCopy()
-	rejected := kubescheduler.AdmissionCheck(pod, info, false)
+	rejected := scheduler.AdmissionCheck(pod, info, false)
 	if len(rejected) == 0 {
 		c.start(pod)
 	} else {

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	schedulerconfig "k8s.io/kubernetes/pkg/scheduler/apis/config"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
-	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
@@ -18,7 +18,7 @@ import (
 // setupsOf are the setups of a scheduler in which each plugin filters and scores.
 func setupsOf(t *testing.T, text string) map[string]side.Setup {
 	t.Helper()
-	config, err := scheduler.Read([]byte(text))
+	config, err := kubescheduler.Read([]byte(text))
 	testkit.Must(t, err)
 	file, err := config.Effective()
 	testkit.Must(t, err)

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/util/sets"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
@@ -221,7 +221,7 @@ type SideError struct {
 
 // Error begins with the side's label, and gives the line of each field that is wrong.
 func (e SideError) Error() string {
-	return cmp.Or(e.scheduler.Label, e.scheduler.Name) + ": " + scheduler.WithLines(e.Err).Error()
+	return cmp.Or(e.scheduler.Label, e.scheduler.Name) + ": " + kubescheduler.WithLines(e.Err).Error()
 }
 
 // SideErrors are the errors of all sides that are wrong.

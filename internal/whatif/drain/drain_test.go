@@ -10,7 +10,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
@@ -61,7 +61,7 @@ func removing(t *testing.T, config, cluster string, nodes ...string) Options {
 		t.Fatal(err, notices)
 	}
 	o := Options{Nodes: nodes, Options: engine.Options{Cluster: s, Seed: 1}}
-	if o.Config, err = scheduler.Read([]byte(config)); err != nil {
+	if o.Config, err = kubescheduler.Read([]byte(config)); err != nil {
 		t.Fatal(err)
 	}
 	return o

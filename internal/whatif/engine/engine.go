@@ -32,18 +32,18 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/controllers"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
-	ours "wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 )
 
 // Options say which scheduler is run over which cluster.
 type Options struct {
-	Config *ours.Configuration
+	Config *kubescheduler.Configuration
 	// ConfigName is what reports call the configuration, and ConfigReason why it is this one. Both may be empty.
 	ConfigName, ConfigReason string
 
@@ -112,7 +112,7 @@ func (c *clock) Now() time.Time {
 }
 
 // New makes a scheduler over a cluster. Nothing is scheduled yet. Errors are the ones of
-// [ours.Run], or name the object of the cluster that is at fault.
+// [kubescheduler.Run], or name the object of the cluster that is at fault.
 func New(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
 		clock:    &clock{clocktesting.NewFakeClock(o.Cluster.Time())},
@@ -152,7 +152,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.makeScheduler(ctx, o, ours.API{
+	if err := e.makeScheduler(ctx, o, kubescheduler.API{
 		Client: e.Cluster.Client, Config: e.Cluster.Config, Informers: e.Cluster.Scheduling, Dynamic: dynamicinformer.NewDynamicSharedInformerFactory(client, 0),
 		Events: e.recordEvents, Clock: e.clock, Parallelism: 1,
 	}); err != nil {
@@ -178,9 +178,9 @@ func enablePodGroups() error {
 }
 
 // makeScheduler switches off what would go on beside an attempt.
-func (e *Engine) makeScheduler(ctx context.Context, o Options, api ours.API) (err error) {
+func (e *Engine) makeScheduler(ctx context.Context, o Options, api kubescheduler.API) (err error) {
 	gates := map[string]bool{string(features.SchedulerAsyncPreemption): false}
-	e.Scheduler, e.close, err = ours.New(ctx, ours.Options{Config: o.Config, Transport: o.Transport, Plugins: o.Plugins, Gates: gates}, api)
+	e.Scheduler, e.close, err = kubescheduler.New(ctx, kubescheduler.Options{Config: o.Config, Transport: o.Transport, Plugins: o.Plugins, Gates: gates}, api)
 	return err
 }
 
@@ -289,7 +289,7 @@ func (e *Engine) runUntil(ctx context.Context, horizon time.Duration) error {
 
 // schedule does so until nothing more comes of it without a controller.
 func (e *Engine) schedule(ctx context.Context) (err error) {
-	defer ours.Recover(ctx, &err)
+	defer kubescheduler.Recover(ctx, &err)
 	e.progress++
 	ctx = klog.NewContext(ctx, quiet)
 	for e.queued() || e.later() {

@@ -26,8 +26,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
-	ours "wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
@@ -47,7 +47,7 @@ func over(t testing.TB, s *snapshot.Snapshot, change func(*Options)) *Engine {
 	t.Helper()
 	o := Options{Cluster: s, Seed: 1}
 	var err error
-	if o.Config, err = ours.Read([]byte(unmodified)); err != nil {
+	if o.Config, err = kubescheduler.Read([]byte(unmodified)); err != nil {
 		t.Fatal(err)
 	}
 	if change != nil {
@@ -158,7 +158,7 @@ func made(t testing.TB, nodes, pods int, pending bool) *snapshot.Snapshot {
 // TestSameGivesTheSame: also where PreFilter names nodes, as the native plugin does.
 func TestSameGivesTheSame(t *testing.T) {
 	native := func(o *Options) {
-		o.Config, _ = ours.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: RegexScheduling}]}}}]\n"))
+		o.Config, _ = kubescheduler.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: RegexScheduling}]}}}]\n"))
 	}
 	for name, change := range map[string]func(*Options){"unmodified": nil, "native": native} {
 		var before string
@@ -256,7 +256,7 @@ func TestBrokenClusterIsRefusedInALine(t *testing.T) {
 		`pod default/a: Pod "a" is invalid: spec.containers[0`: "pods:\n" + pod("a", "", "-1", ""),
 		"pod default/a: ": "pods:\n" + pod("a", "", "1", "priorityClassName: system-none, "),
 	} {
-		config, _ := ours.Read([]byte(unmodified))
+		config, _ := kubescheduler.Read([]byte(unmodified))
 		_, err := New(t.Context(), Options{Config: config, Cluster: read(t, text)})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("got %v, want %s", err, want)
@@ -330,7 +330,7 @@ func TestPluginThatMisbehavesCostsThePodAndNothingElse(t *testing.T) {
 	} {
 		t.Run(how, func(t *testing.T) {
 			e := over(t, read(t, "nodes:\n"+node("n1", "2")+"pods:\n"+pod("a", "", "1", "")), func(o *Options) {
-				o.Config, _ = ours.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: Bad}]}}}]\n"))
+				o.Config, _ = kubescheduler.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: Bad}]}}}]\n"))
 				o.Plugins = frameworkruntime.Registry{"Bad": func(_ context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
 					return bad{handle, how}, nil
 				}}
@@ -372,7 +372,7 @@ pods:
 
 // TestSchedulerThatIsMadeMeanwhileSeesTheGatesOfTheProcess: a live scheduler may start again while an engine is made.
 func TestSchedulerThatIsMadeMeanwhileSeesTheGatesOfTheProcess(t *testing.T) {
-	config, _ := ours.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: Permits}]}}}]\n"))
+	config, _ := kubescheduler.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: Permits}]}}}]\n"))
 	made := func(do func()) frameworkruntime.Registry {
 		return frameworkruntime.Registry{"Permits": func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) {
 			do()
@@ -387,7 +387,7 @@ func TestSchedulerThatIsMadeMeanwhileSeesTheGatesOfTheProcess(t *testing.T) {
 		o.Config = config
 		o.Plugins = made(func() {
 			go func() {
-				ended <- ours.Run(context.Background(), ours.Options{Config: config, Kubeconfig: kubeconfig, Plugins: made(func() {
+				ended <- kubescheduler.Run(context.Background(), kubescheduler.Options{Config: config, Kubeconfig: kubeconfig, Plugins: made(func() {
 					live <- feature.DefaultFeatureGate.Enabled(features.SchedulerAsyncPreemption)
 				}), Prepare: func(*scheduler.Scheduler) error { return isMade }})
 			}()
@@ -422,7 +422,7 @@ func (permits) Permit(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string
 // TestPodThatIsNotPermittedFreesItsNode: the two others are alike, and one of them gets the node when its place is free again.
 func TestPodThatIsNotPermittedFreesItsNode(t *testing.T) {
 	e := over(t, read(t, "nodes:\n"+node("n1", "2")+"pods:\n"+pod("first", "", "2", "")+pod("second", "", "2", "")+pod("third", "", "2", "")), func(o *Options) {
-		o.Config, _ = ours.Read([]byte(unmodified + "profiles: [{plugins: {permit: {enabled: [{name: Permits}]}}}]\n"))
+		o.Config, _ = kubescheduler.Read([]byte(unmodified + "profiles: [{plugins: {permit: {enabled: [{name: Permits}]}}}]\n"))
 		o.Plugins = frameworkruntime.Registry{"Permits": func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) { return permits{}, nil }}
 	})
 	got := outcomes(t, e)
@@ -465,7 +465,7 @@ func TestEndOfTheContextEndsARunThatHangs(t *testing.T) {
 	release := make(chan struct{})
 	t.Cleanup(func() { close(release) })
 	e := over(t, read(t, "nodes:\n"+node("n1", "2")+"pods:\n"+pod("a", "", "1", "")), func(o *Options) {
-		o.Config, _ = ours.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: Hangs}]}}}]\n"))
+		o.Config, _ = kubescheduler.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: Hangs}]}}}]\n"))
 		o.Plugins = frameworkruntime.Registry{"Hangs": func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) {
 			return hanging{func() {
 				cancel(errors.New("enough"))

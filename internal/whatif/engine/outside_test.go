@@ -18,7 +18,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
-	ours "wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/extenders"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
@@ -38,7 +38,7 @@ func TestExtenderIsSentNoBindAndThePodIsBoundInTheCopy(t *testing.T) {
 			extender := extenders.Start(t, "filter", "prioritize", "preempt")
 			nodes := strings.ReplaceAll("nodes:\n"+node("n1", "2"), "pods: ", `example.com/gpu: "2", pods: `)
 			e := over(t, read(t, preempts+nodes+"pods:\n"+tt.pod), func(o *Options) {
-				o.Config, _ = ours.Read([]byte(extender.Config(tt.more)))
+				o.Config, _ = kubescheduler.Read([]byte(extender.Config(tt.more)))
 			})
 			got := outcomes(t, e)
 			if !strings.Contains(got, "a: Scheduled n1") || extender.Asked("filter") == 0 || strings.Contains(tt.pod, "high") != (extender.Asked("preempt") > 0) {
@@ -59,7 +59,7 @@ func TestExtenderThatDoesNotAnswerIsSaid(t *testing.T) {
 		gone := httptest.NewServer(nil)
 		gone.Close()
 		e := over(t, read(t, "nodes:\n"+node("n1", "2")+node("n2", "2")+"pods:\n"+pod("a", "", "1", "")), func(o *Options) {
-			o.Config, _ = ours.Read([]byte(unmodified + `extenders: [{urlPrefix: "` + strings.Replace(gone.URL, "://", "://me:secret@", 1) + `", filterVerb: filter` + more + "}]\n"))
+			o.Config, _ = kubescheduler.Read([]byte(unmodified + `extenders: [{urlPrefix: "` + strings.Replace(gone.URL, "://", "://me:secret@", 1) + `", filterVerb: filter` + more + "}]\n"))
 		})
 		outcomes(t, e)
 		got := strings.Join(e.Unanswered(), "")
@@ -106,7 +106,7 @@ func TestPluginWritesToTheCopy(t *testing.T) {
 	testkit.Must(t, os.WriteFile(kubeconfig, []byte(text), 0o600))
 	t.Setenv("KUBECONFIG", kubeconfig)
 	e := over(t, read(t, "nodes:\n"+node("n1", "2")+"pods:\n"+pod("a", "", "1", "")), func(o *Options) {
-		o.Config, _ = ours.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: Writer}]}}}]\n" +
+		o.Config, _ = kubescheduler.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: Writer}]}}}]\n" +
 			"clientConnection: {kubeconfig: " + kubeconfig + "}\nleaderElection: {leaderElect: true}\n"))
 		o.Plugins = frameworkruntime.Registry{"Writer": func(_ context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
 			return writer{handle}, nil
@@ -136,7 +136,7 @@ func TestGuestIsOnlyRead(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	e := over(t, read(t, "nodes:\n"+node("n1", "2")+"pods:\n"+pod("a", "", "1", "")), func(o *Options) {
-		o.Config, _ = ours.Read([]byte(unmodified + "profiles:\n- plugins: {multiPoint: {enabled: [{name: Guest}]}}\n  pluginConfig: [{name: Guest, args: {guestURL: '" +
+		o.Config, _ = kubescheduler.Read([]byte(unmodified + "profiles:\n- plugins: {multiPoint: {enabled: [{name: Guest}]}}\n  pluginConfig: [{name: Guest, args: {guestURL: '" +
 			server.URL + "/guest.wasm'}}]\n"))
 	})
 	got := outcomes(t, e)

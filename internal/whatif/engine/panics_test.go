@@ -7,14 +7,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	ours "wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/panics"
 )
 
 func withPanics(config string) func(*Options) {
 	return func(o *Options) {
-		o.Config, _ = ours.Read([]byte(config))
+		o.Config, _ = kubescheduler.Read([]byte(config))
 		o.Plugins = panics.Plugins
 	}
 }

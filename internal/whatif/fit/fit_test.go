@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
-	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
@@ -65,7 +65,7 @@ func optionsFor(t *testing.T, manifests ...string) Options {
 	testkit.Must(t, err)
 	s, _, err := snapshot.Read(strings.NewReader(twoNodes))
 	testkit.Must(t, err)
-	config, err := scheduler.Read([]byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"))
+	config, err := kubescheduler.Read([]byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"))
 	testkit.Must(t, err)
 	return Options{Options: engine.Options{Config: config, Cluster: s, Seed: 1}, Manifests: m}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
@@ -27,7 +27,7 @@ func caseOptions(t *testing.T, cluster string, manifests ...string) Options {
 	defer file.Close()
 	s, _, err := snapshot.Read(file)
 	testkit.Must(t, err)
-	config, err := scheduler.Read([]byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"))
+	config, err := kubescheduler.Read([]byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"))
 	testkit.Must(t, err)
 	return Options{Options: engine.Options{Config: config, Cluster: s, Seed: 1}, Manifests: m}
 }

@@ -12,7 +12,7 @@ import (
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/utils/ptr"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 )
 
@@ -51,7 +51,7 @@ func (s *Side) newPod(pod *v1.Pod) *Pod {
 // Profiles are the schedulerNames of the profiles of a configuration, as far as that can be
 // read: what is wrong with it is said when it is tried.
 func Profiles(text []byte) (names []string) {
-	if config, err := scheduler.Read(text); err == nil {
+	if config, err := kubescheduler.Read(text); err == nil {
 		for _, profile := range config.Profiles {
 			names = append(names, profile.SchedulerName)
 		}

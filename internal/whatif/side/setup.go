@@ -15,8 +15,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
-	"wasmkwokwizardry.io/regex-scheduling/internal/scheduler"
 )
 
 // Setup is what decides for the pods of a profile: all that a configuration says of
@@ -41,7 +41,7 @@ const (
 )
 
 func newSetups(text []byte, profiles map[string]framework.Framework) (map[string]Setup, error) {
-	config, err := scheduler.Read(text)
+	config, err := kubescheduler.Read(text)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,8 @@
-// Package scheduler makes kube-scheduler with this project's plugins in it: the native
-// one, and every Wasm plugin that the configuration names. A process that does more runs
-// it by [Read], and [New] or [Run]. The program is the package of this name outside of internal.
-package scheduler
+// Package kubescheduler makes kube-scheduler with this project's plugins in it: the native
+// one, and every Wasm plugin that the configuration names. A process that does more than
+// schedule calls [Read], and then [New] or [Run]. Package scheduler, outside of internal, is
+// the program.
+package kubescheduler
 
 import (
 	"context"
