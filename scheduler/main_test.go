@@ -8,8 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/kubernetes/cmd/kube-scheduler/app"
+
 	"wasmkwokwizardry.io/regex-scheduling/fetch"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/panics"
 	simulator "wasmkwokwizardry.io/regex-scheduling/simulator/command"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
@@ -28,7 +31,7 @@ func TestMain(m *testing.M) {
 		simulator.Main()
 	}
 	if os.Getenv(asCommand) != "" {
-		Main()
+		Main(app.WithPlugin("FactoryPanics", panics.Plugins["FactoryPanics"]))
 	}
 	os.Exit(m.Run())
 }
@@ -147,6 +150,16 @@ func TestKubeconfigWithoutAnEndIsAnError(t *testing.T) {
 		if err == nil || !strings.HasSuffix(out, "kubeconfig: read /dev/zero: it has more than 1 MiB\n") {
 			t.Errorf("%s: %v\n%s", flag, err, out)
 		}
+	}
+}
+
+func TestPluginWhoseFactoryPanicsIsNamed(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "scheduler.yaml")
+	const text = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{plugins: {multiPoint: {enabled: [{name: FactoryPanics}]}}}]\n"
+	testkit.Must(t, os.WriteFile(config, []byte(text), 0o600))
+	out, err := command(t, "--config="+config, "--master=http://127.0.0.1:1", "--secure-port=0")
+	if err == nil || err.Error() != "exit status 1" || !strings.Contains(out, `initializing plugin "FactoryPanics": a plugin, or the scheduler, panicked in `) {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

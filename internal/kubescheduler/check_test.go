@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/panics"
 )
 
 // Others are in package command: a command's mistakes are found in the same way, but for these.
@@ -18,8 +19,9 @@ func TestMistakeThatMakingASchedulerFindsEndsARun(t *testing.T) {
 		withPlugin("Wasm", "{guestURL: 'http://unknown/guest.wasm'}"):                                        "no such host",
 		"profiles: [{plugins: {bind: {disabled: [{name: '*'}]}}}]":                                           "initializing profiles: creating profile for scheduler name default-scheduler: at least one bind plugin is needed",
 		"profiles: [{plugins: {score: {enabled: [{name: NodeName, weight: 1}]}}}]":                           "plugin \"NodeName\" does not extend ScorePlugin",
+		"profiles: [{plugins: {multiPoint: {enabled: [{name: FactoryPanics}]}}}]":                            "initializing plugin \"FactoryPanics\": a plugin, or the scheduler, panicked in wasmkwokwizardry.io/regex-scheduling/internal/testkit/panics.",
 	} {
-		err := Run(t.Context(), Options{Config: configuration(t, config), Transport: inProcess{}, Kubeconfig: kubeconfigWithoutServer(t)})
+		err := Run(t.Context(), Options{Config: configuration(t, config), Plugins: panics.Plugins, Transport: inProcess{}, Kubeconfig: kubeconfigWithoutServer(t)})
 		if err == nil || !strings.HasPrefix(err.Error(), "scheduler: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s:\n  %v, want %s", config, err, want)
 		}

@@ -71,7 +71,11 @@ func (p *Plugins) Register(registry frameworkruntime.Registry) error {
 		return err
 	}
 	for name, factory := range p.CompiledIn {
-		if err := registry.Register(name, factory); err != nil {
+		err := registry.Register(name, func(ctx context.Context, args runtime.Object, handle fwk.Handle) (made fwk.Plugin, err error) {
+			defer Recover(ctx, &err) // the framework adds the plugin's name
+			return factory(ctx, args, handle)
+		})
+		if err != nil {
 			return err
 		}
 	}
