@@ -18,6 +18,7 @@ type fitCommand struct {
 	growWith         string
 	untilFull, nodes bool
 	ignoreUnknown    bool
+	replace          bool
 }
 
 func newFit(plugins frameworkruntime.Registry) *cobra.Command {
@@ -57,6 +58,7 @@ func (f *fitCommand) addFlags(cmd *cobra.Command) {
 	f.addRuns(flags)
 	flags.StringSliceVarP(&f.files, "filename", "f", nil, "manifests: a file, a directory, or - for standard input; can be repeated")
 	flags.BoolVar(&f.ignoreUnknown, "ignore-unknown", false, "answer without objects of which it is not known whether they make pods: of kinds that are not Kubernetes' own, without a pod template")
+	flags.BoolVar(&f.replace, "replace", false, "replace what is there, as kubectl replace does, and Pods that differ: by default manifests are merged into it, as kubectl apply does")
 	flags.BoolVar(&f.nodes, "nodes", false, "list each pod with its node")
 }
 
@@ -74,7 +76,7 @@ func (f *fitCommand) answer(cmd *cobra.Command, ask func(context.Context, fit.Op
 	if err != nil {
 		return err
 	}
-	o := fit.Options{Manifests: manifests, UntilFull: f.untilFull, Runs: f.runs, IgnoreUnknown: f.ignoreUnknown}
+	o := fit.Options{Manifests: manifests, UntilFull: f.untilFull, Runs: f.runs, IgnoreUnknown: f.ignoreUnknown, Replace: f.replace}
 	if f.growWith != "" {
 		o.GrowWith, err = fit.ReadNode(f.growWith, cmd.InOrStdin())
 		if err != nil {

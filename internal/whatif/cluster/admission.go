@@ -20,6 +20,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	feature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	_ "k8s.io/kubernetes/pkg/apis/apps/install" // for defaults
 	_ "k8s.io/kubernetes/pkg/apis/batch/install"
@@ -30,26 +31,43 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
 	_ "k8s.io/kubernetes/pkg/apis/storage/install"
 	"k8s.io/kubernetes/pkg/capabilities"
+	"k8s.io/kubernetes/pkg/registry/apps/controllerrevision"
 	"k8s.io/kubernetes/pkg/registry/apps/daemonset"
 	"k8s.io/kubernetes/pkg/registry/apps/deployment"
 	"k8s.io/kubernetes/pkg/registry/apps/replicaset"
 	"k8s.io/kubernetes/pkg/registry/apps/statefulset"
+	"k8s.io/kubernetes/pkg/registry/batch/cronjob"
 	"k8s.io/kubernetes/pkg/registry/batch/job"
+	"k8s.io/kubernetes/pkg/registry/core/limitrange"
+	"k8s.io/kubernetes/pkg/registry/core/namespace"
 	"k8s.io/kubernetes/pkg/registry/core/node"
 	"k8s.io/kubernetes/pkg/registry/core/persistentvolume"
 	"k8s.io/kubernetes/pkg/registry/core/persistentvolumeclaim"
 	"k8s.io/kubernetes/pkg/registry/core/pod"
 	"k8s.io/kubernetes/pkg/registry/core/replicationcontroller"
+	"k8s.io/kubernetes/pkg/registry/core/resourcequota"
+	"k8s.io/kubernetes/pkg/registry/core/service"
+	noderuntimeclass "k8s.io/kubernetes/pkg/registry/node/runtimeclass"
 	"k8s.io/kubernetes/pkg/registry/policy/poddisruptionbudget"
+	"k8s.io/kubernetes/pkg/registry/resource/deviceclass"
+	"k8s.io/kubernetes/pkg/registry/resource/devicetaintrule"
+	"k8s.io/kubernetes/pkg/registry/resource/resourceclaimtemplate"
+	"k8s.io/kubernetes/pkg/registry/resource/resourceslice"
 	"k8s.io/kubernetes/pkg/registry/scheduling/priorityclass"
+	"k8s.io/kubernetes/pkg/registry/storage/csidriver"
+	"k8s.io/kubernetes/pkg/registry/storage/csinode"
+	"k8s.io/kubernetes/pkg/registry/storage/csistoragecapacity"
 	"k8s.io/kubernetes/pkg/registry/storage/storageclass"
+	"k8s.io/kubernetes/pkg/registry/storage/volumeattachment"
 	"k8s.io/kubernetes/plugin/pkg/admission/defaulttolerationseconds"
 	"k8s.io/kubernetes/plugin/pkg/admission/limitranger"
 	"k8s.io/kubernetes/plugin/pkg/admission/priority"
 	"k8s.io/kubernetes/plugin/pkg/admission/runtimeclass"
 	"k8s.io/kubernetes/plugin/pkg/admission/security/podsecurity"
+	"k8s.io/kubernetes/plugin/pkg/admission/storage/persistentvolume/resize"
 	"k8s.io/kubernetes/plugin/pkg/admission/storage/storageclass/setdefault"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/registry"
 	"wasmkwokwizardry.io/regex-scheduling/internal/serviceaccount"
 )
 
@@ -69,6 +87,7 @@ var admitting = []struct {
 	{priority.PluginName, priority.Register},
 	{defaulttolerationseconds.PluginName, defaulttolerationseconds.Register},
 	{setdefault.PluginName, setdefault.Register},
+	{resize.PluginName, resize.Register},
 	{runtimeclass.PluginName, runtimeclass.Register},
 }
 
@@ -93,13 +112,47 @@ func newAdmission(c *Cluster) (chain, error) {
 	return admission.NewChainHandler(all...), nil
 }
 
-// strategies are what an API server prepares and validates objects by.
-var strategies = map[string]rest.RESTCreateStrategy{
-	"Pod": pod.Strategy, "Node": node.Strategy, "PersistentVolume": persistentvolume.Strategy,
-	"PersistentVolumeClaim": persistentvolumeclaim.Strategy, "ReplicationController": replicationcontroller.Strategy,
-	"Deployment": deployment.Strategy, "ReplicaSet": replicaset.Strategy, "StatefulSet": statefulset.Strategy,
-	"DaemonSet": daemonset.Strategy, "Job": job.Strategy, "PodDisruptionBudget": poddisruptionbudget.Strategy,
-	"PriorityClass": priorityclass.Strategy, "StorageClass": storageclass.Strategy,
+// strategies are what an API server prepares and validates objects of a kind by, and what is written of their status alone.
+type strategies struct{ object, status rest.RESTCreateUpdateStrategy }
+
+// newStrategies returns the strategies of each kind that is served.
+func newStrategies(client kubernetes.Interface) map[string]strategies {
+	namespaces := client.CoreV1().Namespaces()
+	all := map[string]strategies{
+		"Namespace":             {namespace.Strategy, namespace.StatusStrategy},
+		"Pod":                   {pod.Strategy, pod.StatusStrategy},
+		"Node":                  {node.Strategy, node.StatusStrategy},
+		"Service":               {service.Strategy, service.StatusStrategy},
+		"LimitRange":            {object: limitrange.Strategy},
+		"ResourceQuota":         {resourcequota.Strategy, resourcequota.StatusStrategy},
+		"PersistentVolume":      {persistentvolume.Strategy, persistentvolume.StatusStrategy},
+		"PersistentVolumeClaim": {persistentvolumeclaim.Strategy, persistentvolumeclaim.StatusStrategy},
+		"ReplicationController": {replicationcontroller.Strategy, replicationcontroller.StatusStrategy},
+		"ControllerRevision":    {object: controllerrevision.Strategy},
+		"Deployment":            {deployment.Strategy, deployment.StatusStrategy},
+		"ReplicaSet":            {replicaset.Strategy, replicaset.StatusStrategy},
+		"StatefulSet":           {statefulset.Strategy, statefulset.StatusStrategy},
+		"DaemonSet":             {daemonset.Strategy, daemonset.StatusStrategy},
+		"Job":                   {job.Strategy, job.StatusStrategy},
+		"CronJob":               {cronjob.Strategy, cronjob.StatusStrategy},
+		"PodDisruptionBudget":   {poddisruptionbudget.Strategy, poddisruptionbudget.StatusStrategy},
+		"PriorityClass":         {object: priorityclass.Strategy},
+		"RuntimeClass":          {object: noderuntimeclass.Strategy},
+		"StorageClass":          {object: storageclass.Strategy},
+		"CSIDriver":             {object: csidriver.Strategy},
+		"CSINode":               {object: csinode.Strategy},
+		"CSIStorageCapacity":    {object: csistoragecapacity.Strategy},
+		"VolumeAttachment":      {volumeattachment.Strategy, volumeattachment.StatusStrategy},
+		"DeviceClass":           {object: deviceclass.Strategy},
+		"DeviceTaintRule":       {devicetaintrule.Strategy, devicetaintrule.StatusStrategy},
+		"ResourceSlice":         {object: resourceslice.Strategy},
+		"ResourceClaimTemplate": {object: resourceclaimtemplate.NewStrategy(namespaces)},
+	}
+	claim, claimStatus := registry.ResourceClaim(namespaces)
+	all["ResourceClaim"] = strategies{claim, claimStatus}
+	group, groupStatus := registry.PodGroup()
+	all["PodGroup"] = strategies{group, groupStatus}
+	return all
 }
 
 // Create makes an object as an API server does, and returns it as it is then. No one else
@@ -132,7 +185,7 @@ func (c *Cluster) create(ctx context.Context, k *kind, o Object) (Object, error)
 	if pod, ok := o.(*v1.Pod); ok {
 		c.inject(pod)
 	}
-	prepared, err := c.prepare(ctx, k, o)
+	prepared, err := c.prepare(ctx, k, o, nil, "")
 	if err == nil {
 		c.identify(prepared)
 	}
@@ -181,59 +234,65 @@ func IsRejection(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsNotFound(err)
 }
 
-// Replace takes an object in the place of the one of its name, prepared as a new one is.
-func (c *Cluster) Replace(ctx context.Context, o Object) (err error) {
-	var uid types.UID
-	old := c.of(o).get(o.GetNamespace(), o.GetName())
-	if old != nil {
-		uid = old.GetUID()
+// prepare does what an API server does to an object before it stores it, in the place of an old one if that is not nil: all
+// of it, or a subresource. Nodes and volumes come with a status, as those of a snapshot.
+func (c *Cluster) prepare(ctx context.Context, k *kind, o, old Object, subresource string) (Object, error) {
+	strategy := k.strategies.object
+	if subresource == "status" {
+		strategy = k.strategies.status
 	}
-	c.stamp(o)
-	o, err = c.prepare(ctx, c.of(o), o)
-	if err != nil {
-		return err
-	}
-	o.SetUID(uid)
-	delete(c.counted, o.GetNamespace()) // where it is counted twice
-	c.put(o)
-	return nil
-}
-
-// prepare does what an API server does to an object before it stores it. Nodes and volumes come with
-// a status, as those of a snapshot.
-func (c *Cluster) prepare(ctx context.Context, k *kind, o Object) (Object, error) {
 	legacyscheme.Scheme.Default(o)
-	strategy := strategies[k.kind.Kind]
-	if strategy == nil && k.kind.Kind != "PodGroup" { // which some minors have
-		return o, nil
-	}
-	of := o
-	internal, err := legacyscheme.Scheme.ConvertToVersion(o, runtime.InternalGroupVersioner)
+	internal, err := legacyscheme.Scheme.UnsafeConvertToVersion(o, runtime.InternalGroupVersioner)
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
-	if err := c.admit(ctx, k, o, internal); err != nil {
+	var was runtime.Object
+	verb, operation, options := "create", admission.Create, runtime.Object(&metav1.CreateOptions{})
+	if old != nil {
+		verb, operation, options = "update", admission.Update, &metav1.UpdateOptions{}
+		was, err = legacyscheme.Scheme.UnsafeConvertToVersion(old, runtime.InternalGroupVersioner)
+		if err != nil {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+	}
+	ctx = k.request(ctx, verb, o)
+	attributes := admission.NewAttributesRecord(internal, was, k.kind, o.GetNamespace(), o.GetName(), k.resource, subresource,
+		operation, options, false, &user.DefaultInfo{Name: "whatif"})
+	if err := c.admission.Admit(ctx, attributes, nil); err != nil {
 		return nil, err
 	}
-	if strategy == nil {
-		return toVersion(internal, k)
+	if old == nil {
+		internal.(metav1.Object).SetUID(notYet)
+		err = rest.BeforeCreate(strategy, ctx, internal)
+	} else {
+		err = rest.BeforeUpdate(strategy, ctx, internal, was)
 	}
-	into := internal.(metav1.Object)
-	into.SetUID(notYet)
-	if err := rest.BeforeCreate(strategy, k.request(ctx, "create", o), internal); err != nil {
-		delete(c.counted, o.GetNamespace()) // where it is counted already
+	if err != nil {
 		return nil, err
 	}
-	if o, err = toVersion(internal, k); err != nil {
+	if err := c.admission.Validate(ctx, attributes, nil); err != nil {
 		return nil, err
 	}
-	switch o := o.(type) {
-	case *v1.Node:
-		o.Status = of.(*v1.Node).Status
-	case *v1.PersistentVolume:
-		o.Status = of.(*v1.PersistentVolume).Status
+	if subresource == "" {
+		err = c.limit(attributes)
+		if err != nil {
+			return nil, err
+		}
 	}
-	return o, nil
+	external, err := legacyscheme.Scheme.UnsafeConvertToVersion(internal, k.kind.GroupVersion())
+	if err != nil {
+		return nil, err
+	}
+	node, isNode := external.(*v1.Node)
+	volume, isVolume := external.(*v1.PersistentVolume)
+	switch {
+	case old != nil:
+	case isNode:
+		node.Status = o.(*v1.Node).Status
+	case isVolume:
+		volume.Status = o.(*v1.PersistentVolume).Status
+	}
+	return external.(Object), nil
 }
 
 // request is the context of a request about an object.
@@ -244,48 +303,46 @@ func (k *kind) request(ctx context.Context, verb string, o Object) context.Conte
 	})
 }
 
-func toVersion(internal runtime.Object, k *kind) (Object, error) {
-	external, err := legacyscheme.Scheme.ConvertToVersion(internal, k.kind.GroupVersion())
-	if err != nil {
-		return nil, err
-	}
-	return external.(Object), nil
-}
-
-func (c *Cluster) admit(ctx context.Context, k *kind, o Object, internal runtime.Object) error {
-	attributes := admission.NewAttributesRecord(internal, nil, k.kind, o.GetNamespace(), o.GetName(), k.resource, "",
-		admission.Create, &metav1.CreateOptions{}, false, &user.DefaultInfo{Name: "whatif"})
-	if err := c.admission.Admit(ctx, attributes, nil); err != nil {
-		return err
-	}
-	if err := c.admission.Validate(ctx, attributes, nil); err != nil {
-		return err
-	}
-	return c.limit(attributes)
-}
-
-// Update takes an object in the place of the one of its name. It fails if that has changed
-// since it was read, or is gone.
+// Update takes an object in the place of the one of its name, as an API server does. Its status stays. It fails if that has
+// changed since it was read, or is gone.
 func (c *Cluster) Update(o Object) error {
+	_, err := c.update(context.Background(), o, "")
+	return err
+}
+
+// updateStatus takes the status of an object.
+func (c *Cluster) updateStatus(o Object) {
+	_, err := c.update(context.Background(), o, "status")
+	if err != nil {
+		c.Unmodelled(fmt.Sprintf("update the status of %s %s: %v", c.of(o).kind.Kind, NameOf(o), err))
+	}
+}
+
+// update returns the object as it is then.
+func (c *Cluster) update(ctx context.Context, o Object, subresource string) (Object, error) {
 	k := c.of(o)
 	old := k.get(o.GetNamespace(), o.GetName())
 	if old == nil {
-		return k.notFound(o.GetName())
+		return nil, k.notFound(o.GetName())
 	}
 	version := o.GetResourceVersion()
 	if version != "" && version != old.GetResourceVersion() {
-		return apierrors.NewConflict(k.resource.GroupResource(), o.GetName(), fmt.Errorf("it has changed since version %s", version))
+		return nil, apierrors.NewConflict(k.resource.GroupResource(), o.GetName(), fmt.Errorf("it has changed since version %s", version))
 	}
 	o.SetUID(old.GetUID())
-	c.carryOver(old, o)
 	o.SetResourceVersion(old.GetResourceVersion())
-	if apiequality.Semantic.DeepEqual(old, o) {
-		return nil // as an API server: no event, for which a controller would come again
+	updated, err := c.prepare(ctx, k, o, old, subresource)
+	if err != nil {
+		return nil, err
 	}
-	if o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 {
+	updated.GetObjectKind().SetGroupVersionKind(old.GetObjectKind().GroupVersionKind())
+	switch {
+	case apiequality.Semantic.DeepEqual(old, updated): // as an API server: no event, for which a controller would come again
+		return old, nil
+	case updated.GetDeletionTimestamp() != nil && len(updated.GetFinalizers()) == 0 && !c.silent(old):
 		c.drop(old)
-		return nil
+	default:
+		c.write(event{k, old, updated})
 	}
-	c.write(event{k, old, o})
-	return nil
+	return updated, nil
 }

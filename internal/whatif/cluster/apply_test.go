@@ -1,41 +1,131 @@
 package cluster
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
-// webWith is a Deployment whose selector has a label; it does not say how many replicas it wants.
-func webWith(label, image string) *appsv1.Deployment {
-	labels := map[string]string{"app": label}
-	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
-	d.Spec.Selector = &metav1.LabelSelector{MatchLabels: labels}
-	d.Spec.Template = v1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: image}}}}
-	return d
+const pods = `selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: a}]}}`
+
+// applied are the last of some manifests as the cluster has it then, and what it keeps.
+func applied(t *testing.T, c *Cluster, manifests ...string) (o Object, kept []string, err error) {
+	t.Helper()
+	for _, manifest := range manifests {
+		fields := map[string]any{}
+		testkit.Must(t, yaml.Unmarshal([]byte(manifest), &fields))
+		o, err = c.Decode(fields)
+		testkit.Must(t, err)
+		testkit.Must(t, err)
+		kept, err = c.Apply(t.Context(), o)
+	}
+	return c.Current(o), kept, err
 }
 
-func TestApplyWorkloadKeepsTheLiveReplicasAndRefusesAsAnAPIServer(t *testing.T) {
+func inDefault(t *testing.T) *Cluster {
+	t.Helper()
 	c, err := New(time.Now)
 	testkit.Must(t, err)
-	if _, err := c.Create(t.Context(), &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}}); err != nil {
-		t.Fatal(err)
+	_, err = c.Create(t.Context(), &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
+	testkit.Must(t, err)
+	return c
+}
+
+func TestApplyRejectsAsAnAPIServer(t *testing.T) {
+	for name, tt := range map[string]struct{ before, after, want string }{
+		"a Deployment's selector": {
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {` + pods + `}}`,
+			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {` + strings.ReplaceAll(pods, "app: web", "app: other") + `}}`,
+			"field is immutable",
+		},
+		"a StatefulSet's podManagementPolicy": {
+			`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {` + pods + `}}`,
+			`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {podManagementPolicy: Parallel, ` + pods + `}}`,
+			"updates to statefulset spec for fields other than",
+		},
+		"a PriorityClass's value": {
+			`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 1}`,
+			`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 2}`,
+			"may not be changed in an update",
+		},
+		"a ResourceClaimTemplate": {
+			`{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: t}, spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}}}`,
+			`{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: t}, spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu, count: 2}}]}}}}`,
+			"field is immutable",
+		},
+		"a StorageClass's provisioner": {
+			`{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: s}, provisioner: a}`,
+			`{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: s}, provisioner: b}`,
+			"provisioner: ",
+		},
+		"a claim that its class cannot expand": {
+			`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}`,
+			`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 2Gi}}}}`,
+			"spec is immutable after creation except resources.requests",
+		},
+		"a namespace without a name of a label": {
+			"", `{apiVersion: v1, kind: Namespace, metadata: {name: Upper}}`, "a lowercase RFC 1123 label must consist of",
+		},
+		"a LimitRange whose default is more than its maximum": {
+			"", `{apiVersion: v1, kind: LimitRange, metadata: {name: l}, spec: {limits: [{type: Container, max: {cpu: 1}, default: {cpu: 2}}]}}`, "is greater than max value",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := inDefault(t)
+			if tt.before != "" {
+				_, _, err := applied(t, c, tt.before)
+				testkit.Must(t, err)
+			}
+			_, _, err := applied(t, c, tt.after)
+			testkit.ErrorHas(t, err, tt.want)
+			if !IsRejection(err) {
+				t.Errorf("%v is no rejection", err)
+			}
+		})
 	}
-	first := webWith("web", "a")
-	first.Spec.Replicas = ptr.To[int32](3)
-	for _, d := range []*appsv1.Deployment{first, webWith("web", "b")} {
-		testkit.Must(t, c.ApplyWorkload(t.Context(), d))
+}
+
+func TestApplyMergesAsKubectl(t *testing.T) {
+	const deployment = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, annotations: {ANNOTATION}}, spec: {FIELDS` + pods + `}}`
+	with := func(annotation, fields string) string {
+		return strings.NewReplacer("ANNOTATION", annotation, "FIELDS", fields).Replace(deployment)
 	}
-	is := Get[*appsv1.Deployment](c, "default", "web")
-	if *is.Spec.Replicas != 3 || is.Spec.Template.Spec.Containers[0].Image != "b" || is.Generation != 2 {
-		t.Errorf("%+v", is)
+	patched := strings.Replace(with("", "replicas: 3, "), "spec: {containers", "spec: {nodeSelector: {disk: ssd}, containers", 1)
+	written := `kubectl.kubernetes.io/last-applied-configuration: '{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"replicas":3}}'`
+	for name, tt := range map[string]struct {
+		manifests []string
+		replicas  int32
+		disk      string
+		kept      string
+	}{
+		"what others have written stays":   {[]string{patched, with("", "")}, 3, "ssd", "spec.replicas, spec.template.spec.nodeSelector"},
+		"what was applied and is not more": {[]string{with(written, "replicas: 3, "), with("", "")}, 1, "", ""},
+		"what is not understood":           {[]string{with("kubectl.kubernetes.io/last-applied-configuration: sha256-abc", "replicas: 3, "), with("", "")}, 3, "", "spec.replicas"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, kept, err := applied(t, inDefault(t), tt.manifests...)
+			testkit.Must(t, err)
+			d := o.(*appsv1.Deployment)
+			if *d.Spec.Replicas != tt.replicas || d.Spec.Template.Spec.NodeSelector["disk"] != tt.disk || strings.Join(kept, ", ") != tt.kept {
+				t.Errorf("%d replicas, %v, kept %q", *d.Spec.Replicas, d.Spec.Template.Spec.NodeSelector, kept)
+			}
+		})
 	}
-	err = c.ApplyWorkload(t.Context(), webWith("other", "b"))
-	testkit.ErrorHas(t, err, "field is immutable")
+}
+
+// TestUpdatesCountGenerations: that of a DaemonSet's template decides which of its pods are of an old revision.
+func TestUpdatesCountGenerations(t *testing.T) {
+	const manifest = `{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: web}, spec: {` + pods + `}}`
+	o, _, err := applied(t, inDefault(t), manifest, strings.Replace(manifest, "image: a", "image: b", 1))
+	testkit.Must(t, err)
+	if o.GetGeneration() != 2 || o.GetAnnotations()[appsv1.DeprecatedTemplateGeneration] != "2" {
+		t.Errorf("%+v", o)
+	}
 }

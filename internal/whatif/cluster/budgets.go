@@ -47,7 +47,7 @@ func (c *Cluster) countEviction(pod *v1.Pod) {
 	for _, budget := range c.budgetsOf(pod) {
 		counted := budget.DeepCopy()
 		counted.Status.DisruptionsAllowed = max(0, counted.Status.DisruptionsAllowed-1)
-		c.put(counted)
+		c.updateStatus(counted)
 	}
 }
 

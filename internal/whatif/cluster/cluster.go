@@ -87,6 +87,7 @@ type kind struct {
 	kind       schema.GroupVersionKind
 	namespaced bool
 	informer   *informer
+	strategies strategies
 }
 
 // event is a write: of a new object if there is no old one, and a deletion if there is no new one.
@@ -124,6 +125,13 @@ func New(now func() time.Time) (*Cluster, error) {
 	var err error
 	if c.Client, err = kubernetes.NewForConfigAndClient(typed, &http.Client{Transport: transport{c}}); err != nil {
 		return nil, err
+	}
+	all := newStrategies(c.Client)
+	for _, k := range c.byName {
+		k.strategies = all[k.kind.Kind]
+		if k.strategies.object == nil {
+			return nil, fmt.Errorf("no strategy is known by which an API server writes %s", k.kind)
+		}
 	}
 	pods := c.of(&v1.Pod{}).informer
 	c.Informers = c.newFactory(pods)

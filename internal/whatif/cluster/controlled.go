@@ -113,17 +113,6 @@ func hashed(text string) string {
 	return fmt.Sprintf("%016x", hash.Sum64())
 }
 
-// carryOver gives an object that takes the place of another what only an API server writes.
-func (c *Cluster) carryOver(old, o Object) {
-	o.SetDeletionTimestamp(old.GetDeletionTimestamp())
-	o.SetDeletionGracePeriodSeconds(old.GetDeletionGracePeriodSeconds())
-	o.SetGeneration(old.GetGeneration())
-	was, is := specOf(old), specOf(o)
-	if was != nil && !reflect.DeepEqual(was, is) {
-		o.SetGeneration(old.GetGeneration() + 1)
-	}
-}
-
 func specOf(o Object) any {
 	spec := reflect.ValueOf(o).Elem().FieldByName("Spec")
 	if !spec.IsValid() {

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -28,14 +30,16 @@ func (c *Cluster) claimDevices(pod *v1.Pod) {
 		template = template.DeepCopy()
 		claim := &resourcev1.ResourceClaim{ObjectMeta: template.Spec.ObjectMeta, Spec: template.Spec.Spec}
 		claim.Namespace, claim.Name, claim.OwnerReferences = pod.Namespace, pod.Name+"-"+of.Name+"-"+strconv.Itoa(c.version), ownedBy(pod)
-		c.stamp(claim)
-		c.put(claim)
+		if _, err := c.Create(context.Background(), claim); err != nil {
+			c.Unmodelled(fmt.Sprintf("claim of pod %s/%s: %v", pod.Namespace, pod.Name, err))
+			continue
+		}
 		made = append(made, v1.PodResourceClaimStatus{Name: of.Name, ResourceClaimName: ptr.To(claim.Name)})
 	}
 	if len(made) > 0 {
 		pod = pod.DeepCopy()
 		pod.Status.ResourceClaimStatuses = append(pod.Status.ResourceClaimStatuses, made...)
-		c.put(pod)
+		c.updateStatus(pod)
 	}
 }
 
@@ -53,7 +57,7 @@ func (c *Cluster) release(pod *v1.Pod) {
 		if len(claim.Status.ReservedFor) == 0 {
 			claim.Status.Allocation = nil
 		}
-		c.put(claim) // pods may be pending for it, also if it goes at once
+		c.updateStatus(claim) // pods may be pending for it, also if it goes at once
 		if metav1.IsControlledBy(claim, pod) {
 			c.drop(claim)
 		}

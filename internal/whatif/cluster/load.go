@@ -123,7 +123,7 @@ func (c *Cluster) load(o Object) error {
 	case *v1.Pod:
 		return c.loadPod(o)
 	case *minor.PodGroup: // whose priority its class gives it
-		made, err := c.prepare(context.Background(), k, o)
+		made, err := c.prepare(context.Background(), k, o, nil, "")
 		if err == nil {
 			c.put(made)
 		}
@@ -135,6 +135,9 @@ func (c *Cluster) load(o Object) error {
 	case *resourcev1.ResourceClaim:
 		if o.Status.Allocation != nil && !slices.Contains(o.Finalizers, resourcev1.Finalizer) {
 			o.Finalizers = append(o.Finalizers, resourcev1.Finalizer)
+		}
+		if o.Status.Allocation != nil && o.Status.Allocation.AllocationTimestamp == nil { // which no update may add
+			o.Status.Allocation.AllocationTimestamp = &o.CreationTimestamp
 		}
 	}
 	c.put(o)
@@ -154,7 +157,7 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 	if !stored(pod) {
 		status := pod.Status
 		pod.Spec.EphemeralContainers = nil // which no new pod may have
-		made, err := c.prepare(context.Background(), c.of(pod), pod)
+		made, err := c.prepare(context.Background(), c.of(pod), pod, nil, "")
 		if err != nil {
 			return err
 		}

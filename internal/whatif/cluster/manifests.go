@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -8,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
@@ -31,18 +33,27 @@ func (c *Cluster) Decode(manifest map[string]any) (Object, error) {
 	return o, nil
 }
 
-// Apply changes the fields of an object that a manifest has, as kubectl apply does.
-func (c *Cluster) Apply(manifest map[string]any) error {
+// Patch changes the fields of an object that a manifest has, also those of its status.
+func (c *Cluster) Patch(manifest map[string]any) error {
 	o, err := c.Decode(manifest)
 	if err != nil {
 		return err
 	}
-	patch, err := json.Marshal(manifest)
-	if err != nil {
-		return err
+	k := c.of(o)
+	for _, subresource := range []string{"", "status"} {
+		if subresource != "" && (manifest[subresource] == nil || k.strategies.status == nil) {
+			continue
+		}
+		patch, err := json.Marshal(manifest)
+		if err != nil {
+			return err
+		}
+		_, err = c.patch(context.Background(), k, &request.RequestInfo{Namespace: o.GetNamespace(), Name: o.GetName(), Subresource: subresource}, types.StrategicMergePatchType, patch)
+		if err != nil {
+			return err
+		}
 	}
-	_, err = c.patch(c.of(o), o.GetNamespace(), o.GetName(), types.StrategicMergePatchType, patch)
-	return err
+	return nil
 }
 
 // DeleteBy deletes the object that a manifest names, with what goes with it.

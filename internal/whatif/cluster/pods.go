@@ -42,7 +42,7 @@ func (c *Cluster) FailNode(name string) {
 	node.Status.Conditions = append(node.Status.Conditions, v1.NodeCondition{
 		Type: v1.NodeReady, Status: v1.ConditionUnknown, Reason: "NodeStatusUnknown", LastTransitionTime: now,
 	})
-	c.put(node)
+	c.updateStatus(node)
 	for _, pod := range c.PodsOn(name) {
 		if !podutil.IsPodReady(pod) {
 			continue
@@ -50,7 +50,7 @@ func (c *Cluster) FailNode(name string) {
 		pod = pod.DeepCopy()
 		_, ready := podutil.GetPodCondition(&pod.Status, v1.PodReady)
 		ready.Status, ready.LastTransitionTime = v1.ConditionFalse, now
-		c.put(pod)
+		c.updateStatus(pod)
 	}
 }
 

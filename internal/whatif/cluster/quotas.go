@@ -43,13 +43,16 @@ func (c *Cluster) newQuotas() quota.Registry {
 // limit rejects a new object that is too much for the quotas of its namespace, or else counts it.
 func (c *Cluster) limit(of admission.Attributes) error {
 	namespace := of.GetNamespace()
-	c.countQuotas(namespace)
 	evaluator := c.quotas.Get(of.GetResource().GroupResource())
+	if evaluator == nil {
+		return nil
+	}
+	c.countQuotas(namespace)
 	before := []v1.ResourceQuota{}
 	for _, q := range In[*v1.ResourceQuota](c, namespace) {
 		before = append(before, *q.DeepCopy())
 	}
-	if evaluator == nil || len(before) == 0 {
+	if len(before) == 0 {
 		return nil
 	}
 	after, err := resourcequota.CheckRequest(before, of, evaluator, nil)
@@ -59,7 +62,7 @@ func (c *Cluster) limit(of admission.Attributes) error {
 	}
 	for i := range after {
 		if !quota.Equals(before[i].Status.Used, after[i].Status.Used) {
-			c.put(&after[i])
+			c.updateStatus(&after[i])
 		}
 	}
 	return nil
@@ -78,7 +81,7 @@ func (c *Cluster) countQuotas(namespace string) {
 		}
 		counted.Status = v1.ResourceQuotaStatus{Hard: q.Spec.Hard, Used: used}
 		if !apiequality.Semantic.DeepEqual(q.Status, counted.Status) { // or else a rejection would be progress
-			c.put(counted)
+			c.updateStatus(counted)
 		}
 	}
 	c.counted[namespace] = true

@@ -102,6 +102,9 @@ func (t transport) answer(r *http.Request) (runtime.Object, error) {
 	if k == nil {
 		return nil, t.cluster.errNotServed(info.Verb, what)
 	}
+	if info.Subresource == "status" && k.strategies.status == nil {
+		return nil, k.notFound(info.Name)
+	}
 	switch info.Verb + " " + info.Subresource {
 	case "get ", "get status":
 		return found(k, info.Namespace, info.Name)
@@ -111,7 +114,7 @@ func (t transport) answer(r *http.Request) (runtime.Object, error) {
 		return k.list(info.Namespace, r.URL.Query().Get("labelSelector"), r.URL.Query().Get("fieldSelector"))
 	case "patch ", "patch status":
 		mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-		return t.cluster.patch(k, info.Namespace, info.Name, types.PatchType(mediaType), body)
+		return t.cluster.patch(r.Context(), k, info, types.PatchType(mediaType), body)
 	case "delete ":
 		return t.cluster.deleteOne(k, info, body)
 	case "create ", "update ", "update status", "create binding", "create eviction":
@@ -161,7 +164,7 @@ func (c *Cluster) take(ctx context.Context, k *kind, info *request.RequestInfo, 
 	if info.Verb == "create" {
 		return c.Create(ctx, o)
 	}
-	return o, c.Update(o)
+	return c.update(ctx, o, info.Subresource)
 }
 
 func (k *kind) list(namespace, labelled, fielded string) (runtime.Object, error) {
@@ -196,8 +199,8 @@ func fieldsOf(o Object) fields.Set {
 	return set
 }
 
-func (c *Cluster) patch(k *kind, namespace, name string, by types.PatchType, patch []byte) (Object, error) {
-	old, err := found(k, namespace, name)
+func (c *Cluster) patch(ctx context.Context, k *kind, info *request.RequestInfo, by types.PatchType, patch []byte) (Object, error) {
+	old, err := found(k, info.Namespace, info.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +228,7 @@ func (c *Cluster) patch(k *kind, namespace, name string, by types.PatchType, pat
 	if err := json.Unmarshal(is, patched); err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
-	return patched.(Object), c.Update(patched.(Object))
+	return c.update(ctx, patched.(Object), info.Subresource)
 }
 
 func (c *Cluster) deleteOne(k *kind, info *request.RequestInfo, body []byte) (runtime.Object, error) {

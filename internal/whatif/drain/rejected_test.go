@@ -97,7 +97,7 @@ func TestNotCreatedPodsOfADrain(t *testing.T) {
 		o.Cluster.Nodes[1].Name = "n2"
 		return o
 	}
-	const reason = "the API server rejects it: maximum memory usage per Container is 10Mi"
+	const reason = `the API server rejects it: spec.containers[0].resources.requests: Invalid value: "100Mi": must be less than or equal to memory limit of 10Mi`
 	for _, bare := range []bool{false, true} {
 		r, err := Drain(t.Context(), without(bare))
 		testkit.Must(t, err)

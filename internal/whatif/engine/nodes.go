@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 	nodeutil "k8s.io/kubernetes/pkg/util/node"
+	taintutil "k8s.io/kubernetes/pkg/util/taints"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
@@ -156,7 +157,10 @@ func (e *Engine) FailNodes(ctx context.Context, names []string, each func(name s
 
 func (e *Engine) taintNoExecute(name string) error {
 	changed := cluster.Get[*v1.Node](e.Cluster, "", name).DeepCopy()
-	changed.Spec.Taints = append(changed.Spec.Taints, v1.Taint{Key: v1.TaintNodeUnreachable, Effect: v1.TaintEffectNoExecute})
+	changed, _, err := taintutil.AddOrUpdateTaint(changed, &v1.Taint{Key: v1.TaintNodeUnreachable, Effect: v1.TaintEffectNoExecute})
+	if err != nil {
+		return err
+	}
 	return e.Cluster.Update(changed)
 }
 

@@ -14,7 +14,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/kubernetes/pkg/apis/scheduling"
@@ -46,8 +45,10 @@ type Options struct {
 	GrowWith *v1.Node
 	// IgnoreUnknown answers without objects of which it is not known whether they create pods.
 	IgnoreUnknown bool
-	Runs          int             // how often it is tried, with another seed each time. Less than 1 is 1
-	Progress      engine.Progress // may be nil
+	// Replace has manifests take the place of what is there, as kubectl replace does, and not be merged into it.
+	Replace  bool
+	Runs     int             // how often it is tried, with another seed each time. Less than 1 is 1
+	Progress engine.Progress // may be nil
 
 	rollout bool
 }
@@ -101,7 +102,7 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	}
 	defer copied.Close()
 	f := &fitting{
-		engine: copied, manifests: m, progress: progress, captured: captured,
+		engine: copied, manifests: m, progress: progress, captured: captured, replace: o.Replace,
 		found: Fitting{Workloads: m.workloads, Skipped: m.skipped, Ignored: m.unknown, UntilFull: o.UntilFull},
 	}
 	if err := f.enter(ctx); err != nil {
@@ -149,6 +150,7 @@ type fitting struct {
 	before    *engine.Pods     // before anything is tried
 	timeline  *engine.Timeline // nil if it is not asked for
 	captured  bool             // the cluster is a snapshot, which has not all of an object
+	replace   bool             // manifests take the place of what is there
 }
 
 // enter schedules the pending pods of the cluster, and makes what the pods of the manifests depend on.
@@ -170,13 +172,14 @@ func (f *fitting) enter(ctx context.Context) error {
 	objects.AddMissing()
 	for _, kind := range snapshot.Kinds {
 		for o := range kind.All(objects) {
-			_, err := f.engine.Cluster.Create(ctx, o)
-			if err == nil && kind.Kind == "Namespace" && !given.Has(o.GetName()) {
+			there := f.engine.Cluster.Current(o) != nil
+			if there && o.GetAnnotations()[v1.LastAppliedConfigAnnotation] == "" { // it is of no manifest
+				continue
+			}
+			if !there && kind.Kind == "Namespace" && !given.Has(o.GetName()) {
 				f.found.Namespaces = append(f.found.Namespaces, o.GetName())
 			}
-			if apierrors.IsAlreadyExists(err) {
-				err = f.replace(ctx, o)
-			}
+			_, err := f.put(ctx, o)
 			if cluster.IsRejection(err) {
 				f.found.Rejected = append(f.found.Rejected, err.Error())
 			} else if err != nil {
@@ -187,14 +190,12 @@ func (f *fitting) enter(ctx context.Context) error {
 	return nil
 }
 
-// replace has an object be as the manifests have it, but for claims, volumes and
-// namespaces that are there: these stay.
-func (f *fitting) replace(ctx context.Context, o cluster.Object) error {
-	switch o.(type) {
-	case *v1.PersistentVolumeClaim, *v1.PersistentVolume, *v1.Namespace, *v1.Node:
-		return nil
+// put has an object be as the manifests have it, as kubectl apply does, or kubectl replace.
+func (f *fitting) put(ctx context.Context, o cluster.Object) (kept []string, err error) {
+	if f.replace && f.engine.Cluster.Current(o) != nil {
+		return nil, f.engine.Cluster.Update(o)
 	}
-	return f.engine.Cluster.Replace(ctx, o)
+	return f.engine.Cluster.Apply(ctx, o)
 }
 
 // tryAll applies all workloads of the manifests. What is there and is not changed stays as it is, and what is changed is
@@ -212,21 +213,26 @@ func (f *fitting) tryAll(ctx context.Context) error {
 	return f.schedule(ctx)
 }
 
-// apply applies a workload. A pod that differs is replaced.
-func (f *fitting) apply(ctx context.Context, w *Workload) error {
+// apply applies a workload. A Pod that differs is deleted first if it is to be replaced.
+func (f *fitting) apply(ctx context.Context, w *Workload) (err error) {
 	pod, isPod := w.object.(*v1.Pod)
 	if !isPod {
 		o := w.object.DeepCopyObject().(cluster.Object)
 		if f.captured && f.engine.Cluster.Current(o) != nil { // or all that a snapshot does not keep would be changed
 			capture.SlimTemplate(snapshot.PodTemplate(o), regex.Default.Keys())
+			delete(o.GetAnnotations(), v1.LastAppliedConfigAnnotation)
 		}
-		return f.engine.Cluster.ApplyWorkload(ctx, o)
+		w.KeptFields, err = f.put(ctx, o)
+		return err
 	}
 	for w.replicas < w.asked() {
 		there, _ := f.engine.Cluster.Current(pod).(*v1.Pod)
-		if there != nil && !w.Unknown && equality.Semantic.DeepDerivative(pod.Spec, there.Spec) {
-			w.bare = append(w.bare, cluster.NameOf(pod))
-			return nil
+		if there != nil && !w.Unknown && (!f.replace || equality.Semantic.DeepDerivative(pod.Spec, there.Spec)) {
+			_, err := f.engine.Cluster.Apply(ctx, pod.DeepCopy())
+			if err == nil {
+				w.bare = append(w.bare, cluster.NameOf(pod))
+			}
+			return err
 		}
 		if there != nil {
 			f.engine.Cluster.Delete(there)

@@ -270,6 +270,7 @@ func TestFitKeepsWhatDoesNotChange(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := optionsFor(t, manifest("Deployment", "web", spec(tt.replicas, tt.image)))
 			live := optionsFor(t, manifest("Deployment", "web", spec("replicas: 2, ", "c"))).Manifests.workloads[0].object.(*appsv1.Deployment)
+			live.Annotations = nil
 			o.Cluster.Deployments = []appsv1.Deployment{*live}
 			if tt.captured {
 				o.Cluster.Source = &snapshot.Source{Taken: metav1.Now()}
@@ -284,17 +285,24 @@ func TestFitKeepsWhatDoesNotChange(t *testing.T) {
 	}
 }
 
-func TestFitReplacesAPodThatChanges(t *testing.T) {
+func TestFitChangesAPodAsKubectlDoes(t *testing.T) {
 	old := optionsFor(t, manifest("Pod", "p", "containers: [{name: c, image: old}]")).Manifests.workloads[0].object.(*v1.Pod)
 	old.Spec.NodeName = "node-1"
-	for image, want := range map[string]string{"old": "(1 running, unchanged)", "new": "(replacing 1 running)"} {
-		o := optionsFor(t, manifest("Pod", "p", "containers: [{name: c, image: "+image+"}]"))
-		o.Cluster.Pods = append(o.Cluster.Pods, *old)
-		f, err := Fit(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
+	for spec, want := range map[string][2]string{ // applied, and replaced
+		"containers: [{name: c, image: old}]": {"Pod default/p: 1 of 1 fit: 1 in a (1 running, unchanged)", "Pod default/p: 1 of 1 fit: 1 in a (1 running, unchanged)"},
+		"containers: [{name: c, image: new}]": {"Pod default/p: 1 of 1 fit: 1 in a (1 running, unchanged)", "Pod default/p: 1 of 1 fit: 1 in a (replacing 1 running)"},
+		"nodeSelector: {a: b}, containers: [{name: c, image: old}]": {
+			"  1 pod would not be created: the API server rejects it: spec: Forbidden: pod updates may not change fields other than", "Pod default/p: 0 of 1 fit (replacing 1 running)",
+		},
+	} {
+		for i, replace := range []bool{false, true} {
+			o := optionsFor(t, manifest("Pod", "p", spec))
+			o.Replace = replace
+			o.Cluster.Pods = append(o.Cluster.Pods, *old)
+			f, err := Fit(t.Context(), o)
+			testkit.Must(t, err)
+			has(t, f, want[i])
 		}
-		has(t, f, "Pod default/p: 1 of 1 fit: 1 in a "+want)
 	}
 }
 

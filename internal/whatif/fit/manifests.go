@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/resource"
 	"k8s.io/client-go/tools/cache"
+	kubectl "k8s.io/kubectl/pkg/util"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
@@ -99,6 +100,9 @@ func (m *Manifests) read(paths []string, stdin io.Reader) error {
 			return fmt.Errorf("%s: %s %s is there twice", info.Source, gvk.Kind, name)
 		}
 		seen[key] = true
+		if err := kubectl.CreateApplyAnnotation(info.Object, unstructured.UnstructuredJSONScheme); err != nil { // as it was written
+			return err
+		}
 		raw, _ := json.Marshal(info.Object) // which was JSON
 		known, err := m.objects.AddManifest(raw)
 		if err != nil {

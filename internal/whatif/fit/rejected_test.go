@@ -36,7 +36,7 @@ func caseOptions(t *testing.T, cluster string, manifests ...string) Options {
 func TestCases(t *testing.T) {
 	const (
 		quota    = "  1 pod would not be created: the API server rejects it: exceeded quota: rqtest, requested: pods=1, used: pods=1, limited: pods=1"
-		limit    = "  1 pod would not be created: the API server rejects it: maximum memory usage per Container is 200Mi, but request is 300Mi"
+		limit    = "  1 pod would not be created: the API server rejects it: spec.containers[0].resources.requests: Invalid value: \"300Mi\": must be less than or equal to memory limit of 200Mi"
 		attached = "  1 pod would stay pending: Multi-Attach error for its claim uploads: it is ReadWriteOnce, and attached to node n1 for pod docs-5d9c-x1"
 		left     = "Deployment team/web: 0 of 1 fit (1 of the old revision left running)"
 	)

@@ -68,16 +68,18 @@ func (f *Fitting) worse(than *Fitting) bool {
 
 // Workload is what makes pods, or a pod, and their result.
 type Workload struct {
-	Kind      string         `json:"kind"`
-	Namespace string         `json:"namespace"`
-	Name      string         `json:"name"`
-	Unknown   bool           `json:"unknown,omitempty"`  // its kind is not known: its pod template is tried, without an owner
-	Replaced  int            `json:"replaced,omitempty"` // its pods in the cluster, which go
-	Stuck     string         `json:"stuck,omitempty"`    // why its rollout does not end
-	Kept      int            `json:"kept,omitempty"`     // its pods in the cluster, which stay
-	Fit       int            `json:"fit"`                // how many of its pods have a node
-	Zones     map[string]int `json:"zones,omitempty"`    // how many of these are in each
-	Why       map[string]int `json:"why,omitempty"`      // how many are pending, by the scheduler's message
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Unknown   bool   `json:"unknown,omitempty"`  // its kind is not known: its pod template is tried, without an owner
+	Replaced  int    `json:"replaced,omitempty"` // its pods in the cluster, which go
+	Stuck     string `json:"stuck,omitempty"`    // why its rollout does not end
+	Kept      int    `json:"kept,omitempty"`     // its pods in the cluster, which stay
+	// KeptFields are fields of its spec that stay as the cluster has them, though its manifest does not have them so.
+	KeptFields []string       `json:"keptFields,omitempty"`
+	Fit        int            `json:"fit"`             // how many of its pods have a node
+	Zones      map[string]int `json:"zones,omitempty"` // how many of these are in each
+	Why        map[string]int `json:"why,omitempty"`   // how many are pending, by the scheduler's message
 	// NotCreated is how many the API server rejects, by its message.
 	NotCreated map[string]int `json:"notCreated,omitempty"`
 	// Pods are their names with their nodes, which are empty for pending ones.
@@ -305,8 +307,9 @@ func replicasOf(o cluster.Object) **int32 {
 // setReplicas has an object want so many pods.
 func setReplicas(o cluster.Object, n int32) {
 	*replicasOf(o) = &n
-	if job, ok := o.(*batchv1.Job); ok {
-		job.Spec.Completions = &n
+	job, isJob := o.(*batchv1.Job)
+	if isJob {
+		job.Spec.Completions = ptr.To[int32](MostReplicas) // which may not change, and are not what counts
 	}
 }
 
@@ -477,6 +480,9 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 	}
 	if w.Stuck != "" {
 		item.Lines = append(item.Lines, "The rollout does not end: "+w.Stuck)
+	}
+	if len(w.KeptFields) > 0 {
+		item.Lines = append(item.Lines, "The cluster keeps what its manifest does not have: "+report.Few(w.KeptFields))
 	}
 	if w.Unknown {
 		item.Lines = append(item.Lines, "What a "+w.Kind+" does is not known: pods of its template are tried, without an owner")

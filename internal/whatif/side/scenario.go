@@ -109,7 +109,7 @@ func (s *Step) do(ctx context.Context, in *cluster.Cluster, rejected func(*v1.Po
 	if err := each("create", s.Create, create); err != nil {
 		return err
 	}
-	if err := each("update", s.Update, in.Apply); err != nil {
+	if err := each("update", s.Update, in.Patch); err != nil {
 		return err
 	}
 	return each("delete", s.Delete, remove)

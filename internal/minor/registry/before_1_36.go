@@ -1,0 +1,15 @@
+//go:build kubernetes_1_35
+
+package registry
+
+import (
+	"k8s.io/apiserver/pkg/registry/rest"
+	v1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/kubernetes/pkg/registry/resource/resourceclaim"
+)
+
+// ResourceClaim are the strategies of resource claims and of their status.
+func ResourceClaim(namespaces v1.NamespaceInterface) (object, status rest.RESTCreateUpdateStrategy) {
+	strategy := resourceclaim.NewStrategy(namespaces)
+	return strategy, resourceclaim.NewStatusStrategy(strategy)
+}

@@ -1,0 +1,8 @@
+//go:build !kubernetes_1_37
+
+package registry
+
+import "k8s.io/apiserver/pkg/registry/rest"
+
+// PodGroup are the strategies of PodGroups, which no cluster in memory has here.
+func PodGroup() (object, status rest.RESTCreateUpdateStrategy) { return nil, nil }

@@ -1,0 +1,14 @@
+//go:build kubernetes_1_37
+
+package registry
+
+import (
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/kubernetes/pkg/registry/scheduling/podgroup"
+)
+
+// PodGroup are the strategies of PodGroups and of their status.
+func PodGroup() (object, status rest.RESTCreateUpdateStrategy) {
+	strategy := podgroup.NewStrategy()
+	return strategy, podgroup.NewStatusStrategy(strategy)
+}
