@@ -70,7 +70,7 @@ type Cluster struct {
 	version    int
 	events     []event
 	delivering bool
-	held       bool           // events are delivered later
+	deferred   bool           // by DeferEvents
 	names      map[string]int // how many objects were created by a generateName, and how many UIDs were given by a name
 	undo       []event
 	rejected   map[types.NamespacedName]string    // why an API server rejects objects, by rejectionKey
@@ -234,7 +234,7 @@ func (c *Cluster) write(e event) {
 // deliver has handlers called for all events, unless this is called by one of them.
 func (c *Cluster) deliver() {
 	c.mu.Lock()
-	if c.delivering || c.held {
+	if c.delivering || c.deferred {
 		c.mu.Unlock()
 		return
 	}

@@ -20,15 +20,15 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Hold has events wait until a function is done. Then they come by kind and name: the order in which goroutines
+// DeferEvents delivers the events of a function's writes when it has returned, by kind and name: the order in which its goroutines
 // have written makes no difference.
-func (c *Cluster) Hold(while func()) {
+func (c *Cluster) DeferEvents(write func()) {
 	c.mu.Lock()
-	c.held = true
+	c.deferred = true
 	c.mu.Unlock()
-	while()
+	write()
 	c.mu.Lock()
-	c.held = false
+	c.deferred = false
 	slices.SortStableFunc(c.events, func(a, b event) int {
 		return cmp.Or(cmp.Compare(a.kind.kind.Kind, b.kind.kind.Kind), ByName(a.object(), b.object()))
 	})

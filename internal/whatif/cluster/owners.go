@@ -46,6 +46,15 @@ func (c *Cluster) WorkloadOf(pod *v1.Pod) Workload {
 	return Workload{ref.Kind, ref.Name}
 }
 
+// WorkloadName names the workload of a pod, such as "Deployment default/web"; empty if it has none.
+func (c *Cluster) WorkloadName(pod *v1.Pod) string {
+	of := c.WorkloadOf(pod)
+	if of.Kind == "" {
+		return ""
+	}
+	return of.Kind + " " + pod.Namespace + "/" + of.Name
+}
+
 var owners = map[string]Object{
 	"ReplicaSet": &appsv1.ReplicaSet{}, "StatefulSet": &appsv1.StatefulSet{}, "Job": &batchv1.Job{}, "ReplicationController": &v1.ReplicationController{},
 }

@@ -17,6 +17,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine/timeline"
 )
 
 // Options say which nodes are to go, or which pods, in a copy of a cluster.
@@ -42,7 +43,7 @@ type Result struct {
 	Trials int           `json:"trials,omitempty"`
 	Basis  report.Basis  `json:"basis"`
 	// Timeline is what happens when, of an upgrade or a failure.
-	Timeline *engine.Timeline `json:"timeline,omitempty"`
+	Timeline *timeline.Timeline `json:"timeline,omitempty"`
 	// Saves is what the nodes that go cost an hour, but for Unpriced ones.
 	Saves    float64  `json:"savesPerHour,omitempty"`
 	Unpriced []string `json:"withoutPrice,omitempty"`
@@ -133,7 +134,7 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	d := &draining{engine: copied, options: o, progress: progress, file: copied.Pods()}
 	defer d.engine.Close()
 	d.progress("schedules", 0, 0)
-	if err := d.engine.Settle(ctx); err != nil {
+	if err := d.engine.RunBeforeQuestion(ctx); err != nil {
 		return nil, err
 	}
 	if err := do(d); err != nil {
@@ -177,7 +178,7 @@ func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
 		}
 	}
 	were := before.Placed
-	if d.engine.Spare { // no other pod is preempted
+	if d.engine.Scheduler.NoPreemption { // no other pod is preempted
 		were = all
 	}
 	t.describe(d, before, were, nodes)

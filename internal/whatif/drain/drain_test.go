@@ -226,7 +226,7 @@ func TestFailedBatchLeavesEverythingAsItWas(t *testing.T) {
 	for text, nodes := range map[string][]string{shrinking: {"a", "b", "c"}, withDevices(): {"a", "b", "d"}} {
 		o := removing(t, unmodified, text)
 		_, err := o.once(t.Context(), o.Options, func(string, int, int) {}, func(d *draining) error {
-			d.engine.Spare = true
+			d.engine.Scheduler.NoPreemption = true
 			before := d.state()
 			if text != shrinking && !slices.Contains(before, "claim of-a for gpu-a is of a") {
 				t.Errorf("it begins with %q", before)

@@ -40,7 +40,7 @@ func Shrink(ctx context.Context, o Options) (*Result, error) {
 }
 
 func (d *draining) shrink(ctx context.Context, nodes []string) error {
-	d.engine.Spare = true
+	d.engine.Scheduler.NoPreemption = true
 	d.removes = true
 	rollback, _ := d.engine.Try()
 	err := d.find(ctx, nodes)

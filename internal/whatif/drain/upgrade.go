@@ -15,6 +15,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine/timeline"
 )
 
 // Upgrade replaces nodes one after the other: each is cordoned, emptied as by kubectl drain, and removed, and its successor
@@ -92,7 +93,7 @@ func (d *draining) unused(name, suffix string) string {
 }
 
 // come adds nodes like another, or like that of the options.
-func (d *draining) come(ctx context.Context, timeline *engine.Timeline, like *v1.Node, names ...string) error {
+func (d *draining) come(ctx context.Context, timeline *timeline.Timeline, like *v1.Node, names ...string) error {
 	if len(names) == 0 {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
-	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine/timeline"
 )
 
 // text is a report in a format.
@@ -24,7 +24,7 @@ func text(t *testing.T, r *Result, format string) string {
 }
 
 // events are what a time line has of nodes, and of pods with a name in it.
-func events(timeline *engine.Timeline, about string) (lines []string) {
+func events(timeline *timeline.Timeline, about string) (lines []string) {
 	for _, e := range timeline.Events {
 		if strings.HasPrefix(e.About, about) {
 			lines = append(lines, fmt.Sprintf("%d %s %s", e.Seconds, strings.TrimPrefix(e.About, about), e.What))
@@ -121,7 +121,7 @@ func TestUpgradeReplacesNodesOrNamesWhatStopsIt(t *testing.T) {
 }
 
 // waits are in minutes: when a pod is tried again after seconds of backoff differs between minors of Kubernetes.
-func waits(timeline *engine.Timeline) (lines []string) {
+func waits(timeline *timeline.Timeline) (lines []string) {
 	for _, w := range timeline.Waits {
 		still := ""
 		if w.Still {

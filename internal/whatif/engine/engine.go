@@ -1,44 +1,34 @@
-// Package engine runs kube-scheduler over a cluster in memory, one attempt after the other:
-// when [Engine.Run] returns, every pod that can be scheduled is, and the outcome of the
-// others is known. Nothing waits for a time: the clock is the engine's, and moves when
-// nothing else can. The same cluster, configuration and seed give the same outcome.
+// Package engine runs kube-scheduler and Kubernetes' controllers over a cluster in memory. When [Engine.Run] returns, every pod
+// that can be scheduled is, and the outcome of the others is known. Nothing waits for a time: the clock is the engine's, and
+// moves when nothing else can. The same cluster, configuration and seed give the same outcome.
 //
-// It starts no server and no control plane.
+// It starts no server and no control plane. Package scheduling in it has the scheduler, package controllermanager the
+// controllers.
 package engine
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	feature "k8s.io/apiserver/pkg/util/feature"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/dynamic/dynamicinformer"
-	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
-	fwk "k8s.io/kube-scheduler/framework"
-	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
-	"k8s.io/kubernetes/pkg/features"
-	"k8s.io/kubernetes/pkg/scheduler"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
-	clocktesting "k8s.io/utils/clock/testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/controllers"
 	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
-	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine/internal/clock"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine/internal/controllermanager"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine/internal/scheduling"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine/timeline"
 )
 
 // Options say which scheduler is run over which cluster.
@@ -49,7 +39,7 @@ type Options struct {
 
 	Plugins   frameworkruntime.Registry // further ones, by name. It may be nil
 	Transport http.RoundTripper         // fetches guests. Nil is http.DefaultTransport
-	Cluster   *snapshot.Snapshot        // what there is. It is used up
+	Cluster   *snapshot.Snapshot        // what there is. It is the engine's from then on
 	// Seed decides what kube-scheduler leaves to chance.
 	Seed uint64
 	// Recorder gets every attempt, all verdicts and scores. Nil: what [Outcome] has is enough.
@@ -59,86 +49,55 @@ type Options struct {
 	PodGroups bool
 	// Shown gives an extender the name to show in a recorder, by its URL. It may be nil.
 	Shown func(url string) string
-	// Workloads are Kubernetes' controllers that create and delete pods here, such as [Workloads]. The controllers that count
-	// budgets and taint nodes always run.
+	// Workloads are Kubernetes' controllers that create and delete pods here, such as [Workloads]. The disruption and the node
+	// controller always run.
 	Workloads []controllers.Controller
 }
 
-// Engine is a scheduler and its cluster. Use it from one goroutine.
+// Workloads are Kubernetes' controllers that create pods, but for that of CronJobs: what these start while the clock steps
+// would never end.
+var Workloads = slices.DeleteFunc(slices.Clone(controllers.Workloads), func(c controllers.Controller) bool { return c.Name == "cronjob-controller" })
+
+// Daemons are of these only what creates the pods of DaemonSets.
+var Daemons = slices.DeleteFunc(slices.Clone(controllers.Workloads), func(c controllers.Controller) bool { return c.Name != "daemon-set-controller" })
+
+// Engine is a cluster with its scheduler and its controllers. Use it from one goroutine.
 type Engine struct {
 	Cluster   *cluster.Cluster
-	Scheduler *scheduler.Scheduler
-	// Preemption is off while it is set.
-	Spare bool
-	// OnAttempt, if set, is called when an attempt has ended.
-	OnAttempt func(pod types.NamespacedName)
+	Scheduler *scheduling.Scheduler
 
-	controllers *controlled
-
-	clock  *clock
-	groups *recorder.Recorder // nil if no pods are scheduled as one
-	seeded *seeded
-	close  func()
-	basis  report.Basis
-
-	mu          sync.Mutex // guards what a binding cycle writes
-	outcomes    map[types.NamespacedName]*Outcome
-	evicted     map[types.NamespacedName]preemption
-	progress    int                 // how many pods were bound or preempted
-	freed       int                 // how many pods gave their place on a node back before they were bound
-	unanswered  map[string]error    // extenders that did not answer
-	ignored     sets.Set[string]    // pods whose regex no plugin reads
-	absent      sets.Set[string]    // DaemonSets that have pods, and are not in the file
-	tries       map[types.UID]tries // since the last progress
-	bindings    map[types.UID]*binding
-	unreleased  []*binding           // not released yet, since another attempt goes on or Permit plugins have them wait
-	volumes     map[types.UID]func() // how to take volumes from pods that are not bound yet
-	verdicts    knownVerdicts
-	unfit       *framework.FitError // of the current attempt, or nil
-	knownQueued int                 // at least this many pods are in the active queue
-	taints      taints
+	controllers *controllermanager.Manager
+	clock       *clock.Clock
+	groups      *recorder.Recorder // nil if no pods are scheduled as one
+	basis       report.Basis
+	absent      sets.Set[string] // DaemonSets that have pods, and are not in the file
 }
 
-type tries struct{ since, n int }
-
-// clock is one whose time passes only when somebody looks at it, or steps it.
-type clock struct{ *clocktesting.FakeClock }
-
-// Now implements clock.PassiveClock. No two times are equal, so that pods are queued in
-// the order in which they came.
-func (c *clock) Now() time.Time {
-	c.Step(time.Microsecond)
-	return c.FakeClock.Now()
-}
-
-// New makes a scheduler over a cluster. Nothing is scheduled yet. Errors are the ones of
-// [kubescheduler.Run], or name the object of the cluster that is at fault.
+// New makes an engine. Nothing is scheduled yet. Errors are the ones of [kubescheduler.Run], or name the object of the cluster, or the field of
+// a controller, that is at fault.
 func New(ctx context.Context, o Options) (*Engine, error) {
-	e := &Engine{
-		clock:    &clock{clocktesting.NewFakeClock(o.Cluster.Time())},
-		outcomes: map[types.NamespacedName]*Outcome{}, evicted: map[types.NamespacedName]preemption{},
-		taints: taints{since: map[string]time.Time{}}, tries: map[types.UID]tries{}, bindings: map[types.UID]*binding{}, volumes: map[types.UID]func(){}, unanswered: map[string]error{},
-		ignored: sets.Set[string]{}, absent: sets.Set[string]{},
-	}
-	o.PodGroups = o.PodGroups || len(o.Cluster.PodGroups) > 0
-	if o.PodGroups && o.Recorder == nil {
-		o.Recorder = recorder.New(func() {}) // which says how much of a group fits
-	}
+	e := &Engine{clock: clock.New(o.Cluster.Time()), absent: sets.Set[string]{}}
 	e.basis = report.Basis{Config: o.ConfigName, ConfigReason: o.ConfigReason, Seed: o.Seed}
 	if o.Cluster.Source != nil {
 		e.basis.Cluster = o.Cluster.Source.String()
 	}
-	var err error
-	if o.PodGroups {
-		e.groups, err = o.Recorder, enablePodGroups()
+	if o.PodGroups || len(o.Cluster.PodGroups) > 0 {
+		err := enablePodGroups()
 		if err != nil {
 			return nil, err
 		}
+		if o.Recorder == nil {
+			o.Recorder = recorder.New(func() {}) // which says how much of a group fits
+		}
+		e.groups = o.Recorder
 	}
-	if e.Cluster, err = cluster.New(e.clock.Now); err != nil {
+	var err error
+	e.Cluster, err = cluster.New(e.clock.Now)
+	if err != nil {
 		return nil, err
 	}
-	if err := e.Cluster.Load(o.Cluster); err != nil {
+	err = e.Cluster.Load(o.Cluster)
+	if err != nil {
 		return nil, err
 	}
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
@@ -147,22 +106,16 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 			e.absent.Insert(pod.Namespace + "/" + of.Name)
 		}
 	}
-	ctx = klog.NewContext(ctx, quiet)
-	client, err := dynamic.NewForConfig(e.Cluster.Config)
+	e.Scheduler, err = scheduling.New(ctx, scheduling.Options{
+		Config: o.Config, Plugins: o.Plugins, Transport: o.Transport, Seed: o.Seed, Recorder: o.Recorder, PodGroups: e.groups != nil, Shown: o.Shown,
+		Cluster: e.Cluster, Clock: e.clock, SyncBudgets: func(ctx context.Context) error { return e.controllers.SyncBudgets(ctx) },
+	})
 	if err != nil {
 		return nil, err
 	}
-	if err := e.makeScheduler(ctx, o, kubescheduler.API{
-		Client: e.Cluster.Client, Config: e.Cluster.Config, Informers: e.Cluster.Scheduling, Dynamic: dynamicinformer.NewDynamicSharedInformerFactory(client, 0),
-		Events: e.recordEvents, Clock: e.clock, Parallelism: 1,
-	}); err != nil {
-		return nil, err
-	}
-	e.wrap(o)
-	if err := e.listen(); err != nil {
-		return nil, err
-	}
-	if e.controllers, err = e.control(ctx, o.Workloads); err != nil {
+	e.controllers, err = controllermanager.New(ctx, e.Cluster, e.clock, o.Workloads)
+	if err != nil {
+		e.Scheduler.Close()
 		return nil, err
 	}
 	e.Cluster.Start()
@@ -177,103 +130,46 @@ func enablePodGroups() error {
 	return feature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{"GenericWorkload": true})
 }
 
-// makeScheduler switches off what would go on beside an attempt.
-func (e *Engine) makeScheduler(ctx context.Context, o Options, api kubescheduler.API) (err error) {
-	gates := map[string]bool{string(features.SchedulerAsyncPreemption): false}
-	e.Scheduler, e.close, err = kubescheduler.New(ctx, kubescheduler.Options{Config: o.Config, Transport: o.Transport, Plugins: o.Plugins, Gates: gates}, api)
-	return err
-}
-
-// wrap puts the engine around the scheduler's functions and frameworks, and the recorder inside.
-func (e *Engine) wrap(o Options) {
-	sched := e.Scheduler
-	shown := o.Shown
-	if shown == nil {
-		shown = printable.URL
-	}
-	for i, extender := range sched.Extenders {
-		if extender.IsBinder() {
-			e.Cluster.Unmodelled("bind by extender " + shown(extender.Name()) + " (the copy binds)")
-		}
-		sched.Extenders[i] = &listened{extender, e, shown(extender.Name())}
-	}
-	if o.Recorder != nil {
-		o.Recorder.Attach(sched, shown)
-	}
-	e.seeded = newSeeded(o.Seed, sched)
-	for name, of := range sched.Profiles {
-		sched.Profiles[name] = &profile{of, e}
-	}
-	sched.SchedulePod = e.schedulePod(sched.SchedulePod)
-	if o.Recorder == nil { // which gets each attempt
-		e.verdicts = newKnownVerdicts(sched)
-		sched.SchedulePod = e.scheduleByVerdict(sched.SchedulePod)
-	}
-	sched.SchedulePod = e.noteIgnored(sched.SchedulePod)
-	sched.FailureHandler = e.failureHandler(sched.FailureHandler)
-}
-
-// listen forgets what was known of a pod when one of its name comes, and how many pods are surely queued when one that
-// was is gone. It takes note of taints.
-func (e *Engine) listen() error {
-	_, err := e.Cluster.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(o any) {
-			pod := o.(*v1.Pod)
-			delete(e.outcomes, cluster.NameOf(pod))
-			if e.evicted[cluster.NameOf(pod)].of == pod.UID { // which is undone
-				delete(e.evicted, cluster.NameOf(pod))
-			}
-			e.taints.see(pod)
-		},
-		UpdateFunc: func(_, o any) {
-			pod := o.(*v1.Pod)
-			e.taints.see(pod)
-			if podutil.IsPodTerminal(pod) { // which is gone for the scheduler
-				e.knownQueued = 0
-			}
-		},
-		DeleteFunc: func(any) { e.knownQueued = 0 },
-	})
-	_, wrong := e.Cluster.Informers.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(node any) {
-			delete(e.taints.since, node.(*v1.Node).Name)
-			e.taint(&v1.Node{}, node.(*v1.Node))
-		},
-		UpdateFunc: func(old, node any) { e.taint(old.(*v1.Node), node.(*v1.Node)) },
-		DeleteFunc: func(node any) { e.taints.lose(node.(*v1.Node)) },
-	})
-	return errors.Join(err, wrong)
+// Close ends the scheduler and the controllers.
+func (e *Engine) Close() {
+	e.controllers.Close()
+	e.Scheduler.Close()
 }
 
 // Describe is what an answer stands on by now.
 func (e *Engine) Describe() report.Basis {
 	basis := e.basis
-	basis.NotModelled = slices.Concat(e.Cluster.NotModelled(), e.Unanswered())
-	basis.Stopped = e.controllers.unrest()
-	basis.Ignored = e.Ignored()
+	basis.NotModelled = slices.Concat(e.Cluster.NotModelled(), e.Scheduler.Unanswered())
+	basis.Stopped = e.controllers.Unfinished(Horizon)
+	basis.Ignored = e.Scheduler.Ignored()
 	basis.Skipped = e.Cluster.Skipped
 	return basis
-}
-
-// Close ends the scheduler.
-func (e *Engine) Close() {
-	e.controllers.stop()
-	e.close()
 }
 
 // Horizon is how far the clock goes on in a run for what controllers have to do later.
 const Horizon = time.Hour
 
-// unanswered is how long a run waits for a plugin or an extender after its context is done.
-const unanswered = time.Second
+// Run has the controllers sync and the scheduler schedule until nothing is left to do before the [Horizon], or until ctx is
+// done. If a plugin or an extender does not answer then, it is left behind: the engine cannot be used any more.
+func (e *Engine) Run(ctx context.Context) error { return e.run(ctx, Horizon) }
 
-// Run has the controllers work and the scheduler schedule until nothing more comes of it within the [Horizon], or until ctx is done. If a plugin or an
-// extender does not answer then, it is left behind: the engine cannot be used any more.
-func (e *Engine) Run(ctx context.Context) error { return e.runUntil(ctx, Horizon) }
+// RunFor runs until nothing is left to do before some time has passed, and lets that time pass.
+func (e *Engine) RunFor(ctx context.Context, passes time.Duration) error {
+	until := e.clock.Current().Add(max(0, passes))
+	err := e.run(ctx, passes)
+	if err != nil {
+		return err
+	}
+	e.clock.Step(max(0, until.Sub(e.clock.Current())))
+	return nil
+}
 
-func (e *Engine) runUntil(ctx context.Context, horizon time.Duration) error {
+// patience is how long a run waits for a plugin or an extender after its context is done.
+const patience = time.Second
+
+func (e *Engine) run(ctx context.Context, horizon time.Duration) error {
 	done := make(chan error, 1)
-	go func() { done <- e.controllers.settle(ctx, horizon) }()
+	go func() { done <- e.reconcile(ctx, horizon) }()
 	select {
 	case err := <-done:
 		return err
@@ -282,125 +178,65 @@ func (e *Engine) runUntil(ctx context.Context, horizon time.Duration) error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(unanswered):
+	case <-time.After(patience):
 		return context.Cause(ctx)
 	}
 }
 
-// schedule does so until nothing more comes of it without a controller.
-func (e *Engine) schedule(ctx context.Context) (err error) {
-	defer kubescheduler.Recover(ctx, &err)
-	e.progress++
-	ctx = klog.NewContext(ctx, quiet)
-	for e.queued() || e.later() {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err := e.Cluster.Err(); err != nil {
+func (e *Engine) reconcile(ctx context.Context, horizon time.Duration) error {
+	until := e.clock.Now().Add(horizon)
+	version := e.Cluster.Version()
+	changed := e.clock.Current()
+	e.controllers.BeginRun()
+	defer func() { e.Cluster.Changed = nil }()
+	for {
+		// 1. The controllers create pods.
+		e.controllers.EvictTainted()
+		_, err := e.controllers.Sync(ctx)
+		if err != nil {
 			return err
 		}
-		if e.knownQueued > 0 {
-			e.knownQueued--
-			e.attempt(ctx)
+		// 2. The scheduler gives them nodes.
+		err = e.Scheduler.ScheduleAll(ctx)
+		if err != nil {
+			return err
+		}
+		// 3. The controllers react to that.
+		synced, err := e.controllers.Sync(ctx)
+		if err != nil {
+			return err
+		}
+		if e.Cluster.Version() != version {
+			version = e.Cluster.Version()
+			changed = e.clock.Current()
+		}
+		if e.Cluster.Changed == nil && e.clock.Current().After(until.Add(-horizon/10)) {
+			e.Cluster.Changed = e.controllers.RecordChanges
+		}
+		// 4. When nothing is left to do, time passes.
+		if !synced && !e.controllers.Advance(until) {
+			e.clock.SetTime(changed) // after it, controllers have only looked
+			return nil
 		}
 	}
-	return e.Cluster.Err()
 }
 
-// attempt is one scheduling cycle, and the binding cycles that it begins.
-func (e *Engine) attempt(ctx context.Context) {
-	e.Scheduler.ScheduleOne(ctx)
-	e.finishBindings()
+// SyncControllers has the controllers work as far as they can without the scheduler and without time.
+func (e *Engine) SyncControllers(ctx context.Context) error {
+	_, err := e.controllers.Sync(ctx)
+	return err
 }
 
-// mostRetries is how many attempts without progress show that a pod stays pending.
-const mostRetries = 3
-
-// queued reports whether a pod in the active queue is worth an attempt.
-func (e *Engine) queued() bool {
-	if e.knownQueued > 0 {
-		return true
-	}
-	pods := e.Scheduler.SchedulingQueue.PodsInActiveQ()
-	for _, pod := range pods {
-		if !e.retriesWithoutProgress(pod) {
-			e.knownQueued = len(pods)
-			if e.groups != nil {
-				e.knownQueued = 1 // with it, others of its group may be taken
-			}
-			return true
-		}
-	}
-	return false
+// Try opens a transaction, as [cluster.Cluster.Try] does. After a rollback the controllers find that nothing is to do.
+func (e *Engine) Try() (rollback, commit func()) {
+	undo, commit := e.Cluster.Try()
+	return func() {
+		undo()
+		_ = e.SyncControllers(context.Background()) // whose error the next run has, too
+	}, commit
 }
 
-// retriesWithoutProgress reports whether further attempts for a pod would change nothing.
-func (e *Engine) retriesWithoutProgress(pod *v1.Pod) bool {
-	t := e.tries[pod.UID]
-	return t.since == e.progress && t.n >= mostRetries
-}
-
-// tried counts an attempt for a pod.
-func (e *Engine) tried(pod *v1.Pod) {
-	t := e.tries[pod.UID]
-	if t.since != e.progress {
-		t = tries{since: e.progress}
-	}
-	t.n++
-	e.tries[pod.UID] = t
-}
-
-// later goes on to the time when something happens, if it does.
-func (e *Engine) later() bool {
-	queue := e.Scheduler.SchedulingQueue
-	if e.activate(queue.PodsInBackoffQ(), func(pod *v1.Pod) bool { return !e.retriesWithoutProgress(pod) }) {
-		return true
-	}
-	if e.timeOut() {
-		return true
-	}
-	// The scheduler itself tries all pods again after minutes. That matters to those for which
-	// room was to be made.
-	return e.activate(queue.UnschedulablePods(), func(pod *v1.Pod) bool {
-		return pod.Status.NominatedNodeName != "" && e.tries[pod.UID].since != e.progress
-	})
-}
-
-// backoff is how long kube-scheduler waits at most before it tries a pod again, by default.
-const backoff = 10 * time.Second
-
-// activate has pods tried again.
-func (e *Engine) activate(pods []*v1.Pod, which func(*v1.Pod) bool) (any bool) {
-	for _, pod := range pods {
-		if which(pod) {
-			any = true
-			e.Scheduler.SchedulingQueue.Activate(quiet, map[string]*v1.Pod{cluster.NameOf(pod).String(): pod})
-		}
-	}
-	if any {
-		e.clock.Step(backoff)
-	}
-	return any
-}
-
-// quiet is a log that is dropped: what a scheduler would log, the outcome tells.
-var quiet = klog.New(nil)
-
-// failureHandler takes note of why a pod was not scheduled.
-func (e *Engine) failureHandler(next scheduler.FailureHandlerFn) scheduler.FailureHandlerFn {
-	return func(ctx context.Context, of framework.Framework, pod *framework.QueuedPodInfo, status *fwk.Status, nominating *fwk.NominatingInfo, start time.Time) {
-		e.mu.Lock()
-		o := e.outcome(cluster.NameOf(pod.Pod))
-		o.Attempts++
-		o.State, o.Message = Failed, status.Message()
-		if status.IsRejected() {
-			o.State = Unschedulable
-		}
-		e.tried(pod.Pod)
-		e.mu.Unlock()
-		next(ctx, of, pod, status, nominating, start)
-		if e.OnAttempt != nil {
-			e.OnAttempt(cluster.NameOf(pod.Pod))
-		}
-	}
+// Record begins a recording of what happens to pods and nodes.
+func (e *Engine) Record() (*timeline.Timeline, error) {
+	return timeline.Record(e.Cluster, e.clock, e.whyNotRunning)
 }

@@ -31,6 +31,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine/internal/scheduling"
 )
 
 const unmodified = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -67,11 +68,11 @@ func outcomes(t testing.TB, e *Engine) string {
 	t.Helper()
 	testkit.Must(t, e.Run(t.Context()))
 	names := map[types.NamespacedName]bool{}
-	for name := range e.evicted {
-		names[name] = true
-	}
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		names[cluster.NameOf(pod)] = true
+		for _, preempted := range e.Outcome(cluster.NameOf(pod)).Preempted {
+			names[preempted] = true
+		}
 	}
 	var lines []string
 	for name := range names {
@@ -175,7 +176,7 @@ func TestSameGivesTheSame(t *testing.T) {
 func TestAnotherSeedIsAnotherChoice(t *testing.T) {
 	first := outcomes(t, over(t, made(t, 30, 90, true), nil))
 	second := outcomes(t, over(t, made(t, 30, 90, true), func(o *Options) { o.Seed = 2 }))
-	if first == second || strings.Count(first, Scheduled) != strings.Count(second, Scheduled) {
+	if first == second || strings.Count(first, scheduling.Scheduled) != strings.Count(second, scheduling.Scheduled) {
 		t.Errorf("%s\n\n%s", first, second)
 	}
 }
@@ -217,7 +218,7 @@ func TestUndoneIsAsBefore(t *testing.T) {
 
 // sameAsScheduler compares the scheduler's cache with the cluster.
 func (e *Engine) sameAsScheduler() error {
-	dump := e.Scheduler.Cache.Dump()
+	dump := e.Scheduler.Kube.Cache.Dump()
 	cached := 0
 	for name, node := range dump.Nodes {
 		cached += len(node.Pods)
@@ -447,7 +448,7 @@ func TestEndOfTheContextEndsARun(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	e := over(t, made(t, 30, 90, true), nil)
 	done := 0
-	e.OnAttempt = func(types.NamespacedName) {
+	e.Scheduler.OnAttempt = func(types.NamespacedName) {
 		done++
 		if done == 5 {
 			cancel(errors.New("enough"))
@@ -512,7 +513,7 @@ func TestPodsAlikeFareAlike(t *testing.T) {
 	}
 	remembered := over(t, read(t, cluster), nil)
 	asked := 0
-	remembered.Scheduler.Profiles["default-scheduler"] = &counting{remembered.Scheduler.Profiles["default-scheduler"], &asked}
+	remembered.Scheduler.Kube.Profiles["default-scheduler"] = &counting{remembered.Scheduler.Kube.Profiles["default-scheduler"], &asked}
 	each := over(t, read(t, cluster), func(o *Options) { o.Recorder = recorder.New(func() {}) })
 	got, want := outcomes(t, remembered), outcomes(t, each)
 	if got != want || strings.Count(got, "Scheduled") != 2 {

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,9 +43,10 @@ func (e *Engine) Moves(before *Pods, were []*v1.Pod) []Move {
 }
 
 func (e *Engine) move(was, now *v1.Pod) Move {
-	m := Move{Pod: cluster.NameOf(was).String(), Workload: e.workload(was), From: was.Spec.NodeName}
-	if e.WasPreempted(was) {
-		m.PreemptedBy = e.evicted[cluster.NameOf(was)].by.String()
+	m := Move{Pod: cluster.NameOf(was).String(), Workload: e.Cluster.WorkloadName(was), From: was.Spec.NodeName}
+	preemption, ok := e.Scheduler.Attempts.Preemption(cluster.NameOf(was))
+	if ok && preemption.UID == was.UID {
+		m.PreemptedBy = preemption.By.String()
 	}
 	terminating := now != nil && now.UID == was.UID && now.DeletionTimestamp != nil
 	if now == nil || terminating {
@@ -64,15 +64,6 @@ func (e *Engine) move(was, now *v1.Pod) Move {
 		m.To, m.Feasible, m.Reason = "", 0, held
 	}
 	return m
-}
-
-// workload names the workload of a pod, such as "Deployment default/web"; empty if it has none.
-func (e *Engine) workload(pod *v1.Pod) string {
-	of := e.Cluster.WorkloadOf(pod)
-	if of.Kind == "" {
-		return ""
-	}
-	return of.Kind + " " + pod.Namespace + "/" + of.Name
 }
 
 // successors are the pods that were created in the place of pods that are gone, by the UIDs of these.
@@ -175,8 +166,11 @@ func (e *Engine) Has(pod *v1.Pod) bool {
 	return now != nil && now.UID == pod.UID
 }
 
-// WasPreempted says whether a pod was, and not by a trial that is undone.
-func (e *Engine) WasPreempted(pod *v1.Pod) bool { return e.evicted[cluster.NameOf(pod)].of == pod.UID }
+// WasPreempted says whether a pod was preempted, unless that is rolled back.
+func (e *Engine) WasPreempted(pod *v1.Pod) bool {
+	preemption, _ := e.Scheduler.Attempts.Preemption(cluster.NameOf(pod))
+	return preemption.UID == pod.UID
+}
 
 // Place says where a pod has come to, and how many other nodes would have done.
 func Place(node string, feasible int) string {
@@ -189,11 +183,6 @@ func Place(node string, feasible int) string {
 		return node + " or 1 other"
 	}
 	return fmt.Sprintf("%s or %d others", node, feasible-1)
-}
-
-// Reason is why a pod has no node, in a line.
-func (o Outcome) Reason() string {
-	return strings.Join(strings.Fields(cmp.Or(o.Message, o.State)), " ")
 }
 
 // Recreatable reports whether a controller recreates a pod.
@@ -217,11 +206,11 @@ func (e *Engine) Pods() *Pods {
 	return now
 }
 
-// Settle runs before anything is asked. What controllers change by that is part of [Engine.Describe].
-func (e *Engine) Settle(ctx context.Context) error {
+// RunBeforeQuestion runs before a change. What that changes in the cluster is part of [Engine.Describe].
+func (e *Engine) RunBeforeQuestion(ctx context.Context) error {
 	pods, nodes, workloads := cluster.All[*v1.Pod](e.Cluster), cluster.All[*v1.Node](e.Cluster), map[types.UID]string{}
 	for _, pod := range pods {
-		workloads[pod.UID] = cmp.Or(e.workload(pod), "no workload")
+		workloads[pod.UID] = cmp.Or(e.Cluster.WorkloadName(pod), "no workload")
 	}
 	if err := e.Run(ctx); err != nil {
 		return err
@@ -229,7 +218,7 @@ func (e *Engine) Settle(ctx context.Context) error {
 	changed := map[string]int{}
 	for _, pod := range pods {
 		was := workloads[pod.UID]
-		now := cmp.Or(e.workload(pod), "no workload")
+		now := cmp.Or(e.Cluster.WorkloadName(pod), "no workload")
 		switch {
 		case e.WasPreempted(pod):
 			changed["the scheduler preempted %s of "+was]++
@@ -241,7 +230,7 @@ func (e *Engine) Settle(ctx context.Context) error {
 	}
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		if workloads[pod.UID] == "" {
-			changed["controllers created %s of "+e.workload(pod)]++
+			changed["controllers created %s of "+e.Cluster.WorkloadName(pod)]++
 		}
 	}
 	for _, what := range slices.Sorted(maps.Keys(changed)) {

@@ -62,7 +62,7 @@ func TestExtenderThatDoesNotAnswerIsSaid(t *testing.T) {
 			o.Config, _ = kubescheduler.Read([]byte(unmodified + `extenders: [{urlPrefix: "` + strings.Replace(gone.URL, "://", "://me:secret@", 1) + `", filterVerb: filter` + more + "}]\n"))
 		})
 		outcomes(t, e)
-		got := strings.Join(e.Unanswered(), "")
+		got := strings.Join(e.Scheduler.Unanswered(), "")
 		if !strings.HasPrefix(got, "extender "+strings.Replace(gone.URL, "://", "://xxxxx@", 1)+" did not answer: dial tcp ") {
 			t.Errorf("%s: got %q", more, got)
 		}

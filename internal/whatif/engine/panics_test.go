@@ -10,6 +10,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/panics"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine/internal/scheduling"
 )
 
 func withPanics(config string) func(*Options) {
@@ -34,12 +35,12 @@ func TestPluginThatPanicsCostsThePodAnErrorThatNamesTheFunction(t *testing.T) {
 	for _, point := range panics.Points {
 		is := e.Outcome(types.NamespacedName{Namespace: "default", Name: strings.ToLower(point)})
 		want := panics.Message(point)
-		if is.State != Failed || !strings.Contains(is.Message, want) {
+		if is.State != scheduling.Failed || !strings.Contains(is.Message, want) {
 			t.Errorf("%s: got %+v, want an error with %q", point, is, want)
 		}
 	}
 	for pod, want := range map[string]string{
-		"other": Scheduled, "signpod": Scheduled, "postbind": Scheduled, "unreserve": Unschedulable, "postfilter": Unschedulable,
+		"other": scheduling.Scheduled, "signpod": scheduling.Scheduled, "postbind": scheduling.Scheduled, "unreserve": scheduling.Unschedulable, "postfilter": scheduling.Unschedulable,
 	} {
 		is := e.Outcome(types.NamespacedName{Namespace: "default", Name: pod})
 		if is.State != want {

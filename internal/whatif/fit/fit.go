@@ -24,6 +24,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/capture"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine/timeline"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -147,16 +148,16 @@ type fitting struct {
 	manifests *Manifests
 	found     Fitting
 	progress  engine.Progress
-	before    *engine.Pods     // before anything is tried
-	timeline  *engine.Timeline // nil if it is not asked for
-	captured  bool             // the cluster is a snapshot, which has not all of an object
-	replace   bool             // manifests take the place of what is there
+	before    *engine.Pods       // before anything is tried
+	timeline  *timeline.Timeline // nil if it is not asked for
+	captured  bool               // the cluster is a snapshot, which has not all of an object
+	replace   bool               // manifests take the place of what is there
 }
 
 // enter schedules the pending pods of the cluster, and makes what the pods of the manifests depend on.
 func (f *fitting) enter(ctx context.Context) error {
 	f.progress("schedules", 0, 0)
-	if err := f.engine.Settle(ctx); err != nil {
+	if err := f.engine.RunBeforeQuestion(ctx); err != nil {
 		return err
 	}
 	f.before = f.engine.Pods()
@@ -322,7 +323,7 @@ func (f *fitting) addOne(ctx context.Context, w *Workload) (err error) {
 	if err != nil {
 		return fmt.Errorf("%s: %w", w, err)
 	}
-	return f.engine.Work(ctx) // so that its pod comes before that of the next workload
+	return f.engine.SyncControllers(ctx) // so that its pod comes before that of the next workload
 }
 
 func (f *fitting) addPod(ctx context.Context, w *Workload, pod *v1.Pod) error {

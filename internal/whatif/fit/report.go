@@ -20,6 +20,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine/timeline"
 )
 
 // Fitting is the result for manifests in a copy of a cluster.
@@ -27,19 +28,19 @@ type Fitting struct {
 	Tried   int `json:"tried"`   // pods of the manifests
 	Pending int `json:"pending"` // pods without a node, of these and of preempted ones
 	// NotCreated are of Tried the pods that the API server rejects.
-	NotCreated int              `json:"notCreated,omitempty"`
-	Workloads  []*Workload      `json:"workloads"` // what makes pods
-	Preempted  []engine.Move    `json:"preempted,omitempty"`
-	Skipped    map[string]int   `json:"skipped,omitempty"` // of the manifests, by kind
-	Ignored    map[string]int   `json:"ignored,omitempty"` // of which it is not known whether they create pods
-	Rollout    bool             `json:"rollout,omitempty"` // whether rollouts end was asked
-	Timeline   *engine.Timeline `json:"timeline,omitempty"`
-	Rejected   []string         `json:"rejected,omitempty"`   // objects that make no pods, by what an API server says of them
-	Namespaces []string         `json:"namespaces,omitempty"` // that were created, since neither the cluster nor the manifests have them
-	UntilFull  bool             `json:"untilFull,omitempty"`  // replicas were added, and Pods are what fits
-	Growth     *Growth          `json:"growth,omitempty"`     // nil if no nodes were to be added
-	Took       time.Duration    `json:"tookNanoseconds"`      // of all runs
-	Basis      report.Basis     `json:"basis"`
+	NotCreated int                `json:"notCreated,omitempty"`
+	Workloads  []*Workload        `json:"workloads"` // what makes pods
+	Preempted  []engine.Move      `json:"preempted,omitempty"`
+	Skipped    map[string]int     `json:"skipped,omitempty"` // of the manifests, by kind
+	Ignored    map[string]int     `json:"ignored,omitempty"` // of which it is not known whether they create pods
+	Rollout    bool               `json:"rollout,omitempty"` // whether rollouts end was asked
+	Timeline   *timeline.Timeline `json:"timeline,omitempty"`
+	Rejected   []string           `json:"rejected,omitempty"`   // objects that make no pods, by what an API server says of them
+	Namespaces []string           `json:"namespaces,omitempty"` // that were created, since neither the cluster nor the manifests have them
+	UntilFull  bool               `json:"untilFull,omitempty"`  // replicas were added, and Pods are what fits
+	Growth     *Growth            `json:"growth,omitempty"`     // nil if no nodes were to be added
+	Took       time.Duration      `json:"tookNanoseconds"`      // of all runs
+	Basis      report.Basis       `json:"basis"`
 }
 
 // count distinguishes runs: it is a number, and what it is the number of.

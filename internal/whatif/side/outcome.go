@@ -44,7 +44,7 @@ func (s *Side) result() (*Result, error) {
 	o := s.options
 	r := &Result{
 		Format: Format, Kubernetes: version.Get().GitVersion, Name: o.Name, Task: o.Task, Mode: o.Pods, Steps: len(o.Scenario.Steps), Seed: o.Seed,
-		Rejected: s.refused, NotModelled: s.engine.Cluster.NotModelled(), Unanswered: s.engine.Unanswered(), Ignored: s.engine.Ignored(), Skipped: s.engine.Cluster.Skipped,
+		Rejected: s.refused, NotModelled: s.engine.Cluster.NotModelled(), Unanswered: s.engine.Scheduler.Unanswered(), Ignored: s.engine.Scheduler.Ignored(), Skipped: s.engine.Cluster.Skipped,
 	}
 	for _, name := range sortedNames(s.pods) {
 		pod := s.pods[name]
@@ -69,7 +69,7 @@ func (s *Side) result() (*Result, error) {
 		r.addVictims(name, s.tried[name])
 	}
 	var err error
-	r.Setups, err = newSetups(o.Text, s.engine.Scheduler.Profiles)
+	r.Setups, err = newSetups(o.Text, s.engine.Scheduler.Kube.Profiles)
 	return r, err
 }
 

@@ -79,7 +79,7 @@ func New(ctx context.Context, o Options) (*Side, error) {
 		return nil, err
 	}
 	o.Cluster = nil
-	s.engine.OnAttempt = s.attempted
+	s.engine.Scheduler.OnAttempt = s.attempted
 	s.plan()
 	return s, nil
 }

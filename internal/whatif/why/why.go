@@ -56,7 +56,7 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	defer e.Close()
-	e.OnAttempt = func(tried types.NamespacedName) {
+	e.Scheduler.OnAttempt = func(tried types.NamespacedName) {
 		last, ok := o.Recorder.Latest(tried.Namespace, tried.Name)
 		if ok && tried == o.Pod {
 			r.Attempt = &last // before newer ones of other pods have the recorder forget it

@@ -1,0 +1,201 @@
+// Package controllermanager runs Kubernetes' controllers over a cluster in memory, as kube-controller-manager does over a real
+// one, but one key after the other on the caller's goroutine, and by a clock that only the caller moves.
+package controllermanager
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/scale"
+	"k8s.io/klog/v2"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/controllers"
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine/internal/clock"
+)
+
+// Manager has the controllers of a cluster. Use it from one goroutine.
+type Manager struct {
+	cluster  *cluster.Cluster
+	clock    *clock.Clock
+	queues   []*queue   // in the order in which they are synced
+	own      []ownQueue // come after them
+	budgets  []*queue   // of queues, those of the disruption controller
+	eviction *eviction
+	cancel   context.CancelFunc // ends what controllers start when they are made
+
+	changes map[string]int // how often a workload or a node has changed since RecordChanges
+}
+
+// New makes controllers, and the disruption and the node controller. They see what is in the cluster when it starts. It fails if
+// a controller is not as this package knows it.
+func New(ctx context.Context, c *cluster.Cluster, now *clock.Clock, workloads []controllers.Controller) (*Manager, error) {
+	m := &Manager{cluster: c, clock: now, changes: map[string]int{}}
+	ctx, m.cancel = context.WithCancel(klog.NewContext(ctx, klog.New(nil)))
+	err := m.make(ctx, workloads)
+	if err != nil {
+		m.Close()
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *Manager) make(ctx context.Context, workloads []controllers.Controller) (err error) {
+	m.eviction, err = newEviction(m.cluster, m.clock)
+	if err != nil {
+		return err
+	}
+	access := controllers.Access{Client: m.cluster.Client, Shared: m.cluster.Informers, Mapper: m.cluster.Mapper()}
+	access.Scales, err = scale.NewForConfig(m.cluster.Config, access.Mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(access.Client.Discovery()))
+	if err != nil {
+		return err
+	}
+	for _, one := range slices.Concat(workloads, []controllers.Controller{controllers.Disruption, controllers.NodeLifecycle}) {
+		made, err := one.Make(ctx, access)
+		if err != nil {
+			return fmt.Errorf("controller %s: %w", one.Name, err)
+		}
+		taken, err := take(one.Name, made, m.clock)
+		if err != nil {
+			return fmt.Errorf("controller %s: %w", one.Name, err)
+		}
+		m.queues = append(m.queues, taken.queues...)
+		m.own = append(m.own, taken.own...)
+		if one.Name == controllers.Disruption.Name {
+			m.budgets = taken.queues
+		}
+	}
+	return nil
+}
+
+// Close ends the controllers.
+func (m *Manager) Close() {
+	m.cancel()
+	for _, q := range m.queues {
+		q.ShutDown()
+	}
+	for _, own := range m.own {
+		own.workqueue.ShutDown()
+	}
+}
+
+// Sync has the controllers work until none of them has a key left, and says whether any had one.
+func (m *Manager) Sync(ctx context.Context) (synced bool, err error) {
+	return m.sync(ctx, m.queues, m.own)
+}
+
+// SyncBudgets has the controller of budgets do so.
+func (m *Manager) SyncBudgets(ctx context.Context) error {
+	_, err := m.sync(ctx, m.budgets, nil)
+	return err
+}
+
+func (m *Manager) sync(ctx context.Context, queues []*queue, own []ownQueue) (synced bool, err error) {
+	for again := true; again; {
+		again = false
+		for _, q := range queues {
+			for key, blocked, ok := q.next(); ok; key, blocked, ok = q.next() {
+				if ctx.Err() != nil {
+					return synced, context.Cause(ctx)
+				}
+				if blocked {
+					m.cluster.Unmodelled(fmt.Sprintf("a loop that does not end (%s works on %s again and again)", q.name, key))
+				}
+				version := m.cluster.Version()
+				m.cluster.DeferEvents(func() { q.sync(ctx, key) })
+				if m.cluster.Version() != version {
+					q.changed(key)
+				}
+				again = true
+			}
+		}
+		for _, o := range own {
+			for o.workqueue.Len() > 0 {
+				if ctx.Err() != nil {
+					return synced, context.Cause(ctx)
+				}
+				m.cluster.DeferEvents(func() { o.syncNext(ctx) })
+				again = true
+			}
+		}
+		synced = synced || again
+		err := m.cluster.Err()
+		if err != nil {
+			return synced, err
+		}
+	}
+	return synced, nil
+}
+
+// EvictTainted deletes pods as Kubernetes' controllers tainteviction and podgc do.
+func (m *Manager) EvictTainted() { m.eviction.evict() }
+
+// BeginRun has controllers try again at once what has failed, or what they have abandoned, since something has changed.
+func (m *Manager) BeginRun() {
+	for _, q := range m.queues {
+		q.beginRun()
+	}
+	clear(m.changes)
+}
+
+// Advance moves the clock to the time when the first key is due, or a pod is to be evicted, if that is not after until.
+func (m *Manager) Advance(until time.Time) bool {
+	first := m.eviction.next
+	for _, q := range m.queues {
+		at := q.due()
+		if !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	if first.IsZero() || first.After(until) {
+		return false
+	}
+	now := m.clock.Current()
+	if first.After(now) {
+		m.clock.Step(first.Sub(now))
+	}
+	for _, q := range m.queues {
+		q.addDue(first)
+	}
+	return true
+}
+
+// RecordChanges is called for each object that is written at the end of a run: workloads and nodes that still change then may never
+// stop changing.
+func (m *Manager) RecordChanges(o cluster.Object) {
+	pod, ok := o.(*v1.Pod)
+	if !ok || o.GetDeletionTimestamp() != nil {
+		return
+	}
+	m.changes[cmp.Or(m.cluster.WorkloadName(pod), "Pod "+cluster.NameOf(pod).String())]++
+	if pod.Spec.NodeName != "" {
+		m.changes["Node "+pod.Spec.NodeName]++
+	}
+}
+
+// Unfinished names keys that controllers have abandoned, and what still changed at the horizon at which the last run ended.
+func (m *Manager) Unfinished(horizon time.Duration) (all []string) {
+	for _, q := range m.queues {
+		q.mu.Lock()
+		abandoned := slices.Sorted(maps.Keys(q.abandoned))
+		q.mu.Unlock()
+		if len(abandoned) > 0 {
+			name, _, _ := strings.Cut(q.name, ".")
+			all = append(all, fmt.Sprintf("%s at %s, since further looks change nothing", name, report.Few(abandoned)))
+		}
+	}
+	const often = 4 // writes
+	maps.DeleteFunc(m.changes, func(_ string, times int) bool { return times < often })
+	if len(m.changes) == 0 {
+		return all
+	}
+	return append(all, fmt.Sprintf("after %s, when %s still changed", horizon, report.Few(slices.Sorted(maps.Keys(m.changes)))))
+}

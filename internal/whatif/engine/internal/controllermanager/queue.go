@@ -1,0 +1,236 @@
+package controllermanager
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine/internal/clock"
+)
+
+// queue is the workqueue of a controller. Its worker works off one key when [queue.sync] calls it: Get returns this key, and
+// then that the queue is shut down, upon which the worker returns. Delayed keys are due by the engine's clock.
+type queue struct {
+	name   string
+	clock  *clock.Clock
+	worker func(context.Context)
+
+	mu        sync.Mutex // the workers of a controller add keys from several goroutines
+	keys      []string   // in the order in which they were added
+	dirty     map[string]bool
+	offered   string // the key that Get returns, or empty
+	syncing   string // the key that the worker works on, or empty
+	delayed   map[string]time.Time
+	requeues  map[string]int  // after failed syncs
+	syncs     map[string]int  // since the clock was last stepped
+	blocked   map[string]bool // keys with maxSyncs: they are not added in this run
+	unchanged map[string]int  // how many delayed syncs of a key in a row had nothing to do
+	abandoned map[string]bool // keys with maxUnchanged
+	closed    bool
+}
+
+func newQueue(name string, c *clock.Clock, worker func(context.Context)) *queue {
+	return &queue{
+		name: name, clock: c, worker: worker, dirty: map[string]bool{}, delayed: map[string]time.Time{}, requeues: map[string]int{},
+		syncs: map[string]int{}, blocked: map[string]bool{}, unchanged: map[string]int{}, abandoned: map[string]bool{},
+	}
+}
+
+// maxSyncs of a key without a step of the clock are a loop that does not end.
+const maxSyncs = 1000
+
+// maxUnchanged is how many delayed syncs of a key may change nothing before further ones wait for a change. Backoffs reach the
+// horizon with fewer.
+const maxUnchanged = 50
+
+// Add implements workqueue.TypedInterface. It is called when something has changed.
+func (q *queue) Add(key string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.unchanged, key)
+	q.add(key)
+}
+
+// add needs the lock.
+func (q *queue) add(key string) {
+	if q.dirty[key] || q.closed || q.blocked[key] {
+		return
+	}
+	q.dirty[key] = true
+	if q.syncing != key {
+		q.keys = append(q.keys, key)
+	}
+}
+
+// AddAfter implements workqueue.TypedDelayingInterface.
+func (q *queue) AddAfter(key string, delay time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case delay <= 0:
+		q.add(key)
+	case q.unchanged[key] >= maxUnchanged:
+		q.abandoned[key] = true
+	default:
+		at := q.clock.Now().Add(delay)
+		before, ok := q.delayed[key]
+		if !ok || at.Before(before) {
+			q.delayed[key] = at
+		}
+	}
+}
+
+// Upstream's backoff after failed syncs.
+const (
+	firstBackoff = 5 * time.Millisecond
+	maxDoublings = 16
+)
+
+// AddRateLimited implements workqueue.TypedRateLimitingInterface.
+func (q *queue) AddRateLimited(key string) {
+	q.mu.Lock()
+	failures := min(q.requeues[key], maxDoublings)
+	q.requeues[key]++
+	q.mu.Unlock()
+	q.AddAfter(key, firstBackoff<<failures)
+}
+
+// Forget implements workqueue.TypedRateLimitingInterface.
+func (q *queue) Forget(key string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.requeues, key)
+}
+
+// NumRequeues implements workqueue.TypedRateLimitingInterface.
+func (q *queue) NumRequeues(key string) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.requeues[key]
+}
+
+// Len implements workqueue.TypedInterface.
+func (q *queue) Len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.keys)
+}
+
+// Get implements workqueue.TypedInterface.
+func (q *queue) Get() (key string, shutdown bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	key = q.offered
+	q.offered = ""
+	return key, key == ""
+}
+
+// Done implements workqueue.TypedInterface.
+func (q *queue) Done(key string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.syncing = ""
+	if q.dirty[key] {
+		q.keys = append(q.keys, key)
+	}
+}
+
+// ShutDown implements workqueue.TypedInterface.
+func (q *queue) ShutDown() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+}
+
+// ShutDownWithDrain implements workqueue.TypedInterface.
+func (q *queue) ShutDownWithDrain() { q.ShutDown() }
+
+// ShuttingDown implements workqueue.TypedInterface.
+func (q *queue) ShuttingDown() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.closed
+}
+
+// next takes the first key. A key in a loop that does not end is blocked after it.
+func (q *queue) next() (key string, blocked, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.keys) == 0 {
+		return "", false, false
+	}
+	key = q.keys[0]
+	q.keys = q.keys[1:]
+	delete(q.dirty, key)
+	q.syncs[key]++
+	if q.syncs[key] == maxSyncs {
+		q.blocked[key] = true
+	}
+	q.syncing = key
+	return key, q.syncs[key] == maxSyncs, true
+}
+
+// sync has the worker work off a key that next has taken.
+func (q *queue) sync(ctx context.Context, key string) {
+	q.mu.Lock()
+	q.offered = key
+	q.mu.Unlock()
+	q.worker(ctx)
+}
+
+// changed has the next delayed syncs of a key take place, since a sync has changed something.
+func (q *queue) changed(key string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.unchanged, key)
+}
+
+// beginRun has blocked keys be added again, and failed keys be due at once, since something has changed.
+func (q *queue) beginRun() {
+	now := q.clock.Now()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for key := range q.requeues {
+		_, ok := q.delayed[key]
+		if ok {
+			q.delayed[key] = now
+		}
+	}
+	clear(q.requeues)
+	clear(q.unchanged)
+	clear(q.blocked)
+	clear(q.syncs)
+}
+
+// due is when the first delayed key is due, or the zero time.
+func (q *queue) due() (first time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, at := range q.delayed {
+		if first.IsZero() || at.Before(first) {
+			first = at
+		}
+	}
+	return first
+}
+
+// addDue adds the delayed keys that are due, the first first.
+func (q *queue) addDue(now time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	clear(q.syncs)
+	var keys []string
+	for key, at := range q.delayed {
+		if !at.After(now) {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(q.delayed[a].Compare(q.delayed[b]), cmp.Compare(a, b)) })
+	for _, key := range keys {
+		delete(q.delayed, key)
+		q.unchanged[key]++
+		q.add(key)
+	}
+}

@@ -1,0 +1,127 @@
+package controllermanager
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/apis/core/v1/helper"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine/internal/clock"
+)
+
+// eviction deletes the pods of nodes that have NoExecute taints, or are gone. Kubernetes' own controllers for it, tainteviction
+// and podgc, have queues of private types and timers of their own.
+type eviction struct {
+	cluster *cluster.Cluster
+	clock   *clock.Clock
+	since   map[string]time.Time // nodes with NoExecute taints, by name; the zero time of nodes that are gone
+	changed bool                 // next may no longer be right
+	next    time.Time            // when the next pod is to be evicted, or zero
+}
+
+func newEviction(c *cluster.Cluster, now *clock.Clock) (*eviction, error) {
+	e := &eviction{cluster: c, clock: now, since: map[string]time.Time{}}
+	_, err := c.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(pod any) { e.podChanged(pod.(*v1.Pod)) },
+		UpdateFunc: func(_, pod any) { e.podChanged(pod.(*v1.Pod)) },
+	})
+	_, wrong := c.Informers.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(node any) {
+			delete(e.since, node.(*v1.Node).Name)
+			e.nodeChanged(&v1.Node{}, node.(*v1.Node))
+		},
+		UpdateFunc: func(old, node any) { e.nodeChanged(old.(*v1.Node), node.(*v1.Node)) },
+		DeleteFunc: func(node any) {
+			e.since[node.(*v1.Node).Name] = time.Time{}
+			e.changed = true
+		},
+	})
+	return e, errors.Join(err, wrong)
+}
+
+func (e *eviction) podChanged(pod *v1.Pod) {
+	_, ok := e.since[pod.Spec.NodeName]
+	e.changed = e.changed || ok
+}
+
+func (e *eviction) nodeChanged(old, node *v1.Node) {
+	if reflect.DeepEqual(old.Spec.Taints, node.Spec.Taints) {
+		return
+	}
+	e.changed = true
+	_, before := e.since[node.Name]
+	switch {
+	case len(noExecute(node)) == 0:
+		delete(e.since, node.Name)
+	case !before:
+		e.since[node.Name] = e.clock.Now()
+	}
+}
+
+func noExecute(node *v1.Node) []v1.Taint {
+	return slices.DeleteFunc(slices.Clone(node.Spec.Taints), func(t v1.Taint) bool { return t.Effect != v1.TaintEffectNoExecute })
+}
+
+// evict deletes the pods that no longer tolerate the NoExecute taints of their nodes, and those of nodes that are gone. Budgets do
+// not apply.
+func (e *eviction) evict() {
+	now := e.clock.Now()
+	if !e.changed && (e.next.IsZero() || e.next.After(now)) {
+		return
+	}
+	e.changed = false
+	e.next = time.Time{}
+	var due []*v1.Pod
+	for name := range e.since {
+		node := cluster.Get[*v1.Node](e.cluster, "", name)
+		for _, pod := range e.cluster.PodsOn(name) {
+			at, ok := e.evictionTime(pod, node)
+			switch {
+			case !ok || pod.DeletionTimestamp != nil && node != nil: // a kubelet may still end it
+			case !at.After(now):
+				due = append(due, pod)
+			case e.next.IsZero() || at.Before(e.next):
+				e.next = at
+			}
+		}
+	}
+	slices.SortFunc(due, cluster.ByName)
+	for _, pod := range due {
+		e.cluster.Delete(pod)
+	}
+}
+
+// evictionTime is when a pod is to be evicted from its node, which is nil if it is gone.
+func (e *eviction) evictionTime(pod *v1.Pod, node *v1.Node) (at time.Time, ok bool) {
+	if node == nil {
+		return at, true
+	}
+	if pod.Annotations[v1.MirrorPodAnnotationKey] != "" {
+		return at, false
+	}
+	all, tolerations := helper.GetMatchingTolerations(klog.New(nil), noExecute(node), pod.Spec.Tolerations)
+	if !all {
+		return at, true
+	}
+	since := e.since[node.Name]
+	if pod.Status.StartTime != nil && pod.Status.StartTime.After(since) {
+		since = pod.Status.StartTime.Time
+	}
+	for _, t := range tolerations {
+		if t.TolerationSeconds == nil {
+			continue
+		}
+		ends := since.Add(time.Duration(max(0, *t.TolerationSeconds)) * time.Second)
+		if !ok || ends.Before(at) {
+			at = ends
+			ok = true
+		}
+	}
+	return at, ok
+}

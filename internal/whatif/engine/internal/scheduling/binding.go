@@ -1,0 +1,182 @@
+package scheduling
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+)
+
+// bindings are the binding cycles of pods that have a place on a node.
+type bindings struct {
+	mu         sync.Mutex
+	byPod      map[types.UID]*binding
+	unreleased []*binding           // by the order in which their pods got nodes
+	unbind     map[types.UID]func() // of pods that are not bound yet
+}
+
+// binding is a binding cycle, which kube-scheduler runs on a goroutine of its own. It stops at its beginning until finish releases
+// it and waits for its end, at which its context is done.
+type binding struct {
+	pod           *v1.Pod
+	of            framework.Framework
+	began         chan context.Context // gets that of the cycle, once
+	released      chan struct{}
+	cancelPreBind func()
+	awaitsDriver  bool
+}
+
+func newBindings() *bindings {
+	return &bindings{byPod: map[types.UID]*binding{}, unbind: map[types.UID]func(){}}
+}
+
+func (b *bindings) of(pod *v1.Pod) *binding {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.byPod[pod.UID]
+}
+
+// expect is called when a pod has its place on a node: its binding cycle follows, unless a Permit plugin rejects the pod.
+func (b *bindings) expect(of framework.Framework, pod *v1.Pod) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	one := &binding{pod: pod, of: of, began: make(chan context.Context, 1), released: make(chan struct{})}
+	b.byPod[pod.UID] = one
+	b.unreleased = append(b.unreleased, one)
+}
+
+// forget drops the binding cycle of a pod that is unreserved, whether it has begun or not.
+func (b *bindings) forget(pod *v1.Pod) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	one := b.byPod[pod.UID]
+	delete(b.byPod, pod.UID)
+	b.unreleased = slices.DeleteFunc(b.unreleased, func(other *binding) bool { return other == one })
+}
+
+// awaitRelease is called by the first two steps of a binding cycle.
+func (b *bindings) awaitRelease(ctx context.Context, pod *v1.Pod) {
+	one := b.of(pod)
+	if one == nil {
+		return
+	}
+	select {
+	case one.began <- ctx:
+	default: // by the step before
+	}
+	<-one.released
+}
+
+// finishPermitted runs the binding cycles that wait for no Permit plugin, one after the other. One can permit another.
+func (b *bindings) finishPermitted() {
+	for {
+		b.mu.Lock()
+		at := slices.IndexFunc(b.unreleased, func(one *binding) bool { return len(one.pendingPlugins()) == 0 })
+		if at < 0 {
+			b.mu.Unlock()
+			return
+		}
+		one := b.unreleased[at]
+		b.mu.Unlock()
+		b.finish(one)
+	}
+}
+
+// pendingPlugins are the Permit plugins that have not permitted the pod.
+func (b *binding) pendingPlugins() []string {
+	waiting := b.of.GetWaitingPod(b.pod.UID)
+	if waiting == nil {
+		return nil
+	}
+	return waiting.GetPendingPlugins()
+}
+
+// finish releases a binding cycle and waits for its end.
+func (b *bindings) finish(one *binding) {
+	b.mu.Lock()
+	b.unreleased = slices.DeleteFunc(b.unreleased, func(other *binding) bool { return other == one })
+	b.mu.Unlock()
+	close(one.released)
+	<-(<-one.began).Done()
+	b.mu.Lock()
+	delete(b.byPod, one.pod.UID)
+	b.mu.Unlock()
+}
+
+// timeOutFirst ends the wait of the first pod for its Permit plugins, as their timeouts would, and says whether one waits.
+func (b *bindings) timeOutFirst() bool {
+	b.mu.Lock()
+	if len(b.unreleased) == 0 {
+		b.mu.Unlock()
+		return false
+	}
+	first := b.unreleased[0]
+	b.mu.Unlock()
+	plugins := first.pendingPlugins()
+	slices.Sort(plugins)
+	if len(plugins) > 0 {
+		first.of.GetWaitingPod(first.pod.UID).Reject(plugins[0], fmt.Sprintf("rejected: nothing made plugin %s let it go on before its time was over", plugins[0]))
+	}
+	b.finish(first)
+	b.finishPermitted()
+	return true
+}
+
+// beginPreBind has PreBind end at an event that its pod needs the driver of a device. End says whether there was one.
+func (b *bindings) beginPreBind(ctx context.Context, pod *v1.Pod) (_ context.Context, end func() bool) {
+	one := b.of(pod)
+	if one == nil {
+		return ctx, func() bool { return false }
+	}
+	ctx, one.cancelPreBind = context.WithCancel(ctx)
+	return ctx, func() bool {
+		one.cancelPreBind()
+		return one.awaitsDriver
+	}
+}
+
+// cancelPreBind is called in PreBind at such an event.
+func (b *bindings) cancelPreBind(pod *v1.Pod) {
+	one := b.of(pod)
+	if one != nil {
+		one.awaitsDriver = true
+		one.cancelPreBind()
+	}
+}
+
+// bindVolumes binds the volumes of a pod if the scheduler has the plugin for it.
+func (b *bindings) bindVolumes(of framework.Framework, c *cluster.Cluster, pod *v1.Pod, node string) {
+	if len(pod.Spec.Volumes) == 0 || !slices.ContainsFunc(of.ListPlugins().PreBind.Enabled, func(p config.Plugin) bool { return p.Name == names.VolumeBinding }) {
+		return
+	}
+	undo := c.BindVolumes(pod, node)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.unbind[pod.UID] = undo
+}
+
+// unbindVolumes is called when a pod is unreserved.
+func (b *bindings) unbindVolumes(pod *v1.Pod) {
+	b.mu.Lock()
+	undo := b.unbind[pod.UID]
+	delete(b.unbind, pod.UID)
+	b.mu.Unlock()
+	if undo != nil {
+		undo()
+	}
+}
+
+// keepVolumes is called when a pod is bound.
+func (b *bindings) keepVolumes(pod *v1.Pod) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.unbind, pod.UID)
+}

@@ -1,0 +1,257 @@
+// Package scheduling runs kube-scheduler over a cluster in memory, one attempt after the other on the caller's goroutine, and
+// keeps their outcomes. What kube-scheduler leaves to chance depends on a seed. It knows nothing of controllers.
+package scheduling
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	"k8s.io/kubernetes/pkg/features"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine/internal/clock"
+	"wasmkwokwizardry.io/regex-scheduling/plugin"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
+)
+
+// Options say which scheduler is run over which cluster.
+type Options struct {
+	Config    *kubescheduler.Configuration
+	Plugins   frameworkruntime.Registry // further ones, by name. It may be nil
+	Transport http.RoundTripper         // fetches guests. Nil is http.DefaultTransport
+	Seed      uint64
+	Recorder  *recorder.Recorder      // gets every attempt. It may be nil
+	PodGroups bool                    // the recorder says how much of a PodGroup fits
+	Shown     func(url string) string // the name of an extender, by its URL. It may be nil
+
+	Cluster *cluster.Cluster
+	Clock   *clock.Clock
+	// SyncBudgets has the budgets be counted, before a preemption.
+	SyncBudgets func(context.Context) error
+}
+
+// Scheduler is kube-scheduler over a cluster. Use it from one goroutine.
+type Scheduler struct {
+	Kube     *scheduler.Scheduler
+	Attempts *Attempts
+	// NoPreemption switches preemption off.
+	NoPreemption bool
+	// OnAttempt, if set, is called when an attempt has ended.
+	OnAttempt func(pod types.NamespacedName)
+
+	options     Options
+	close       func()
+	bindings    *bindings
+	seeded      *seeded
+	verdicts    knownVerdicts
+	unanswered  unanswered
+	unread      map[string]bool  // profiles in which nothing reads a regex
+	ignored     sets.Set[string] // pods whose regex nothing reads
+	knownQueued int              // at least this many pods are in the active queue
+}
+
+// quiet is a log that is dropped: what a scheduler would log, outcomes tell.
+var quiet = klog.New(nil)
+
+// New makes a scheduler. It sees what is in the cluster when that starts. Errors are the ones of [kubescheduler.New].
+func New(ctx context.Context, o Options) (*Scheduler, error) {
+	s := &Scheduler{Attempts: newAttempts(), options: o, bindings: newBindings(), ignored: sets.Set[string]{}}
+	ctx = klog.NewContext(ctx, quiet)
+	client, err := dynamic.NewForConfig(o.Cluster.Config)
+	if err != nil {
+		return nil, err
+	}
+	gates := map[string]bool{string(features.SchedulerAsyncPreemption): false} // which would go on beside an attempt
+	s.Kube, s.close, err = kubescheduler.New(ctx, kubescheduler.Options{Config: o.Config, Transport: o.Transport, Plugins: o.Plugins, Gates: gates}, kubescheduler.API{
+		Client: o.Cluster.Client, Config: o.Cluster.Config, Informers: o.Cluster.Scheduling,
+		Dynamic: dynamicinformer.NewDynamicSharedInformerFactory(client, 0),
+		Events:  func(string) minor.EventRecorder { return eventRecorder{s} }, Clock: o.Clock, Parallelism: 1,
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(s.wrap(), s.listen())
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close ends the scheduler.
+func (s *Scheduler) Close() { s.close() }
+
+// wrap puts this package around the scheduler's functions and frameworks, and the recorder inside.
+func (s *Scheduler) wrap() (err error) {
+	shown := s.options.Shown
+	if shown == nil {
+		shown = printable.URL
+	}
+	for i, extender := range s.Kube.Extenders {
+		name := shown(extender.Name())
+		if extender.IsBinder() {
+			s.options.Cluster.Unmodelled("bind by extender " + name + " (the copy binds)")
+		}
+		s.Kube.Extenders[i] = &watchedExtender{extender, name, &s.unanswered}
+	}
+	if s.options.Recorder != nil {
+		s.options.Recorder.Attach(s.Kube, shown)
+	} else { // a recorder gets each attempt
+		s.verdicts.profiles = profilesWithOnly(s.Kube, inTree.Union(sets.New(plugin.Name)))
+	}
+	s.unread = profilesWithOnly(s.Kube, inTree)
+	s.seeded, err = newSeeded(s.options.Seed, s.Kube)
+	for name, of := range s.Kube.Profiles {
+		s.Kube.Profiles[name] = &profile{of, s}
+	}
+	s.Kube.SchedulePod = s.schedulePod(s.Kube.SchedulePod)
+	s.Kube.FailureHandler = s.failureHandler(s.Kube.FailureHandler)
+	return err
+}
+
+// listen forgets the attempts for a pod when another one of its name is created.
+func (s *Scheduler) listen() error {
+	_, err := s.options.Cluster.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(pod any) { s.Attempts.forget(pod.(*v1.Pod)) },
+		UpdateFunc: func(_, pod any) {
+			if podutil.IsPodTerminal(pod.(*v1.Pod)) { // it is gone for the scheduler
+				s.knownQueued = 0
+			}
+		},
+		DeleteFunc: func(any) { s.knownQueued = 0 },
+	})
+	return err
+}
+
+// ScheduleAll makes attempts until further ones would change nothing, unless something else changes the cluster.
+func (s *Scheduler) ScheduleAll(ctx context.Context) (err error) {
+	defer kubescheduler.Recover(ctx, &err)
+	ctx = klog.NewContext(ctx, quiet)
+	s.Attempts.addProgress()
+	for s.hasQueued() || s.activate() {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		err := s.options.Cluster.Err()
+		if err != nil {
+			return err
+		}
+		if s.knownQueued > 0 {
+			s.knownQueued--
+			s.Kube.ScheduleOne(ctx)
+			s.bindings.finishPermitted()
+		}
+	}
+	return s.options.Cluster.Err()
+}
+
+// hasQueued reports whether a pod in the active queue is worth an attempt.
+func (s *Scheduler) hasQueued() bool {
+	if s.knownQueued > 0 {
+		return true
+	}
+	pods := s.Kube.SchedulingQueue.PodsInActiveQ()
+	if !slices.ContainsFunc(pods, s.Attempts.worthAnother) {
+		return false
+	}
+	s.knownQueued = len(pods)
+	if s.options.PodGroups {
+		s.knownQueued = 1 // with it, others of its group may be taken
+	}
+	return true
+}
+
+// maxBackoff is how long kube-scheduler waits at most before it tries a pod again, by default.
+const maxBackoff = 10 * time.Second
+
+// activate moves pods to the active queue, as kube-scheduler does after a time, and says whether there were any. First come pods
+// in backoff, then the timeout of a pod that is not permitted, then pods that have preempted others: kube-scheduler
+// tries all pods again after minutes, which helps only these.
+func (s *Scheduler) activate() bool {
+	queue := s.Kube.SchedulingQueue
+	if s.activatePods(slices.DeleteFunc(queue.PodsInBackoffQ(), func(pod *v1.Pod) bool { return !s.Attempts.worthAnother(pod) })) {
+		return true
+	}
+	if s.bindings.timeOutFirst() {
+		return true
+	}
+	return s.activatePods(slices.DeleteFunc(queue.UnschedulablePods(), func(pod *v1.Pod) bool {
+		return pod.Status.NominatedNodeName == "" || s.Attempts.triedSinceProgress(pod)
+	}))
+}
+
+func (s *Scheduler) activatePods(pods []*v1.Pod) bool {
+	for _, pod := range pods {
+		s.Kube.SchedulingQueue.Activate(quiet, map[string]*v1.Pod{cluster.NameOf(pod).String(): pod})
+	}
+	if len(pods) > 0 {
+		s.options.Clock.Step(maxBackoff)
+	}
+	return len(pods) > 0
+}
+
+// schedulePod finds a node for a pod.
+func (s *Scheduler) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
+	return func(ctx context.Context, of framework.Framework, state fwk.CycleState, queued *hooks.Queued) (scheduler.ScheduleResult, error) {
+		pod := hooks.PodOf(queued)
+		if s.unread[of.ProfileName()] && slices.ContainsFunc(regex.Default.Keys(), func(key string) bool { return pod.Annotations[key] != "" }) {
+			s.ignored.Insert(cluster.NameOf(pod).String())
+		}
+		// 1. A pod like one that is known to be unschedulable is unschedulable.
+		known := s.verdicts.find(of, pod, s.Attempts.changes())
+		if known != nil {
+			return scheduler.ScheduleResult{}, &framework.FitError{Pod: pod, NumAllNodes: known.err.NumAllNodes, Diagnosis: known.err.Diagnosis}
+		}
+		// 2. Others are kube-scheduler's to decide.
+		result, err := next(ctx, of, state, queued)
+		s.verdicts.fitError = nil
+		if err != nil {
+			errors.As(err, &s.verdicts.fitError)
+			return result, err
+		}
+		// 3. With extenders, it does not choose by the seed.
+		if len(s.Kube.Extenders) > 0 {
+			result.SuggestedHost = s.seeded.choose(result.SuggestedHost)
+		}
+		s.Attempts.foundFeasible(pod, result.FeasibleNodes)
+		return result, nil
+	}
+}
+
+// failureHandler keeps why a pod was not scheduled.
+func (s *Scheduler) failureHandler(next scheduler.FailureHandlerFn) scheduler.FailureHandlerFn {
+	return func(ctx context.Context, of framework.Framework, pod *framework.QueuedPodInfo, status *fwk.Status, nominating *fwk.NominatingInfo, start time.Time) {
+		s.Attempts.failed(pod.Pod, status)
+		next(ctx, of, pod, status, nominating, start)
+		s.ended(pod.Pod)
+	}
+}
+
+func (s *Scheduler) ended(pod *v1.Pod) {
+	if s.OnAttempt != nil {
+		s.OnAttempt(cluster.NameOf(pod))
+	}
+}
+
+// Ignored are the pods that were scheduled without their regex, which nothing in the configuration reads.
+func (s *Scheduler) Ignored() []string { return sets.List(s.ignored) }
