@@ -32,7 +32,8 @@ func (n NotImported) Error() string {
 // Import makes the objects of a snapshot in a cluster, and updates the ones that exist already.
 // progress, which may be nil, gets how many of how many are done, from several
 // goroutines. Objects that the API server rejects do not stop it: the error is then a
-// [NotImported]. It may change the snapshot.
+// [NotImported]. It may change the snapshot. Of a copy of a real cluster, Jobs and CronJobs are among these: nothing runs in their
+// pods here, so that they would complete at once. Their pods stay.
 //
 // References to owners follow these to the UIDs that they have here. Those to
 // owners that are not here are dropped, since the garbage collector would delete
@@ -56,7 +57,8 @@ func Import(ctx context.Context, client kubernetes.Interface, in *Snapshot, prog
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	i := &importing{client: client, progress: progress, total: in.Objects()}
+	i := &importing{client: client, progress: progress, rejected: in.dropJobs()}
+	i.total = in.Objects()
 	for _, last := range []bool{false, true} {
 		for _, kind := range Kinds {
 			if err := i.put(ctx, kind, in, last); err != nil {
@@ -68,6 +70,20 @@ func Import(ctx context.Context, client kubernetes.Interface, in *Snapshot, prog
 		return nil
 	}
 	return NotImported(Grouped(i.rejected))
+}
+
+// dropJobs drops the Jobs and the CronJobs of a copy of a real cluster.
+func (s *Snapshot) dropJobs() (dropped NotImported) {
+	if s.Source == nil || s.Source.Taken.IsZero() {
+		return nil
+	}
+	for _, kind := range []Kind{KindNamed("CronJob"), KindNamed("Job")} {
+		kind.Drop(s, func(o Object) bool {
+			dropped = append(dropped, Notice{kind.Title + " " + qualified(o), "skipped: it would complete at once, since nothing runs here; its pods stay"})
+			return true
+		})
+	}
+	return dropped
 }
 
 // comesLast reports whether a pod has no node: pods that have one take their room

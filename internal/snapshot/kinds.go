@@ -53,6 +53,7 @@ var Kinds = []Kind{
 	kindOf("replication controller", &v1.ReplicationController{}),
 	kindOf("stateful set", &appsv1.StatefulSet{}),
 	kindOf("daemon set", &appsv1.DaemonSet{}),
+	kindOf("controller revision", &appsv1.ControllerRevision{}),
 	kindOf("cron job", &batchv1.CronJob{}),
 	kindOf("job", &batchv1.Job{}),
 	kindOf("node", &v1.Node{}),

@@ -169,17 +169,28 @@ var conditionOf = map[string]v1.NodeCondition{
 	v1.TaintNodeNetworkUnavailable: {Type: v1.NodeNetworkUnavailable, Status: v1.ConditionTrue},
 }
 
-// ailing are the conditions of a node that keep pods away from it. A file may have none of them: its taints tell.
-func ailing(node *v1.Node) []v1.NodeCondition {
+// ConditionsOf are the conditions of a node. A file may have none of them: its taints tell, and without these it is ready.
+func ConditionsOf(node *v1.Node) []v1.NodeCondition {
 	all := slices.Clone(node.Status.Conditions)
-	for _, taint := range node.Spec.Taints {
-		condition, ok := conditionOf[taint.Key]
-		if ok && !slices.ContainsFunc(all, func(c v1.NodeCondition) bool { return c.Type == condition.Type }) {
+	add := func(condition v1.NodeCondition) {
+		if !slices.ContainsFunc(all, func(c v1.NodeCondition) bool { return c.Type == condition.Type }) {
 			condition.Reason = "Imported"
 			all = append(all, condition)
 		}
 	}
-	return slices.DeleteFunc(all, func(c v1.NodeCondition) bool {
+	for _, taint := range node.Spec.Taints {
+		condition, ok := conditionOf[taint.Key]
+		if ok {
+			add(condition)
+		}
+	}
+	add(v1.NodeCondition{Type: v1.NodeReady, Status: v1.ConditionTrue})
+	return all
+}
+
+// ailing are the conditions of a node that keep pods away from it.
+func ailing(node *v1.Node) []v1.NodeCondition {
+	return slices.DeleteFunc(ConditionsOf(node), func(c v1.NodeCondition) bool {
 		return c.Type == v1.NodeReady && c.Status == v1.ConditionTrue || c.Type != v1.NodeReady && c.Status != v1.ConditionTrue
 	})
 }

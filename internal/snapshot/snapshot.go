@@ -71,9 +71,11 @@ type Snapshot struct {
 	ReplicationControllers []v1.ReplicationController `json:"replicationControllers,omitempty"`
 	StatefulSets           []appsv1.StatefulSet       `json:"statefulSets,omitempty"`
 	DaemonSets             []appsv1.DaemonSet         `json:"daemonSets,omitempty"`
-	CronJobs               []batchv1.CronJob          `json:"cronJobs,omitempty"`
-	Jobs                   []batchv1.Job              `json:"jobs,omitempty"`
-	PodGroups              []minor.PodGroup           `json:"podGroups,omitempty"`
+	// ControllerRevisions are the former pod templates of StatefulSets and DaemonSets.
+	ControllerRevisions []appsv1.ControllerRevision `json:"controllerRevisions,omitempty"`
+	CronJobs            []batchv1.CronJob           `json:"cronJobs,omitempty"`
+	Jobs                []batchv1.Job               `json:"jobs,omitempty"`
+	PodGroups           []minor.PodGroup            `json:"podGroups,omitempty"`
 
 	// These change or refuse new pods of their namespace.
 	LimitRanges    []v1.LimitRange    `json:"limitRanges,omitempty"`
@@ -101,10 +103,20 @@ type Source struct {
 	// NodeSelector is which nodes were asked for, if not all.
 	NodeSelector string `json:"nodeSelector,omitempty"`
 	Anonymized   bool   `json:"anonymized,omitempty"`
+	// Digests says how private text was replaced. Nil: the objects are whole.
+	Digests *Digests `json:"digests,omitempty"`
 	// Objects is how many there are, so that a file that was cut is noticed.
 	Objects int `json:"objects,omitempty"`
 	// Notes say what the snapshot does not have, or not as the cluster does.
 	Notes []Notice `json:"notes,omitempty"`
+}
+
+// Digests is how private text was replaced by digests of it.
+type Digests struct {
+	// Key is the key of the digests. It is random.
+	Key []byte `json:"key"`
+	// Annotations are the keys of annotations that were kept, besides Kubernetes' own.
+	Annotations []string `json:"annotations,omitempty"`
 }
 
 // Name is what to call the source in a few words.

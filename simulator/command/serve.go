@@ -18,6 +18,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/api"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/digest"
 )
 
 // serve runs a simulator and its server until ctx is done, or a request ends it. The server is open from the first moment:
@@ -83,6 +84,7 @@ func (o *options) readFiles(ctx context.Context, errOut io.Writer) (err error) {
 		o.objects, err = readCluster(ctx, o.cluster, newPrinter(errOut))
 		if err == nil {
 			o.notices = o.objects.OneByOne()
+			err = digest.Snapshot(o.objects, o.cluster.Annotations) // as an export of it leaves the house
 		}
 	default:
 		return cli.Usage(o.cluster.Check())

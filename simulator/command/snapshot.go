@@ -24,6 +24,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/anonymize"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/capture"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/digest"
 )
 
 func newSnapshot() *cobra.Command {
@@ -34,7 +35,7 @@ func newSnapshot() *cobra.Command {
 		Use:   "snapshot --kubeconfig FILE",
 		Short: "Save a real cluster to a file, to simulate it",
 		Long: `Save what scheduling depends on in a real cluster to a file: nodes, pods, volumes, workloads and more, but no
-Secrets. The cluster is only read. The file is for --from, and for --cluster of other commands.`,
+Secrets. Variables, commands and the like become digests. The cluster is only read. The file is for --from, and for --cluster of other commands.`,
 		Example: `  # Save a cluster, and start a simulator with a copy of it
   simulator snapshot --kubeconfig ~/.kube/config --to cluster.yaml.gz
   simulator --from cluster.yaml.gz
@@ -48,6 +49,9 @@ Secrets. The cluster is only read. The file is for --from, and for --cluster of 
 			}
 			objects, err := readCluster(cmd.Context(), o, progressOf(cmd))
 			if err != nil {
+				return err
+			}
+			if err := digest.Snapshot(objects, o.Annotations); err != nil {
 				return err
 			}
 			if anonymous {

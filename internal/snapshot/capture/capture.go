@@ -1,7 +1,7 @@
-// Package capture takes a snapshot of a real cluster: what scheduling depends on,
-// and nothing else. It only reads: its client refuses to send anything but a GET.
+// Package capture takes a snapshot of a real cluster, with whole objects of the kinds that Kubernetes schedules and recreates
+// pods by. It only reads: its client refuses to send anything but a GET.
 //
-// How names are replaced is in package anonymize.
+// What is private in them is replaced by package digest, and names are by package anonymize.
 package capture
 
 import (
@@ -22,6 +22,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -31,7 +32,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // Options say which cluster is read, and what of it.
@@ -41,8 +41,7 @@ type Options struct {
 	// NodeSelector is a label selector: only these nodes, the pods on them and
 	// the pods that have none.
 	NodeSelector string
-	// Annotations are the keys of annotations that are kept, besides those by which
-	// Kubernetes itself keeps its books and those of [regex.Default].
+	// Annotations are the keys of annotations that a plugin reads: they stay as they are where others become digests.
 	Annotations []string
 	// Progress gets how many objects of a kind there are so far. It may be nil.
 	Progress func(kind string, objects int)
@@ -56,10 +55,6 @@ const (
 
 // needed are the kinds without which there is nothing to simulate.
 var needed = []string{"nodes", "pods"}
-
-// skipped are kinds that a snapshot does not have. Pods of a job would end at
-// once where nothing runs in them; without the job they stay.
-var skipped = []string{"jobs", "cronjobs"}
 
 // Read reads a cluster.
 func Read(ctx context.Context, o Options) (*snapshot.Snapshot, error) {
@@ -91,8 +86,6 @@ func Read(ctx context.Context, o Options) (*snapshot.Snapshot, error) {
 		}
 	}
 	onlyOn(s, selector)
-	slim(s, append(regex.Default.Keys(), o.Annotations...))
-	withoutIdleOwners(s)
 	if !selector.Empty() {
 		onlyTheirPods(s)
 	}
@@ -158,9 +151,6 @@ func (r readOnly) RoundTrip(request *http.Request) (*http.Response, error) {
 // list reads the objects of a kind, or notes why there are none.
 func (o Options) list(ctx context.Context, client kubernetes.Interface, kind snapshot.Kind, into *snapshot.Snapshot) error {
 	resource := kind.Resource.Resource
-	if slices.Contains(skipped, resource) {
-		return nil
-	}
 	options := metav1.ListOptions{Limit: pageSize}
 	if resource == "nodes" {
 		options.LabelSelector = o.NodeSelector
@@ -210,12 +200,43 @@ func onlyOn(s *snapshot.Snapshot, selector labels.Selector) {
 	})
 }
 
+// onlyTheirPods keeps controllers from making up for the pods of other nodes: sets
+// of replicas are as large as the pods that are here, and deployments and stateful
+// sets, which would not accept that, are skipped.
+func onlyTheirPods(s *snapshot.Snapshot) {
+	pods := map[types.UID]int32{}
+	for i := range s.Pods {
+		for _, owner := range s.Pods[i].OwnerReferences {
+			pods[owner.UID]++
+		}
+	}
+	for _, kind := range []string{"ReplicaSet", "ReplicationController", "DaemonSet", "Job"} {
+		snapshot.KindNamed(kind).Drop(s, func(o snapshot.Object) bool { return pods[o.GetUID()] == 0 })
+	}
+	for i := range s.ReplicaSets {
+		s.ReplicaSets[i].Spec.Replicas = ptr.To(pods[s.ReplicaSets[i].UID])
+		s.ReplicaSets[i].OwnerReferences = nil
+	}
+	for i := range s.ReplicationControllers {
+		s.ReplicationControllers[i].Spec.Replicas = ptr.To(pods[s.ReplicationControllers[i].UID])
+	}
+	for i := range s.Jobs {
+		s.Jobs[i].Spec.Parallelism = ptr.To(pods[s.Jobs[i].UID])
+	}
+	if len(s.Deployments)+len(s.StatefulSets) > 0 {
+		s.Deployments, s.StatefulSets = nil, nil
+		s.Source.Notes = append(s.Source.Notes, snapshot.Notice{
+			About: "deployments, statefulsets", Reason: "skipped, since they would recreate the pods that are on other nodes",
+		})
+	}
+}
+
 // AddFlags makes flags of the options. use is what the cluster is read for.
 func (o *Options) AddFlags(flags *pflag.FlagSet, use string) {
 	flags.StringVar(&o.Kubeconfig, "kubeconfig", "", "kubeconfig of a "+use)
 	flags.StringVar(&o.Context, "context", "", "context of the kubeconfig (default: its current one)")
 	flags.StringVar(&o.NodeSelector, "only-nodes", "", "label selector: only these nodes, the pods on them, and pods without a node")
-	flags.StringSliceVar(&o.Annotations, "annotation", nil, "key of an annotation to keep, since a plugin reads it; may be given more than once")
+	flags.StringSliceVar(&o.Annotations, "annotation", nil, "key of an annotation that a plugin reads, of which a file gets no digest; may be given more than once")
 }
 
 // Check rejects flags about a cluster where none is given.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -15,8 +16,9 @@ import (
 )
 
 type (
-	pod  = v1.Pod
-	node = v1.Node
+	pod        = v1.Pod
+	node       = v1.Node
+	replicaSet = appsv1.ReplicaSet
 )
 
 // fill makes what is in testdata/objects.yaml, a Secret and a ConfigMap, once for all tests.

@@ -26,7 +26,7 @@ import (
 func (c *Cluster) Apply(ctx context.Context, o Object) (kept []string, err error) {
 	k := c.of(o)
 	live := c.Current(o)
-	if live != nil && inferred(live) { // whose selector is not known
+	if live != nil && isInferred(live) { // whose selector is not known
 		c.Delete(live)
 		live = nil
 	}

@@ -18,7 +18,6 @@ import (
 	"sync"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -53,6 +52,7 @@ type Cluster struct {
 	Scheduling informers.SharedInformerFactory
 	Changed    func(Object) // is called for each write, if it is not nil, and must not write itself
 	Skipped    []string     // pods that are being deleted already, which are not here
+	Inferred   []string     // what a file lacks, and was made as its pods are
 
 	now       func() time.Time
 	byName    map[schema.GroupVersionResource]*kind
@@ -105,7 +105,6 @@ func New(now func() time.Time) (*Cluster, error) {
 	for _, k := range snapshot.Kinds {
 		c.serve(k.Example(), k.Namespaced())
 	}
-	c.serve(&appsv1.ControllerRevision{}, true)
 	for gvk, of := range scheme.Scheme.AllKnownTypes() {
 		if gvk.Kind == "DeviceTaintRule" { // of which each minor has other versions
 			c.serve(reflect.New(of).Interface().(Object), false)

@@ -4,25 +4,30 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	"k8s.io/utils/ptr"
 )
 
-// What a snapshot lacks of what Kubernetes' controllers go by is made here, so that they find each pod as they would have
-// made it: the owners of pods, and the revisions of sets.
+// What a file lacks of what Kubernetes' controllers go by is made here, so that they find each pod as they would have
+// made it: the owners of pods, and the revisions of sets. An API server would store all of it.
 
 func (c *Cluster) infer() error {
-	c.inferOwners()
+	if err := c.inferOwners(); err != nil {
+		return err
+	}
 	c.inferDeployments()
 	c.inferInjections()
 	return c.inferRevisions()
@@ -31,27 +36,39 @@ func (c *Cluster) infer() error {
 // givenUID begins the UID of an object for which a snapshot has none.
 const givenUID = "of "
 
+// ofOneTemplate are the owners whose pods have one template at a time, and differ in what webhooks have added.
+var ofOneTemplate = []string{"ReplicaSet", "StatefulSet", "ReplicationController"}
+
 // inferOwners makes the owners that pods have and the snapshot does not, such as those of custom kinds. An owner wants the
-// pods that it has.
-func (c *Cluster) inferOwners() {
-	pods := map[types.NamespacedName][]*v1.Pod{} // by kind and name of their owner, in the kind of a namespaced name
+// pods that it has, each as it is.
+func (c *Cluster) inferOwners() error {
+	pods := map[string][]*v1.Pod{} // by owner and template
 	for _, pod := range All[*v1.Pod](c) {
 		ref := metav1.GetControllerOf(pod)
-		if ref == nil || ref.Kind == OfStatic || ref.Kind == "DaemonSet" {
+		if ref == nil || ref.Kind == OfStatic || ref.Kind == "DaemonSet" || pod.DeletionTimestamp != nil {
 			continue
 		}
 		owner := c.owner(pod.Namespace, ref)
-		if owner == nil {
-			key := types.NamespacedName{Namespace: pod.Namespace, Name: ref.Kind + " " + ref.Name}
-			pods[key] = append(pods[key], pod)
-		} else if ref.UID == "" || strings.HasPrefix(string(owner.GetUID()), givenUID) {
-			c.own(pod, owner, ref.APIVersion, ref.Kind)
+		if owner != nil {
+			if ref.UID == "" || strings.HasPrefix(string(owner.GetUID()), givenUID) {
+				c.own(pod, owner, ref.APIVersion, ref.Kind)
+			}
+			continue
 		}
+		key := pod.Namespace + "/" + ref.Kind + " " + ref.Name
+		if !slices.Contains(ofOneTemplate, ref.Kind) {
+			template, err := json.Marshal(templateOf(pod, nil))
+			if err != nil {
+				return fmt.Errorf("pod %s: %w", NameOf(pod), err)
+			}
+			key += " " + string(template)
+		}
+		pods[key] = append(pods[key], pod)
 	}
-	for _, of := range pods {
-		slices.SortFunc(of, ByName)
-		c.inferOwner(of)
+	for _, key := range slices.Sorted(maps.Keys(pods)) {
+		c.inferOwner(pods[key])
 	}
+	return nil
 }
 
 // own has an object be controlled by an owner.
@@ -71,10 +88,11 @@ const byOwner = "inferred-owner"
 func (c *Cluster) inferOwner(pods []*v1.Pod) {
 	ref := *metav1.GetControllerOf(pods[0])
 	ref.UID = types.UID(cmp.Or(string(ref.UID), givenUID+ref.Kind+" "+ref.Name))
-	by := map[string]string{byOwner: hashed(ref.Kind + "/" + ref.Name)}
+	c.inferred(fmt.Sprintf("%s %s/%s", ref.Kind, pods[0].Namespace, ref.Name))
+	by := map[string]string{byOwner: hashed(ref.Kind + "/" + ref.Name + "/" + pods[0].Name)}
 	meta := metav1.ObjectMeta{Namespace: pods[0].Namespace, Name: ref.Name, UID: ref.UID, Generation: 1, Labels: by}
 	selector := &metav1.LabelSelector{MatchLabels: by}
-	template := c.templateOf(pods[0], by)
+	template := templateOf(pods[0], by)
 	replicas := ptr.To(int32(len(pods)))
 	first, last := ordinals(ref.Name, pods)
 	var owner Object
@@ -92,7 +110,10 @@ func (c *Cluster) inferOwner(pods []*v1.Pod) {
 		deployment := c.WorkloadOf(pods[0])
 		if ref.Kind != "ReplicaSet" {
 			meta.OwnerReferences = []metav1.OwnerReference{ref}
-			meta.UID += "'s"
+			meta.UID = types.UID(fmt.Sprintf("%s's %s", ref.UID, by[byOwner]))
+			if Get[*appsv1.ReplicaSet](c, meta.Namespace, meta.Name) != nil { // of its pods with another template
+				meta.Name += "-" + by[byOwner]
+			}
 			ref.APIVersion, ref.Kind = appsv1.SchemeGroupVersion.String(), "ReplicaSet"
 		} else if deployment.Kind == "Deployment" {
 			meta.OwnerReferences = []metav1.OwnerReference{{
@@ -129,18 +150,26 @@ func (c *Cluster) inferDeployments() {
 		selector := set.Spec.Selector.DeepCopy()
 		delete(template.Labels, key)
 		delete(selector.MatchLabels, key)
-		meta := metav1.ObjectMeta{Namespace: set.Namespace, Name: ref.Name, UID: ref.UID, Generation: 1, Labels: map[string]string{byOwner: ref.Name}}
+		meta := metav1.ObjectMeta{Namespace: set.Namespace, Name: ref.Name, UID: ref.UID, Generation: 1, Labels: map[string]string{byOwner: hashed(ref.Name)}}
 		d := &appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{Replicas: set.Spec.Replicas, Selector: selector, Template: template}}
 		legacyscheme.Scheme.Default(d)
 		c.put(d)
+		c.inferred(fmt.Sprintf("Deployment %s/%s", d.Namespace, d.Name))
 		labelled := set.DeepCopy()
 		labelled.Labels = labels.Merge(labelled.Labels, template.Labels) // by which the Deployment finds it
 		c.own(labelled, d, ref.APIVersion, ref.Kind)
 	}
 }
 
-// inferred says whether an object was made here.
-func inferred(o Object) bool { return o.GetLabels()[byOwner] != "" }
+// isInferred says whether an object was made here.
+func isInferred(o Object) bool { return o.GetLabels()[byOwner] != "" }
+
+// inferred takes note of what was made here.
+func (c *Cluster) inferred(what string) {
+	if !slices.Contains(c.Inferred, what) {
+		c.Inferred = append(c.Inferred, what)
+	}
+}
 
 // deploymentOf is the Deployment of a ReplicaSet by the name of that and the label of its pods, or nil.
 func (c *Cluster) deploymentOf(pod *v1.Pod, replicaSet string) *appsv1.Deployment {
@@ -152,10 +181,16 @@ func (c *Cluster) deploymentOf(pod *v1.Pod, replicaSet string) *appsv1.Deploymen
 	return Get[*appsv1.Deployment](c, pod.Namespace, name)
 }
 
-// replicaSetOf is as the controller of a Deployment has made it.
+// replicaSetOf is as the controller of a Deployment has made it. The newest pods have the Deployment's template.
 func (c *Cluster) replicaSetOf(d *appsv1.Deployment, meta metav1.ObjectMeta, replicas *int32, pod *v1.Pod) *appsv1.ReplicaSet {
 	const key = appsv1.DefaultDeploymentUniqueLabelKey
 	set := &appsv1.ReplicaSet{ObjectMeta: meta, Spec: appsv1.ReplicaSetSpec{Replicas: replicas, Template: *d.Spec.Template.DeepCopy()}}
+	newest := newestRevision(key, d.Spec.Template, slices.DeleteFunc(In[*v1.Pod](c, d.Namespace), func(other *v1.Pod) bool {
+		return c.WorkloadOf(other) != Workload{"Deployment", d.Name}
+	}))
+	if newest != pod.Labels[key] {
+		set.Spec.Template = templateOf(pod, nil)
+	}
 	set.Spec.Selector = metav1.CloneSelectorAndAddLabel(d.Spec.Selector, key, pod.Labels[key])
 	metav1.SetMetaDataLabel(&set.Spec.Template.ObjectMeta, key, pod.Labels[key])
 	set.Labels = set.Spec.Template.Labels
@@ -184,10 +219,44 @@ func ordinals(set string, pods []*v1.Pod) (first, last int) {
 }
 
 // templateOf is the template from which a pod was made, as far as the pod tells.
-func (c *Cluster) templateOf(pod *v1.Pod, more map[string]string) v1.PodTemplateSpec {
-	made := c.Recreated(pod)
-	template := v1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels.Merge(made.Labels, more), Annotations: made.Annotations}, Spec: made.Spec}
-	return template
+func templateOf(pod *v1.Pod, more map[string]string) v1.PodTemplateSpec {
+	made := asNew(pod)
+	for _, label := range []string{appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel, appsv1.ControllerRevisionHashLabelKey, "pod-template-generation"} {
+		delete(made.Labels, label)
+	}
+	spec := &made.Spec
+	spec.RestartPolicy, spec.ActiveDeadlineSeconds = v1.RestartPolicyAlways, nil // or no set of replicas may have it
+	spec.Tolerations = slices.DeleteFunc(spec.Tolerations, isAdded)
+	if ptr.Deref(spec.EnableServiceLinks, false) {
+		spec.EnableServiceLinks = nil
+	}
+	if spec.ServiceAccountName == "default" {
+		spec.ServiceAccountName, spec.DeprecatedServiceAccount = "", ""
+	}
+	if spec.Hostname == pod.Name { // by the controller of a StatefulSet
+		spec.Hostname, spec.Subdomain = "", ""
+	}
+	return v1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels.Merge(made.Labels, more), Annotations: made.Annotations}, Spec: *spec}
+}
+
+// isAdded says whether an API server adds a toleration to each pod.
+func isAdded(t v1.Toleration) bool {
+	return (t.Key == v1.TaintNodeNotReady || t.Key == v1.TaintNodeUnreachable) && ptr.Deref(t.TolerationSeconds, 0) == 300
+}
+
+// hasTemplate says whether a pod has all that is in a template, besides what was added to it since.
+func hasTemplate(pod *v1.Pod, template v1.PodTemplateSpec) bool {
+	is, err := json.Marshal(templateOf(pod, nil))
+	if err != nil {
+		return false
+	}
+	of, err := json.Marshal(template)
+	if err != nil {
+		return false
+	}
+	patched, err := strategicpatch.StrategicMergePatch(is, of, v1.PodTemplateSpec{})
+	var was, now v1.PodTemplateSpec
+	return err == nil && json.Unmarshal(is, &was) == nil && json.Unmarshal(patched, &now) == nil && apiequality.Semantic.DeepEqual(was, now)
 }
 
 // claimByTemplate has the pods of an inferred StatefulSet have claims of their own where one has.
@@ -203,17 +272,40 @@ func claimByTemplate(set *appsv1.StatefulSet, pod string) {
 	})
 }
 
-// inferRevisions makes the revisions of StatefulSets and DaemonSets by the labels of their pods: the newest
-// pod has the template of the set, and one of another revision has that of a pod.
+// inferRevisions makes the revisions of StatefulSets and DaemonSets of which the file has none, by the labels of their pods.
 func (c *Cluster) inferRevisions() error {
+	const key = appsv1.ControllerRevisionHashLabelKey
+	has := map[types.UID]bool{}
+	for _, revision := range All[*appsv1.ControllerRevision](c) {
+		owner := metav1.GetControllerOf(revision)
+		if owner != nil {
+			has[owner.UID] = true
+		}
+	}
 	for _, set := range All[*appsv1.StatefulSet](c) {
-		current := cmp.Or(set.Status.UpdateRevision, c.newestRevision(set), set.Name+"-inferred")
-		if err := c.inferRevisionsOf(set, set.Spec.Template, "StatefulSet", current, ""); err != nil {
+		if has[set.UID] && !isInferred(set) {
+			continue
+		}
+		set = set.DeepCopy()
+		status := &set.Status
+		pods := c.PodsOf(set.UID, set.Namespace)
+		status.UpdateRevision = cmp.Or(status.UpdateRevision, newestRevision(key, set.Spec.Template, pods), set.Name+"-inferred")
+		for _, pod := range pods { // of a rollout that has not ended
+			if pod.Labels[key] != status.UpdateRevision {
+				status.CurrentRevision = cmp.Or(status.CurrentRevision, pod.Labels[key])
+			}
+		}
+		status.CurrentRevision = cmp.Or(status.CurrentRevision, status.UpdateRevision)
+		c.put(set)
+		if err := c.inferRevisionsOf(set, set.Spec.Template, "StatefulSet", status.UpdateRevision, ""); err != nil {
 			return err
 		}
 	}
 	for _, set := range All[*appsv1.DaemonSet](c) {
-		current := cmp.Or(c.newestRevision(set), "inferred")
+		if has[set.UID] {
+			continue
+		}
+		current := cmp.Or(newestRevision(key, set.Spec.Template, c.PodsOf(set.UID, set.Namespace)), "inferred")
 		if err := c.inferRevisionsOf(set, set.Spec.Template, "DaemonSet", current, set.Name+"-"); err != nil {
 			return err
 		}
@@ -221,14 +313,24 @@ func (c *Cluster) inferRevisions() error {
 	return nil
 }
 
-func (c *Cluster) newestRevision(set Object) string {
-	newest := &v1.Pod{}
-	for _, pod := range c.PodsOf(set.GetUID(), set.GetNamespace()) {
-		if pod.Labels[appsv1.ControllerRevisionHashLabelKey] != "" && ByAge(newest, pod) < 0 {
-			newest = pod
+// newestRevision is, of the revisions that some pods have in a label, the one of a template, or else that of the newest pod.
+func newestRevision(label string, template v1.PodTemplateSpec, pods []*v1.Pod) string {
+	slices.SortStableFunc(pods, func(a, b *v1.Pod) int { return ByAge(b, a) })
+	newest := ""
+	for _, pod := range pods {
+		revision := pod.Labels[label]
+		if newest == "" {
+			newest = revision
+		}
+		if revision != newest && revision != "" { // there are several
+			at := slices.IndexFunc(pods, func(pod *v1.Pod) bool { return pod.Labels[label] != "" && hasTemplate(pod, template) })
+			if at >= 0 {
+				return pods[at].Labels[label]
+			}
+			break
 		}
 	}
-	return newest.Labels[appsv1.ControllerRevisionHashLabelKey]
+	return newest
 }
 
 // PodsOf are the pods that an owner controls, by name.
@@ -244,6 +346,7 @@ func (c *Cluster) PodsOf(owner types.UID, namespace string) (pods []*v1.Pod) {
 }
 
 func (c *Cluster) inferRevisionsOf(set Object, template v1.PodTemplateSpec, kind, current, prefix string) error {
+	c.inferred(fmt.Sprintf("revisions of %s %s/%s", kind, set.GetNamespace(), set.GetName()))
 	templates := map[string]v1.PodTemplateSpec{current: template}
 	for _, pod := range c.PodsOf(set.GetUID(), set.GetNamespace()) {
 		revision := pod.Labels[appsv1.ControllerRevisionHashLabelKey]
@@ -254,9 +357,7 @@ func (c *Cluster) inferRevisionsOf(set Object, template v1.PodTemplateSpec, kind
 			metav1.SetMetaDataLabel(&pod.ObjectMeta, appsv1.ControllerRevisionHashLabelKey, current)
 			c.put(pod)
 		case !known:
-			of := c.templateOf(pod, nil)
-			delete(of.Labels, appsv1.ControllerRevisionHashLabelKey)
-			templates[revision] = of
+			templates[revision] = templateOf(pod, nil)
 		}
 	}
 	for revision, of := range templates {

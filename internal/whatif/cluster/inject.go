@@ -24,7 +24,7 @@ func (c *Cluster) inferInjections() {
 			continue
 		}
 		owner := c.owner(pod.Namespace, ref)
-		if owner == nil || inferred(owner) || snapshot.PodTemplate(owner) == nil {
+		if owner == nil || isInferred(owner) || snapshot.PodTemplate(owner) == nil {
 			continue
 		}
 		template := snapshot.PodTemplate(owner).Spec

@@ -3,11 +3,13 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -27,8 +29,8 @@ import (
 // Load puts what a snapshot has into the cluster, and uses it up: whatever refers to it
 // must not be changed. Objects come as an API server has handed them out, so they are
 // not admitted once more, unless they lack what it fills in. Pods that have ended, or are
-// being deleted, are skipped. Pods that have a node are ready unless the file says
-// otherwise. Pods without a node come last, the oldest first, and then what is for pods
+// that a kubelet will soon end, are skipped. Pods that have a node are ready unless the file says
+// otherwise, and so are nodes. Pods without a node come last, the oldest first, and then what is for pods
 // that are made later alone. An error names the object at fault.
 func (c *Cluster) Load(s *snapshot.Snapshot) error {
 	s.AddMissing()
@@ -122,6 +124,14 @@ func (c *Cluster) load(o Object) error {
 	switch o := o.(type) {
 	case *v1.Pod:
 		return c.loadPod(o)
+	case *v1.Node:
+		o.Status.Conditions = snapshot.ConditionsOf(o)
+	case *appsv1.ControllerRevision: // which controllers compare byte by byte
+		var data any
+		if err := json.Unmarshal(o.Data.Raw, &data); err != nil {
+			return err
+		}
+		o.Data.Raw, _ = json.Marshal(data) // which was JSON
 	case *minor.PodGroup: // whose priority its class gives it
 		made, err := c.prepare(context.Background(), k, o, nil, "")
 		if err == nil {
@@ -150,7 +160,7 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 	switch {
 	case podutil.IsPodTerminal(pod):
 		return nil
-	case pod.DeletionTimestamp != nil: // it will soon take no room
+	case pod.DeletionTimestamp != nil && (pod.Spec.NodeName == "" || len(pod.Finalizers) == 0 && !c.silent(pod)): // it will soon take no room
 		c.Skipped = append(c.Skipped, cache.MetaObjectToName(pod).String())
 		return nil
 	}
@@ -178,6 +188,11 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 		if started != nil {
 			pod.Status.StartTime = started
 		}
+	} else if ready != nil && ready.LastTransitionTime.IsZero() {
+		ready.LastTransitionTime = *cmp.Or(pod.Status.StartTime, &pod.CreationTimestamp)
+	}
+	if pod.DeletionTimestamp != nil && !c.silent(pod) { // its kubelet ends it, and its finalizers keep it
+		pod.Status.Phase = v1.PodFailed
 	}
 	ref := metav1.GetControllerOf(pod)
 	if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) && (ref == nil || c.owner(pod.Namespace, ref) == nil) {

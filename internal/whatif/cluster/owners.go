@@ -72,12 +72,7 @@ func (c *Cluster) owner(namespace string, ref *metav1.OwnerReference) Object {
 // without a node or containers of a debugger, and with what the containers request in the template, for a pod may
 // have been resized. What webhooks have added stays.
 func (c *Cluster) Recreated(pod *v1.Pod) *v1.Pod {
-	made := pod.DeepCopy()
-	made.UID, made.ResourceVersion, made.Generation, made.CreationTimestamp, made.DeletionTimestamp = "", "", 0, metav1.Time{}, nil
-	made.Spec.NodeName, made.Spec.Priority, made.Spec.PreemptionPolicy, made.Spec.Overhead = "", nil, nil, nil
-	made.Spec.EphemeralContainers = nil
-	made.Status, made.Finalizers = v1.PodStatus{}, nil
-	unmerge(&made.Spec)
+	made := asNew(pod)
 	ref := metav1.GetControllerOf(pod)
 	if ref != nil {
 		owner := c.owner(pod.Namespace, ref)
@@ -89,6 +84,17 @@ func (c *Cluster) Recreated(pod *v1.Pod) *v1.Pod {
 			}
 		}
 	}
+	return made
+}
+
+// asNew is a pod without what an API server, a scheduler and a kubelet have added to it.
+func asNew(pod *v1.Pod) *v1.Pod {
+	made := pod.DeepCopy()
+	made.UID, made.ResourceVersion, made.Generation, made.CreationTimestamp, made.DeletionTimestamp = "", "", 0, metav1.Time{}, nil
+	made.Spec.NodeName, made.Spec.Priority, made.Spec.PreemptionPolicy, made.Spec.Overhead = "", nil, nil, nil
+	made.Spec.EphemeralContainers = nil
+	made.Status, made.Finalizers = v1.PodStatus{}, nil
+	unmerge(&made.Spec)
 	return made
 }
 

@@ -71,6 +71,7 @@ func (e *Engine) taintNoExecute(name string) error {
 type zone struct {
 	name   string
 	nodes  int
+	down   int // nodes that are not ready already
 	failed []string
 }
 
@@ -82,12 +83,11 @@ func (e *Engine) zones(failing []string) (zones []*zone) {
 			at = len(zones)
 			zones = append(zones, &zone{name: name})
 		}
-		switch {
-		case slices.Contains(failing, one.Name):
-			zones[at].nodes++
+		zones[at].nodes++
+		if slices.Contains(failing, one.Name) {
 			zones[at].failed = append(zones[at].failed, one.Name)
-		case nodeutil.IsNodeReady(one) || !hasReady(one): // or the controller has tainted it before
-			zones[at].nodes++
+		} else if !nodeutil.IsNodeReady(one) {
+			zones[at].down++
 		}
 	}
 	for _, z := range zones {
@@ -96,16 +96,12 @@ func (e *Engine) zones(failing []string) (zones []*zone) {
 	return zones
 }
 
-func hasReady(one *v1.Node) bool {
-	return slices.ContainsFunc(one.Status.Conditions, func(c v1.NodeCondition) bool { return c.Type == v1.NodeReady })
-}
-
 // pace is how long the node controller waits between the nodes of a zone, if it evicts any.
 func (z *zone) pace(all []*zone) (between time.Duration, evicts bool) {
-	failed := len(z.failed)
+	failed := len(z.failed) + z.down
 	switch {
 	case failed == z.nodes:
-		lost := func(other *zone) bool { return len(other.failed) == other.nodes }
+		lost := func(other *zone) bool { return len(other.failed)+other.down == other.nodes }
 		return betweenNodes, slices.ContainsFunc(all, func(other *zone) bool { return !lost(other) })
 	case failed > 2 && float64(failed)/float64(z.nodes) >= unhealthyZone:
 		return betweenInLost, z.nodes > largeZone

@@ -190,7 +190,9 @@ func Recreatable(pod *v1.Pod) bool { return metav1.GetControllerOf(pod) != nil }
 
 // Pods are the pods of a cluster at a time.
 type Pods struct {
-	Placed []*v1.Pod // that have a node, and are not terminating, by name
+	// Placed have a node, and are not terminating, by name. A terminating pod of a StatefulSet is one of them: it has no
+	// successor before it is gone.
+	Placed []*v1.Pod
 	uids   sets.Set[types.UID]
 }
 
@@ -199,7 +201,8 @@ func (e *Engine) Pods() *Pods {
 	now := &Pods{uids: sets.New[types.UID]()}
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		now.uids.Insert(pod.UID)
-		if pod.Spec.NodeName != "" && pod.DeletionTimestamp == nil {
+		owner := metav1.GetControllerOf(pod)
+		if pod.Spec.NodeName != "" && (pod.DeletionTimestamp == nil || owner != nil && owner.Kind == "StatefulSet") {
 			now.Placed = append(now.Placed, pod)
 		}
 	}

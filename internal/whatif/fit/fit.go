@@ -21,11 +21,9 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
-	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/capture"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine/timeline"
-	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // MostReplicas and MostNodes are how many replicas of a workload and how many further nodes
@@ -95,7 +93,11 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 		m.disablePreemption()
 	}
 	e.Workloads = engine.Workloads
-	captured := e.Cluster.Source != nil && !e.Cluster.Source.Taken.IsZero()
+	if e.Cluster.Source != nil {
+		if err := m.digest(e.Cluster.Source.Digests); err != nil {
+			return nil, err
+		}
+	}
 	e.PodGroups = e.PodGroups || len(m.objects.PodGroups) > 0
 	copied, err := engine.New(ctx, e)
 	if err != nil {
@@ -103,7 +105,7 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	}
 	defer copied.Close()
 	f := &fitting{
-		engine: copied, manifests: m, progress: progress, captured: captured, replace: o.Replace,
+		engine: copied, manifests: m, progress: progress, replace: o.Replace,
 		found: Fitting{Workloads: m.workloads, Skipped: m.skipped, Ignored: m.unknown, UntilFull: o.UntilFull},
 	}
 	if err := f.enter(ctx); err != nil {
@@ -150,7 +152,6 @@ type fitting struct {
 	progress  engine.Progress
 	before    *engine.Pods       // before anything is tried
 	timeline  *timeline.Timeline // nil if it is not asked for
-	captured  bool               // the cluster is a snapshot, which has not all of an object
 	replace   bool               // manifests take the place of what is there
 }
 
@@ -218,12 +219,7 @@ func (f *fitting) tryAll(ctx context.Context) error {
 func (f *fitting) apply(ctx context.Context, w *Workload) (err error) {
 	pod, isPod := w.object.(*v1.Pod)
 	if !isPod {
-		o := w.object.DeepCopyObject().(cluster.Object)
-		if f.captured && f.engine.Cluster.Current(o) != nil { // or all that a snapshot does not keep would be changed
-			capture.SlimTemplate(snapshot.PodTemplate(o), regex.Default.Keys())
-			delete(o.GetAnnotations(), v1.LastAppliedConfigAnnotation)
-		}
-		w.KeptFields, err = f.put(ctx, o)
+		w.KeptFields, err = f.put(ctx, w.object.DeepCopyObject().(cluster.Object))
 		return err
 	}
 	for w.replicas < w.asked() {

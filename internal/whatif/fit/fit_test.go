@@ -17,6 +17,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/digest"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 )
@@ -255,7 +256,7 @@ func TestFitKeepsWhatDoesNotChange(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		replicas, image string
-		captured        bool
+		digested        bool // the cluster's file, in which the pods have a variable
 		want            string
 	}{
 		"all of it":                       {"replicas: 2, ", "c", false, "2 of 2 fit: 1 in a, 1 in b (2 running, unchanged)"},
@@ -264,16 +265,27 @@ func TestFitKeepsWhatDoesNotChange(t *testing.T) {
 		"as many as there are":            {"", "c", false, "2 of 2 fit: 1 in a, 1 in b (2 running, unchanged)"},
 		"a changed template":              {"replicas: 2, ", "d", false, "2 of 2 fit: 1 in a, 1 in b (replacing 2 running)"},
 		"another field":                   {"replicas: 2, ", "c, env: [{name: A}]", false, "2 of 2 fit: 1 in a, 1 in b (replacing 2 running)"},
-		"a field that no snapshot keeps":  {"replicas: 2, ", "c, env: [{name: A}]", true, "2 of 2 fit: 1 in a, 1 in b (2 running, unchanged)"},
+		"a variable with a digest":        {"replicas: 2, ", "c, env: [{name: A, value: secret}]", true, "2 of 2 fit: 1 in a, 1 in b (2 running, unchanged)"},
+		"another value of it":             {"replicas: 2, ", "c, env: [{name: A, value: other}]", true, "2 of 2 fit: 1 in a, 1 in b (replacing 2 running)"},
 		"a changed one, with a new count": {"", "d", false, "2 of 2 fit: 1 in a, 1 in b (replacing 2 running)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := optionsFor(t, manifest("Deployment", "web", spec(tt.replicas, tt.image)))
-			live := optionsFor(t, manifest("Deployment", "web", spec("replicas: 2, ", "c"))).Manifests.workloads[0].object.(*appsv1.Deployment)
+			runs := "c"
+			if tt.digested {
+				runs = "c, env: [{name: A, value: secret}]"
+			}
+			live := optionsFor(t, manifest("Deployment", "web", spec("replicas: 2, ", runs))).Manifests.workloads[0].object.(*appsv1.Deployment)
 			live.Annotations = nil
 			o.Cluster.Deployments = []appsv1.Deployment{*live}
-			if tt.captured {
-				o.Cluster.Source = &snapshot.Source{Taken: metav1.Now()}
+			if tt.digested {
+				env := live.Spec.Template.Spec.Containers[0].Env
+				o.Cluster.ReplicaSets[0].Spec.Template.Spec.Containers[0].Env = env
+				for i := range o.Cluster.Pods {
+					o.Cluster.Pods[i].Spec.Containers[0].Env = env
+				}
+				o.Cluster.Source = &snapshot.Source{}
+				testkit.Must(t, digest.Snapshot(o.Cluster, nil))
 			}
 			f, err := Fit(t.Context(), o)
 			testkit.Must(t, err)

@@ -26,6 +26,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/digest"
 )
 
 // Manifests are what may come to a cluster.
@@ -144,6 +145,23 @@ func (m *Manifests) clone() *Manifests {
 		c.workloads = append(c.workloads, &copied)
 	}
 	return c
+}
+
+// digest replaces what is private, as it was replaced in the cluster's file.
+func (m *Manifests) digest(how *snapshot.Digests) error {
+	for _, kind := range snapshot.Kinds {
+		for o := range kind.All(&m.objects) {
+			if err := digest.Object(o, how); err != nil {
+				return fmt.Errorf("%s %s: %w", kind.Title, o.GetName(), err)
+			}
+		}
+	}
+	for _, w := range m.workloads {
+		if err := digest.Object(w.object, how); err != nil {
+			return fmt.Errorf("%s: %w", w, err)
+		}
+	}
+	return nil
 }
 
 // installs are the hooks of Helm that run when a chart comes to a cluster.
