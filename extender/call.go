@@ -60,7 +60,15 @@ func (c *call) handle(w http.ResponseWriter, r *http.Request) *refusal {
 	if err != nil {
 		return refusalOf(err, outcomeLost, "the request ended too early: ")
 	}
-	refused := c.ask(r.Context(), body, taken)
+	c.request, err = wire.Read(body, taken.take)
+	if err != nil {
+		return refusalOf(err, outcomeBad, "")
+	}
+	isPreempt := c.request.Form == wire.Victims
+	if c.request.Form == wire.Neither || isPreempt != (c.verb == preempt) {
+		return &refusal{http.StatusBadRequest, outcomeBad, "the request has no candidates: filter and prioritize need Nodes or NodeNames, preempt NodeNameToVictims or NodeNameToMetaVictims"}
+	}
+	refused := c.ask(r.Context())
 	if refused != nil {
 		return refused
 	}
@@ -72,22 +80,8 @@ func (c *call) handle(w http.ResponseWriter, r *http.Request) *refusal {
 	return nil
 }
 
-// ask decodes the request and asks the algorithm.
-func (c *call) ask(ctx context.Context, body []byte, taken *share) *refusal {
-	var err error
-	c.request, err = wire.Read(body, taken.take)
-	if err != nil {
-		return refusalOf(err, outcomeBad, "")
-	}
-	isPreempt := c.request.Form == wire.Victims
-	if c.request.Form == wire.Neither || isPreempt != (c.verb == preempt) {
-		return &refusal{http.StatusBadRequest, outcomeBad, "the request has no candidates: filter and prioritize need Nodes or NodeNames, preempt NodeNameToVictims or NodeNameToMetaVictims"}
-	}
-	return c.run(ctx)
-}
-
-// run asks the algorithm, and recovers from its panics.
-func (c *call) run(ctx context.Context) (refused *refusal) {
+// ask asks the algorithm, and recovers from its panics.
+func (c *call) ask(ctx context.Context) (refused *refusal) {
 	defer func() {
 		p := recover()
 		if p != nil {

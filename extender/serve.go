@@ -55,7 +55,18 @@ func (e *Extender) Serve(ctx context.Context, l net.Listener) error {
 		return fmt.Errorf("serving on %s: %w", l.Addr(), err)
 	case <-time.After(times.Unready.Duration):
 	}
-	return e.shutDown(web)
+	limit := times.Drain.Duration
+	e.Logger.Info("Shutting down: waiting for the requests in flight", "drain", limit, "requests", e.inFlight.Load())
+	draining, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	err := web.Shutdown(draining)
+	if errors.Is(err, context.DeadlineExceeded) {
+		cut := e.inFlight.Load()
+		_ = web.Close()
+		return fmt.Errorf("%d requests were cut off: they took longer than timeouts.drain, %s", cut, limit)
+	}
+	e.Logger.Info("Shut down")
+	return err
 }
 
 func (e *Extender) logAddress(l net.Listener) {
@@ -65,22 +76,6 @@ func (e *Extender) logAddress(l net.Listener) {
 	if ok && !tcp.IP.IsLoopback() && !withTLS {
 		e.Logger.Info("Warning: serving without TLS on an address that others can reach; set tls.certFile and tls.keyFile", "address", l.Addr().String())
 	}
-}
-
-// shutDown answers the requests in flight, for timeouts.drain at most.
-func (e *Extender) shutDown(web *http.Server) error {
-	limit := e.Config.Timeouts.Drain.Duration
-	e.Logger.Info("Shutting down: waiting for the requests in flight", "drain", limit, "requests", e.inFlight.Load())
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	err := web.Shutdown(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
-		cut := e.inFlight.Load()
-		_ = web.Close()
-		return fmt.Errorf("%d requests were cut off: they took longer than timeouts.drain, %s", cut, limit)
-	}
-	e.Logger.Info("Shut down")
-	return err
 }
 
 // Running is an extender that Start started.

@@ -36,16 +36,19 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			return err
 		}
 		onlyPrint, _ := flags.GetBool("print-config")
-		if !onlyPrint {
-			status = start(ctx, c, stderr)
-			return nil
-		}
-		text, err := c.YAML()
-		if err != nil {
+		if onlyPrint {
+			text, err := c.YAML()
+			if err == nil {
+				_, err = stdout.Write(text)
+			}
 			return err
 		}
-		_, err = stdout.Write(text)
-		return err
+		logger := extender.NewLogger(stderr, c.LogFormat, c.Verbosity)
+		if err := run(ctx, extender.Options{Config: c, Logger: logger, Version: version.Tag()}); err != nil {
+			logger.Error(err, "The extender ends")
+			status = 1
+		}
+		return nil
 	}
 	cmd.Flags().AddFlagSet(flags)
 	cli.Complete(cmd)
@@ -59,21 +62,6 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return status
 }
 
-func start(ctx context.Context, c *extender.Config, stderr io.Writer) (status int) {
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(c.Limits.Buffers.Value() + unaccounted)
-	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
-	logger := extender.NewLogger(stderr, c.LogFormat, c.Verbosity)
-	if err := run(ctx, extender.Options{Config: c, Logger: logger, Version: version.Tag()}); err != nil {
-		logger.Error(err, "The extender ends")
-		return 1
-	}
-	return 0
-}
-
 // unaccounted is the memory besides limits.buffers up to which the runtime collects garbage
 // as usual: connections, compiled patterns, garbage.
 const unaccounted = 64 << 20
@@ -82,8 +70,14 @@ const unaccounted = 64 << 20
 // collecting garbage.
 const gcPercent = 400
 
-// run serves at the address in the configuration.
+// run serves at the address in the configuration, with the runtime set for its memory.
 func run(ctx context.Context, o extender.Options) error {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(o.Config.Limits.Buffers.Value() + unaccounted)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	e, err := extender.New(o)
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 )
@@ -57,6 +58,73 @@ func newLoad(config Config, logger logr.Logger, now func() time.Time) (*load, er
 		l.tooMuch = &algorithm.Failure{Reason: fmt.Sprintf("node(s) had a load %s %g", side, *config.Threshold)}
 	}
 	return l, nil
+}
+
+// Run queries Prometheus now and at every interval until ctx is done.
+func (l *load) Run(ctx context.Context) {
+	defer l.client.CloseIdleConnections()
+	wait.NonSlidingUntilWithContext(ctx, l.poll, l.config.Interval.Duration)
+}
+
+// poll replaces the values. If the query fails, the old ones stay. It logs changes
+// between failure and success, not each failure.
+func (l *load) poll(ctx context.Context) {
+	at := l.now()
+	values, err := l.config.query(ctx, l.client)
+	if ctx.Err() != nil {
+		return
+	}
+	l.logger.V(4).Info("Queried Prometheus", "nodes", len(values), "took", l.now().Sub(at), "err", err)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.problem
+	l.problem = err
+	if err != nil {
+		l.failures++
+		if before == nil {
+			l.logger.Error(err, "No values from Prometheus; the last ones count until they are stale", "staleAfter", l.config.StaleAfter.Duration)
+		}
+		return
+	}
+	if before != nil {
+		l.logger.Info("Prometheus gives values again", "nodes", len(values))
+	}
+	l.values, l.at = values, at
+}
+
+// Health reports whether the values are new enough and of the requested nodes.
+func (l *load) Health() algorithm.Health {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	health := algorithm.Health{Gauges: map[string]float64{
+		"query_failures": float64(l.failures), "unmatched_requests": float64(l.misses),
+	}}
+	because := ""
+	if l.problem != nil {
+		because = fmt.Sprintf(": %v", l.problem)
+	}
+	if l.values == nil {
+		health.Detail = "no data yet, every node gets the neutral score" + because
+		return health
+	}
+	age := l.now().Sub(l.at)
+	health.Gauges["data_age_seconds"] = age.Seconds()
+	health.Gauges["nodes"] = float64(len(l.values))
+	if l.isStale() {
+		health.Detail = fmt.Sprintf("data is stale (%s old), every node gets the neutral score%s", age.Round(time.Second), because)
+		return health
+	}
+	health.OK = l.problem == nil && l.unmatched == ""
+	health.Detail = fmt.Sprintf("%d nodes, %s old", len(l.values), age.Round(time.Second))
+	if l.unmatched != "" {
+		known := slices.Min(slices.Collect(maps.Keys(l.values)))
+		health.Detail += fmt.Sprintf("; the values are for names like %q, and none is for a requested node, like %q: set nodeLabel to a label with the node's name, or have Prometheus relabel %s to it",
+			known, l.unmatched, l.config.NodeLabel)
+	}
+	if l.problem != nil {
+		health.Detail += fmt.Sprintf("; there are no newer ones, and these count until they are %s old%s", l.config.StaleAfter.Duration, because)
+	}
+	return health
 }
 
 // fresh returns the values, or nil if there are none or they are too old.
@@ -115,9 +183,4 @@ func (l *load) lookUp(values map[string]float64, names []string, each func(i int
 		l.unmatched = strings.Clone(names[0]) // a clone, or it would keep the whole request
 		l.misses++
 	}
-}
-
-func (l *load) mismatch() string {
-	return fmt.Sprintf("the values are for names like %q, and none is for a requested node, like %q: set nodeLabel to a label with the node's name, or have Prometheus relabel %s to it",
-		slices.Min(slices.Collect(maps.Keys(l.values))), l.unmatched, l.config.NodeLabel)
 }
