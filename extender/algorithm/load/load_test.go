@@ -1,6 +1,7 @@
 package load
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr/testr"
+	"k8s.io/klog/v2/textlogger"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
@@ -163,34 +165,31 @@ func TestStaleDataIsDropped(t *testing.T) {
 	}
 }
 
-func TestAnswerThatIsOfNoUseIsAnError(t *testing.T) {
+func TestAnswerHasAValueForEachNode(t *testing.T) {
+	const good = `{"metric":{"instance":"a"},"value":[1,"0.5"]}`
+	beside := func(odd string) string {
+		return `{"status":"success","data":{"resultType":"vector","result":[` + odd + `,` + good + `]},"warnings":["w"]}`
+	}
 	for answer, want := range map[string]string{
-		"nonsense": "not an answer of Prometheus",
-		"":         "not an answer of Prometheus",
+		vector(map[string]string{"a:1": "0.1", "a:2": "0.9", "a:3": "0.5"}): "map[a:0.9] <nil>", // the worst counts
+		beside(`{"metric":{"instance":"b"},"value":[1,"x"]}`):               "map[a:0.5] <nil>",
+		beside(`{"metric":{"instance":"b"},"value":[1]}`):                   "map[a:0.5] <nil>",
+		beside(`{"metric":{"instance":"b"},"histogram":[1,{}]}`):            "map[a:0.5] <nil>",
+		beside(`null`): "map[a:0.5] <nil>",
+		"nonsense":     "not an answer of Prometheus",
+		"":             "not an answer of Prometheus",
 		`{"status":"error","errorType":"bad_data","error":"parse error"}`: "query rejected: bad_data: parse error",
-		vector(nil): `no series in the answer`,
+		vector(nil): "query " + (&Config{NodeLabel: "instance"}).promQL() + ": no series in the answer",
 		`{"status":"success","data":{"resultType":"matrix","result":[]}}`:                                            "the query returns a matrix, want a vector",
 		`{"status":"success","data":{"resultType":"vector","result":{}}}`:                                            "not a vector of Prometheus",
 		`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"instance":"a"},"value":[1,"x"]}]}}`: "none of 1 series has a value",
 		`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"node":"a"},"value":[1,"1"]}]}}`:     `none of 1 series has a value and the label "instance"`,
 	} {
 		config := defaults()
-		config.URL = serve(t, answer).URL
-		_, err := build(t, config, time.Now).ask(t)
-		testkit.ErrorHas(t, err, want)
-	}
-}
-
-func TestSampleWithoutAValueIsSkipped(t *testing.T) {
-	good := `{"metric":{"instance":"a"},"value":[1,"0.5"]}`
-	for _, odd := range []string{
-		`{"metric":{"instance":"b"},"value":[1,"x"]}`, `{"metric":{"instance":"b"},"value":[1]}`, `null`, `{"metric":{"instance":"b"},"histogram":[1,{}]}`,
-	} {
-		config := defaults()
-		config.URL = serve(t, `{"status":"success","data":{"resultType":"vector","result":[`+odd+`,`+good+`]},"warnings":["w"]}`).URL
-		got, err := build(t, config, time.Now).ask(t)
-		if err != nil || got["a"] != 0.5 || len(got) != 1 {
-			t.Errorf("%s: got %v, %v", odd, got, err)
+		values, err := config.decode([]byte(answer))
+		got := fmt.Sprint(values, err)
+		if !strings.HasPrefix(strings.TrimPrefix(got, "map[] "), want) {
+			t.Errorf("%s: got %s, want %s", answer, got, want)
 		}
 	}
 }
@@ -214,15 +213,6 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
-}
-
-func TestSeriesThatIsWorstCountsForItsNode(t *testing.T) {
-	config := defaults()
-	config.URL = serve(t, vector(map[string]string{"a:1": "0.1", "a:2": "0.9", "a:3": "0.5"})).URL
-	got, err := build(t, config, time.Now).ask(t)
-	if err != nil || got["a"] != 0.9 || len(got) != 1 {
-		t.Errorf("got %v, %v", got, err)
-	}
 }
 
 func TestTokenIsReadForEveryQuery(t *testing.T) {
@@ -261,4 +251,44 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	config.URL = redirecting.URL
 	_, err := build(t, config, time.Now).ask(t)
 	testkit.ErrorHas(t, err, "redirects are not followed")
+}
+
+// TestValuesOfNoNodeThatIsAskedForAreReported: Prometheus names its targets by
+// address and port, and Kubernetes its nodes by name.
+func TestValuesOfNoNodeThatIsAskedForAreReported(t *testing.T) {
+	config := defaults()
+	config.URL = serve(t, vector(map[string]string{"10.0.0.1:9100": "0.1", "node-3": "0.9"})).URL
+	l := build(t, config, time.Now)
+	l.poll(t.Context())
+	const mismatch = `2 nodes, 0s old; the values are for names like "10.0.0.1", and none is for a requested node, like "node-1": set nodeLabel to a label with the node's name, or have Prometheus relabel instance to it`
+	for i, step := range []struct {
+		ask    []string
+		ok     bool
+		misses float64
+	}{{nil, true, 0}, {[]string{"node-1", "node-2"}, false, 1}, {[]string{"node-1", "node-3"}, true, 1}, {[]string{"node-1"}, false, 2}, {nil, true, 2}} {
+		_, _ = l.Prioritize(t.Context(), &algorithm.Args{Names: step.ask})
+		health := l.Health()
+		if health.OK != step.ok || health.Gauges["unmatched_requests"] != step.misses || !step.ok && health.Detail != mismatch {
+			t.Errorf("step %d %+v: %+v", i, step, health)
+		}
+	}
+}
+
+func TestReasonForNoValuesIsLoggedOnce(t *testing.T) {
+	prometheus := serve(t, "nonsense")
+	config := defaults()
+	config.URL = prometheus.URL
+	var log bytes.Buffer
+	l, err := newLoad(config, textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(&log))), time.Now)
+	testkit.Must(t, err)
+	for _, answer := range []string{"nonsense", "more nonsense", vector(nil), vector(nil), vector(values), vector(values)} {
+		prometheus.answer = answer
+		l.poll(t.Context())
+	}
+	for line, want := range map[string]int{"No values from Prometheus": 1, "Prometheus gives values again": 1} {
+		got := strings.Count(log.String(), line)
+		if got != want {
+			t.Errorf("%q is there %d times, want %d:\n%s", line, got, want, &log)
+		}
+	}
 }
