@@ -40,14 +40,14 @@ func Hostile() map[string]string {
 		"a repeated class of classes":      "[" + many(`\pL\PN`, 4) + "]{900}",
 		"too many Unicode classes":         many(`\pL`, 9),
 		"folded wide ranges":               `(?i)[\x{0}-\x{10ffff}]{10}`,
-		"wide ranges":                      "[" + ranges(405) + "]",
+		"wide ranges":                      "[" + joined(405, "", func(i int) string { return fmt.Sprintf("%c-%c", 0x100+3*i, 0x101+3*i) }) + "]",
 		"folded classes":                   "(?i)[" + many("a-z0-9_", 200) + "]",
 		"folded literal":                   "(?i)" + many("k", 2000),
 		"folded alternatives":              "(?i)" + many("k|", 1000),
 		"short alternatives":               many("a|", 1000),
 		"empty alternatives":               many("|", 2000),
 		"empty alternatives, starred":      "(?:" + many("|", 2000) + ")*",
-		"prefixes of each other":           prefixes(60),
+		"prefixes of each other":           joined(60, "|", func(i int) string { return many("a", i) }),
 		"many classes":                     many("[a-z]", 400),
 		"many ranges":                      many("[[:word:][:^alpha:]]", 100),
 		"classes of classes":               many(`[\w\s\d\W]`, 200),
@@ -63,7 +63,7 @@ func Hostile() map[string]string {
 		"optional assertions":              many(`(?:\b|$)?`, 30),
 		"optional ends":                    many("$?", 1000),
 		"flags":                            many("(?i:a)(?s:.)", 50),
-		"named groups":                     namedGroups(100),
+		"named groups":                     joined(100, "", func(i int) string { return fmt.Sprintf("(?P<n%d>a)", i) }),
 		"a name twice":                     many("(?P<a>a)", 100),
 		"quoted parentheses":               `\Q` + many("(", 90),
 		"open classes":                     many("[", 2000),
@@ -79,37 +79,16 @@ func Hostile() map[string]string {
 
 // HundredNames is an alternation of 100 names: long, but honest.
 func HundredNames() string {
-	var names []string
-	for i := range 100 {
-		names = append(names, fmt.Sprintf("ip-10-0-%d-%d", i, i*7%256))
-	}
-	return strings.Join(names, "|")
+	return joined(100, "|", func(i int) string { return fmt.Sprintf("ip-10-0-%d-%d", i, i*7%256) })
 }
 
-func ranges(n int) string {
-	var b strings.Builder
-	for i := range rune(n) {
-		b.WriteRune(0x100 + 3*i)
-		b.WriteByte('-')
-		b.WriteRune(0x101 + 3*i)
+// joined is n texts with a separator between them.
+func joined(n int, separator string, text func(i int) string) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = text(i)
 	}
-	return b.String()
-}
-
-func prefixes(n int) string {
-	var words []string
-	for i := range n {
-		words = append(words, strings.Repeat("a", i))
-	}
-	return strings.Join(words, "|")
-}
-
-func namedGroups(n int) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, "(?P<n%d>a)", i)
-	}
-	return b.String()
+	return strings.Join(all, separator)
 }
 
 // LongNames are names of nodes that suit hostile patterns: long, and all
