@@ -38,7 +38,7 @@ func NewCommand(host *wasmhost.Host, plugins ...app.Option) *cobra.Command {
 	cmd.Long = "kube-scheduler with the Wasm plugins that its configuration names, and the native plugin RegexScheduling.\n\n" +
 		"Examples:\n  scheduler --config scheduler.yaml\n  scheduler --config scheduler.yaml --write-config-to complete.yaml" // its help does not show cobra's examples
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		// First, whatever the configuration is.
+		// Before the configuration is read: it may be wrong.
 		if cmd.Flags().Lookup("version").Value.String() == "true" {
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), version.String())
 			return err
@@ -133,15 +133,12 @@ func startGuests(ctx context.Context, plugins *kubescheduler.Plugins, path strin
 		return fmt.Errorf("reading the configuration: %w", err)
 	}
 	c, err := kubescheduler.Read(configuration)
-	if err == nil {
-		err = plugins.Start(ctx, c)
+	if err != nil {
+		return fmt.Errorf("config %s: %w", path, err)
 	}
+	effective, err := plugins.Start(ctx, c)
 	if err == nil {
-		effective, wrong := c.Effective()
-		err = wrong
-		if err == nil {
-			err = readfile.Kubeconfig(effective.ClientConnection.Kubeconfig)
-		}
+		err = readfile.Kubeconfig(effective.ClientConnection.Kubeconfig)
 	}
 	if err != nil {
 		return fmt.Errorf("config %s: %w", path, err)

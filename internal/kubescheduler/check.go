@@ -13,12 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
-	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
-	"wasmkwokwizardry.io/regex-scheduling/plugin"
-	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 const kind = "KubeSchedulerConfiguration"
@@ -39,7 +36,12 @@ func (c *Configuration) check(compiledIn sets.Set[string]) (guests []guest, m Mi
 		guests = append(guests, p.checkConfig(known, &m)...)
 		p.checkKnown(known, &m)
 	}
-	c.checkExtenders(&m)
+	for i, extender := range c.Extenders { // kube-scheduler would report for each pod that no request can be sent
+		u, err := url.Parse(extender.URLPrefix)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			m.add(fmt.Sprintf("extenders[%d].urlPrefix", i), "must begin with http:// or https:// and a host, as in http://localhost:8000/")
+		}
+	}
 	return guests, append(m, c.validate(len(m) > 0)...)
 }
 
@@ -118,29 +120,6 @@ func words(wrong *field.Error) string {
 		return strings.TrimSuffix(wrong.Type.String()+": "+wrong.Detail, ": ")
 	}
 	return wrong.ErrorBody()
-}
-
-// checkExtenders finds an address that no request can be sent to. kube-scheduler would
-// report it for each pod.
-func (c *Configuration) checkExtenders(m *Mistakes) {
-	for i, extender := range c.Extenders {
-		u, err := url.Parse(extender.URLPrefix)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			m.add(fmt.Sprintf("extenders[%d].urlPrefix", i), "must begin with http:// or https:// and a host, as in http://localhost:8000/")
-		}
-	}
-}
-
-// argsOf returns empty args of a plugin that is compiled in, or nil for a plugin without known args.
-func argsOf(name string) any {
-	if name == plugin.Name {
-		return &regex.Policy{}
-	}
-	args, err := scheme.Scheme.New(configv1.SchemeGroupVersion.WithKind(name + "Args"))
-	if err != nil {
-		return nil
-	}
-	return args
 }
 
 func (p *Profile) path(format string, args ...any) string {

@@ -9,9 +9,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
+	configv1 "k8s.io/kube-scheduler/config/v1"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 	"wasmkwokwizardry.io/regex-scheduling/plugin"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
@@ -57,8 +60,16 @@ func (p *Profile) checkConfig(known sets.Set[string], m *Mistakes) (guests []gue
 
 // check checks the args of a plugin that is no guest, and reports whether they have the right fields.
 func (c PluginConfig) check(path string, compiledIn sets.Set[string], m *Mistakes) bool {
-	args := argsOf(c.Name)
-	if !compiledIn.Has(c.Name) {
+	var args any
+	switch {
+	case c.Name == plugin.Name:
+		args = &regex.Policy{}
+	case compiledIn.Has(c.Name):
+		known, err := scheme.Scheme.New(configv1.SchemeGroupVersion.WithKind(c.Name + "Args"))
+		if err == nil {
+			args = known
+		}
+	default:
 		args = &map[string]any{} // any fields
 	}
 	if args != nil && len(c.Args) > 0 {

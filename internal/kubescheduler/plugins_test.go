@@ -29,7 +29,8 @@ func read(t *testing.T, file string) *Configuration {
 func TestProfileGetsTheGuestThatWasStartedForIt(t *testing.T) {
 	p := &Plugins{Host: wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{}.Fetch})}
 	defer p.Host.Close()
-	testkit.Must(t, p.Start(t.Context(), read(t, "good/many_guests.yaml")))
+	_, err := p.Start(t.Context(), read(t, "good/many_guests.yaml"))
+	testkit.Must(t, err)
 	made := func(profile string) (fwk.Plugin, error) {
 		return p.factory("First")(t.Context(), nil, profileHandle{name: profile})
 	}

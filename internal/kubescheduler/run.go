@@ -46,8 +46,8 @@ type Options struct {
 	// ExtenderBind lets extenders with a bindVerb bind pods. Without it the scheduler binds these
 	// pods, and the extenders get no bind request: they may bind pods of another cluster.
 	ExtenderBind bool
-	// Decisions is about how many bytes the last attempts take that are kept, as with the command's
-	// --decisions. They are counted, and not served.
+	// Decisions is about how many bytes of attempts are kept, as --decisions of the command says.
+	// Metrics count the attempts; no port serves them.
 	Decisions int
 	// Prepare, if set, gets the scheduler before it runs.
 	Prepare func(*scheduler.Scheduler) error
@@ -97,12 +97,7 @@ func Run(ctx context.Context, o Options) (err error) {
 // startPlugins starts the guests of the configuration, and returns it with all defaults.
 func (o Options) startPlugins(ctx context.Context) (*Plugins, *config.KubeSchedulerConfiguration, error) {
 	plugins := &Plugins{Host: wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{Transport: o.Transport}.Fetch}), CompiledIn: o.Plugins}
-	c := o.Config.forUs()
-	var effective *config.KubeSchedulerConfiguration
-	err := plugins.Start(ctx, c)
-	if err == nil {
-		effective, err = c.Effective()
-	}
+	effective, err := plugins.Start(ctx, o.Config.forUs())
 	if err != nil {
 		plugins.Host.Close()
 		return nil, nil, err
@@ -163,7 +158,7 @@ func serve(ctx context.Context, cancel func(), api API, sched *scheduler.Schedul
 	return nil
 }
 
-// API is a cluster, as [New] makes a scheduler for it.
+// API is a cluster for [New].
 type API struct {
 	Client    kubernetes.Interface
 	Config    *rest.Config // for plugins that make clients of their own

@@ -17,6 +17,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
@@ -35,8 +36,9 @@ type Plugins struct {
 // profilePlugin is a plugin of a profile. No two profiles have the same name.
 type profilePlugin struct{ profile, plugin string }
 
-// Start starts the guests of a configuration. The error has all mistakes in it, as [Mistakes].
-func (p *Plugins) Start(ctx context.Context, c *Configuration) error {
+// Start starts the guests of a configuration, and returns it as [Configuration.Effective] does. The error has
+// all mistakes in it, as [Mistakes].
+func (p *Plugins) Start(ctx context.Context, c *Configuration) (*config.KubeSchedulerConfiguration, error) {
 	compiledIn := sets.KeySet(plugins.NewInTreeRegistry()).Union(sets.KeySet(p.CompiledIn)).Insert(plugin.Name)
 	guests, mistakes := c.check(compiledIn)
 	p.started = map[profilePlugin]*wasmhost.Started{}
@@ -47,7 +49,10 @@ func (p *Plugins) Start(ctx context.Context, c *Configuration) error {
 		}
 		p.started[g.profilePlugin] = started
 	}
-	return mistakes.located(c)
+	if err := mistakes.located(c); err != nil {
+		return nil, err
+	}
+	return c.Effective()
 }
 
 // Registry returns the plugins that options such as [app.WithPlugin] add. It is an error if a
