@@ -42,7 +42,7 @@ func (c *liveCluster) addNode(t *testing.T, name string, change func(*v1.Node)) 
 func (c *liveCluster) addPod(t *testing.T, namespace, name, cpu string, change func(*v1.Pod)) {
 	t.Helper()
 	pod := objects.PlainPod(name, cpu)
-	pod.Namespace, pod.UID = namespace, ""
+	pod.Namespace = namespace
 	if change != nil {
 		change(&pod)
 	}
@@ -219,13 +219,15 @@ func (c *liveCluster) awaitAttempts(t *testing.T) {
 	t.Helper()
 	testkit.Eventually(t, "each pod is tried", func(ctx context.Context) error {
 		all, err := c.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
-		for i := range ptrTo(all).Items {
-			pod := &all.Items[i]
+		if err != nil {
+			return err
+		}
+		for _, pod := range all.Items {
 			if len(pod.Status.Conditions) == 0 || (pod.Spec.NodeName == "") != (placed[pod.Name] == nil && pod.Name != "on-any") {
 				return fmt.Errorf("pod %s is on node %q: %v", pod.Name, pod.Spec.NodeName, pod.Status.Conditions)
 			}
 		}
-		return err
+		return nil
 	})
 }
 
@@ -251,13 +253,6 @@ func (c *liveCluster) agrees(t *testing.T, kubeconfig, name string) {
 	if !slices.Equal(causes(out), want) {
 		t.Errorf("of %s the running scheduler says\n%s%s\nand the simulator\n%s", name, errOut, out, strings.Join(want, "\n"))
 	}
-}
-
-func ptrTo[T any](p *T) *T {
-	if p == nil {
-		return new(T)
-	}
-	return p
 }
 
 func TestDecisionsAreForWhoMayReadThePod(t *testing.T) {

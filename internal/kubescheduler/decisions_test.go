@@ -40,7 +40,7 @@ func serveAttempts(t *testing.T, nodes int) *httptest.Server {
 		s.recorder.Attach(sched, func(url string) string { return url })
 		return nil
 	}})
-	addPod(t, "pending", "^absent$")
+	create(t, podFor("pending", "^absent$"))
 	waitFor(t, "pending", isPending)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.ServeHTTP(w, r.WithContext(request.WithUser(r.Context(), &user.DefaultInfo{Name: "somebody"})))

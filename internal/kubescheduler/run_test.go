@@ -13,16 +13,14 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/static"
 )
-
-// patience is how long a condition may take on a machine that is busy building.
-const patience = testkit.Patience
 
 // inProcess answers for a host that no resolver knows: with the guests as built,
 // and with those of tests.
@@ -85,7 +83,7 @@ func start(t *testing.T, o Options) {
 	case err := <-done:
 		done <- nil
 		t.Fatal(err)
-	case <-time.After(patience):
+	case <-time.After(testkit.Patience):
 		t.Fatal("the scheduler did not get ready")
 	}
 }
@@ -106,51 +104,33 @@ func TestSchedulersInOneProcess(t *testing.T) {
 	}
 	addNode(t, "shared")
 	for _, name := range []string{"first", "second"} {
-		addPodFor(t, name, name, "^shared$")
+		pod := podFor(name, "^shared$")
+		pod.Spec.SchedulerName = name
+		create(t, pod)
 		waitFor(t, name, isOn("shared"))
 	}
 }
 
 func addNode(t *testing.T, name string, taints ...v1.Taint) {
 	t.Helper()
-	nodes := client.CoreV1().Nodes()
-	room := v1.ResourceList{v1.ResourcePods: resource.MustParse("110")}
-	node := &v1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelHostname: name}},
-		Spec:       v1.NodeSpec{Taints: taints},
-		Status:     v1.NodeStatus{Capacity: room, Allocatable: room},
-	}
-	if _, err := nodes.Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	nodes, node := client.CoreV1().Nodes(), objects.PlainNode(name, "zone", "110")
+	node.Spec.Taints = taints
+	_, err := nodes.Create(t.Context(), &node, metav1.CreateOptions{})
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = nodes.Delete(context.Background(), name, metav1.DeleteOptions{}) })
 }
 
-func addPod(t *testing.T, name, pattern string) {
-	t.Helper()
-	addPodFor(t, v1.DefaultSchedulerName, name, pattern)
-}
-
-func addPodFor(t *testing.T, scheduler, name, pattern string) {
-	t.Helper()
-	pod := podFor(name, pattern)
-	pod.Spec.SchedulerName = scheduler
-	create(t, pod)
-}
-
 func podFor(name, pattern string) *v1.Pod {
-	return &v1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{regex.Annotation: pattern}},
-		Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "main", Image: "example.com/none"}}},
-	}
+	pod := objects.PlainPod(name, "1m")
+	pod.Annotations = map[string]string{regex.Annotation: pattern}
+	return &pod
 }
 
 func create(t *testing.T, pod *v1.Pod) {
 	t.Helper()
 	pods, name := client.CoreV1().Pods("default"), pod.Name
-	if _, err := pods.Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := pods.Create(t.Context(), pod, metav1.CreateOptions{})
+	testkit.Must(t, err)
 	t.Cleanup(func() {
 		now := int64(0)
 		_ = pods.Delete(context.Background(), name, metav1.DeleteOptions{GracePeriodSeconds: &now})
@@ -172,21 +152,13 @@ func isOn(node string) func(*v1.Pod) bool {
 	return func(p *v1.Pod) bool { return p.Spec.NodeName == node }
 }
 
-// isPending is true once the scheduler has said that it found no node.
+// isPending reports whether the scheduler has said that it found no node.
 func isPending(p *v1.Pod) bool {
-	for _, c := range p.Status.Conditions {
-		if c.Type == v1.PodScheduled && strings.HasPrefix(c.Message, "0/") {
-			return true
-		}
-	}
-	return false
+	_, c := podutil.GetPodCondition(&p.Status, v1.PodScheduled)
+	return c != nil && strings.HasPrefix(c.Message, "0/")
 }
 
 func isGated(p *v1.Pod) bool {
-	for _, c := range p.Status.Conditions {
-		if c.Type == v1.PodScheduled && c.Reason == v1.PodReasonSchedulingGated {
-			return true
-		}
-	}
-	return false
+	_, c := podutil.GetPodCondition(&p.Status, v1.PodScheduled)
+	return c != nil && c.Reason == v1.PodReasonSchedulingGated
 }

@@ -99,8 +99,8 @@ samplingRatePerMillion: 1000000
 		Prepare: func(sched *scheduler.Scheduler) error { TraceAttempts(sched, provider); return nil },
 	})
 	addNode(t, "traced")
-	addPod(t, "placed", "^traced$")
-	addPod(t, "pending", "^other$")
+	create(t, podFor("placed", "^traced$"))
+	create(t, podFor("pending", "^other$"))
 	waitFor(t, "placed", isOn("traced"))
 	waitFor(t, "pending", isPending)
 

@@ -60,7 +60,7 @@ func TestPendingPodIsRetriedAfterWhatHelpsIt(t *testing.T) {
 
 func retriedAfterANode(t *testing.T) {
 	addNode(t, "other")
-	addPod(t, "patient", "^k")
+	create(t, podFor("patient", "^k"))
 	waitFor(t, "patient", isPending)
 	addNode(t, "k-1")
 	waitFor(t, "patient", isOn("k-1"))
