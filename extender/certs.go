@@ -10,8 +10,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 )
 
-// certificates has the current certificates. It reads the files again for each handshake:
-// unlike notifications that works on every file system and for every way to change a file.
+// certificates has the current certificates. It reads the files again for each handshake.
+// Unlike notifications, that works on every file system, and for every way to change a file.
 type certificates struct {
 	files   TLS
 	failed  func(error)                // called if the files have become invalid

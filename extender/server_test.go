@@ -98,7 +98,7 @@ func TestExtenderCountsPanicsAndKeepsNothingOfThem(t *testing.T) {
 		"extender_requests_in_flight 0\n", "extender_buffered_bytes 0\n")
 }
 
-// Clients that send what is no request, again and again, do not fill the disk.
+// Clients that send invalid requests again and again do not fill the disk.
 func TestExtenderLogsSomeOfTheRequestsThatItRejects(t *testing.T) {
 	e, log := newLogging(t, 0)
 	const requests = 5000

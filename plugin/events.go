@@ -30,9 +30,9 @@ func (p *Plugin) EventsToRegister(context.Context) ([]framework.ClusterEventWith
 	}, nil
 }
 
-// afterNode wakes the pods that a new node qualifies for, as far as their patterns are compiled. The
-// scheduler calls it with its queue locked, once for each pending pod, so it compiles none: such a
-// pod is woken.
+// afterNode wakes the pods that may run on a new node. The scheduler calls it for each pending
+// pod, with its queue locked. So it compiles no pattern, and wakes a pod with a pattern that is
+// not in the cache.
 func (p *Plugin) afterNode(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (framework.QueueingHint, error) {
 	old, node, err := util.As[*v1.Node](oldObj, newObj)
 	if err != nil {
@@ -53,7 +53,7 @@ func (p *Plugin) afterNode(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (fram
 	return framework.Queue, nil
 }
 
-// afterPod wakes a pod one of whose own annotations has changed.
+// afterPod wakes a pod if the pattern in one of its annotations has changed.
 func (p *Plugin) afterPod(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (framework.QueueingHint, error) {
 	before, after, err := util.As[*v1.Pod](oldObj, newObj)
 	if err != nil {

@@ -27,9 +27,9 @@ const Name = "RegexScheduling"
 // stateKey is where PreFilter leaves the rules for Filter.
 var stateKey = naming.Key(Name)
 
-// Plugin lets a pod run only on nodes whose name the regex in its annotation
-// matches, and the one in its other annotation does not. Among these it prefers those
-// whose name a third one matches.
+// Plugin lets a pod run only on nodes with a name that matches the regex in one annotation
+// of the pod, and does not match the regex in another one. Among these nodes it prefers the
+// ones that match a third regex.
 type Plugin struct {
 	policy   regex.Policy
 	patterns *regex.Cache
@@ -162,8 +162,8 @@ func (p *Plugin) Filter(_ context.Context, cycle framework.CycleState, _ *v1.Pod
 	return nil
 }
 
-// PostFilter implements framework.PostFilterPlugin. It reports why nodes were not named: of
-// those the scheduler says only that they didn't satisfy this plugin.
+// PostFilter implements framework.PostFilterPlugin. It reports why nodes were not named. The
+// scheduler itself says only that they didn't satisfy this plugin.
 func (p *Plugin) PostFilter(_ context.Context, cycle framework.CycleState, _ *v1.Pod, _ framework.NodeToStatusReader) (*framework.PostFilterResult, *framework.Status) {
 	data, err := cycle.Read(stateKey)
 	if err != nil || data.(*state).excluded == "" {
@@ -181,8 +181,8 @@ const namedBytes = 16 << 20
 // kindBytes is about what a kind of pods takes before its nodes are known.
 const kindBytes = 350
 
-// named returns which nodes of a list, which is not empty, qualify by the rules of a pod. It is
-// remembered by the pod's patterns, as long as the list is the same.
+// named divides a list of nodes by the rules of a pod. The list is not empty. The result is
+// remembered for the pod's patterns until the list changes.
 func (p *Plugin) named(pod *v1.Pod, rules *regex.Rules, list []framework.NodeInfo) *naming.Named {
 	p.mu.Lock()
 	if !naming.Same(p.list, list) {

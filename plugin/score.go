@@ -20,7 +20,7 @@ const (
 )
 
 // PreScore implements framework.PreScorePlugin. It skips a pod that prefers no nodes, so
-// that Score is not called. Other patterns are PreFilter's affair.
+// that Score is not called. It compiles no other pattern: PreFilter reports their mistakes.
 func (p *Plugin) PreScore(_ context.Context, cycle framework.CycleState, pod *v1.Pod, _ []framework.NodeInfo) *framework.Status {
 	rules, err := p.patterns.Compile(pod.Annotations, regex.Prefer)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// recording is a handle of which the plugin uses the recorder of events alone.
+// recording is a handle with a recorder of events, and with nothing else.
 type recording struct {
 	framework.Handle
 	recorder *events.FakeRecorder

@@ -173,7 +173,7 @@ func TestNoCredentialLeavesButToTheAPIServer(t *testing.T) {
 	})
 }
 
-// useToken makes of a kubeconfig one with a token in place of the certificate.
+// useToken returns a copy of a kubeconfig that has a token instead of the certificate.
 func useToken(t *testing.T, file, token string) string {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(file)
@@ -214,7 +214,7 @@ func commandsAreListed(t *testing.T) {
 	}
 }
 
-// accepts reports whether the API server takes a header, which may be empty, for somebody's.
+// accepts reports whether the API server authenticates requests with an Authorization header. The header may be empty.
 func (c *liveCluster) accepts(t *testing.T, header string) bool {
 	t.Helper()
 	token, ok := strings.CutPrefix(header, "Bearer ")

@@ -109,7 +109,7 @@ func (c *liveCluster) runReplicaOf(t *testing.T, text string, user []string, arg
 	return r
 }
 
-// get asks a replica, with somebody's certificate.
+// get asks a replica with a user's certificate.
 func (c *liveCluster) get(ctx context.Context, user *rest.Config, r *replica, path, accept string) (status int, text string, err error) {
 	config := rest.CopyConfig(user)
 	config.Insecure, config.CAData = true, nil
@@ -131,8 +131,8 @@ func (c *liveCluster) get(ctx context.Context, user *rest.Config, r *replica, pa
 	return response.StatusCode, string(all), err
 }
 
-// kubeconfig is a user's, of an API server at which port-forwards to a pod reach the address that reaches returns: the one of
-// controlplane has no kubelets.
+// kubeconfig returns a user's kubeconfig for an API server that forwards the ports of a pod to the address that reaches
+// returns. The API server of controlplane has no kubelets.
 func (c *liveCluster) kubeconfig(t *testing.T, user string, reaches func(pod string) string, groups ...string) string {
 	t.Helper()
 	config, err := c.ClientConfig(user, groups...)
@@ -199,7 +199,7 @@ func portForward(w http.ResponseWriter, to string) {
 	})
 }
 
-// readFirst is a connection of which something was read already.
+// readFirst is a connection with bytes that were read ahead.
 type readFirst struct {
 	net.Conn
 	from *bufio.Reader

@@ -42,8 +42,8 @@ type Algorithm interface {
 	// Filter returns, in the order of args.Names, a failure for each node that is
 	// rejected and nil for each other one; or a nil slice if all nodes pass. Nodes may
 	// share a failure, requests may not share a slice. A mistake in the pod is a failure
-	// of every node. It is asked about candidates for preemption, too. After an error the scheduler tries again, or, if the extender is
-	// ignorable in its configuration, goes on without it.
+	// of every node. Filter is called for candidates of preemption, too. After an error the
+	// scheduler tries again, or goes on without an extender that is ignorable in its configuration.
 	Filter(ctx context.Context, args *Args) ([]*Failure, error)
 
 	// Prioritize returns a score from MinScore to MaxScore for each node, in the order

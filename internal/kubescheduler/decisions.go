@@ -159,8 +159,8 @@ func (s *decisionServer) fill(a *decisions.Answer, pod types.NamespacedName) (se
 	return append([]report.Section{{Text: []string{"The scheduler says: " + last.Message, fmt.Sprintf("Attempt %d ended %s ago.", last.Number, age)}}}, last.Sections()...)
 }
 
-// decisionOf is an attempt without the names of other pods: of preempted pods, and of the pod whose scores a hint is
-// from.
+// decisionOf is an attempt as it is served. It names no other pod: neither a preempted one, nor the one that a score
+// hint comes from.
 func decisionOf(a *recorder.Attempt, names bool) decisions.Attempt {
 	d := decisions.Attempt{
 		Number: a.Number, UID: a.UID, Scheduler: a.Scheduler, Time: a.Time, Duration: a.Duration, Result: string(a.Result), Node: a.Node,

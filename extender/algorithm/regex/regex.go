@@ -52,8 +52,8 @@ func (m *matcher) Filter(_ context.Context, args *algorithm.Args) ([]*algorithm.
 	return failures, nil
 }
 
-// Prioritize gives the nodes that the pod prefers the highest score, and others the lowest. Other
-// patterns are Filter's affair.
+// Prioritize gives the nodes that the pod prefers the highest score, and others the lowest. It
+// compiles no other pattern: Filter reports their mistakes.
 func (m *matcher) Prioritize(_ context.Context, args *algorithm.Args) ([]int64, error) {
 	scores := algorithm.Equal(algorithm.MinScore, len(args.Names))
 	rules, err := m.patterns.Compile(args.Pod.Annotations, regex.Prefer)

@@ -104,8 +104,8 @@ func counted[T any](take func(bytes int64) error) *json.Unmarshalers {
 	return json.UnmarshalFromFunc(func(*jsontext.Decoder, *T) error { return cmp.Or(take(perNode), errors.ErrUnsupported) })
 }
 
-// readNames decodes NodeNames. Plain names are parts of one copy: the decoder's own way, which all
-// others take, needs four times as long.
+// readNames decodes NodeNames. Plain names share one copy. All other names are read by the
+// decoder itself, which takes four times as long.
 func readNames(in *jsontext.Decoder, into *names, take func(bytes int64) error) error {
 	array := unread(in)
 	array = array[:bytes.IndexByte(array, ']')+1]
