@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	v1 "k8s.io/api/core/v1"
+
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine/timeline"
 )
@@ -66,6 +68,15 @@ func TestUpgradeReplacesNodesOrNamesWhatStopsIt(t *testing.T) {
 			nodes + web, func(o *Options) { o.Surge = 1 }, "The upgrade would replace all of 2 nodes, and every pod has a node",
 			[]string{"60 surge-1 is ready", "60 n1 is cordoned", "60 n1 is removed", "120 n1-new is ready", "120 n2 is cordoned", "120 n2 is removed", "180 n2-new is ready"},
 			nil,
+		},
+		"one of which is cordoned and not ready, and its successor is not": {
+			nodes + spare + web, func(o *Options) {
+				first := &o.Cluster.Nodes[0]
+				first.Spec.Unschedulable = true
+				first.Spec.Taints = []v1.Taint{{Key: v1.TaintNodeUnschedulable, Effect: v1.TaintEffectNoSchedule}, {Key: v1.TaintNodeNotReady, Effect: v1.TaintEffectNoSchedule}}
+				first.Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, Status: v1.ConditionFalse}}
+			},
+			"The upgrade would replace all of 2 nodes, and every pod has a node", nil, nil,
 		},
 		"with nodes of another size": {
 			nodes + web + ownedBy("ReplicaSet", "late", "late-1", "", "8"), func(o *Options) { o.Node = &large },
@@ -154,6 +165,11 @@ func in(label, value string) string {
 	return fmt.Sprintf(", nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: %s, operator: In, values: [%s]}]}]}}", label, value)
 }
 
+// down is a node of zone a that is not ready.
+func down(name string) string {
+	return strings.TrimSuffix(nodeWith(name, "a", "4"), "}\n") + ", conditions: [{type: Ready, status: \"False\"}]}\n"
+}
+
 func TestFailReportsWhatIsEvictedWhenAndWhatIsNotBack(t *testing.T) {
 	const csi = ", csi: {driver: disks.example.com, volumeHandle: disk}"
 	nodes := "nodes:\n" + nodeWith("n1", "a", "4") + nodeWith("n2", "a", "4") + nodeWith("n3", "b", "4")
@@ -210,6 +226,18 @@ func TestFailReportsWhatIsEvictedWhenAndWhatIsNotBack(t *testing.T) {
 			disk(csi+in("topology.kubernetes.io/zone", "a")) + nodes + "pods:\n" + ownedBy("ReplicaSet", "web", "web-1", "n1", "1", "", claimed) + ownedBy("ReplicaSet", "other", "other-1", "n2", "1"), "n1 n2",
 			"If n1, n2 failed, 1 of 2 pods would not be back",
 			[]string{"web-1 n1→: its volume disk can be reached from failed nodes only", "other-1 n2→n3"},
+			nil,
+		},
+		"the third of five of a zone": {
+			nodes + down("n4") + down("n5") + nodeWith("n6", "a", "4") + "pods:\n" + ownedBy("ReplicaSet", "web", "web-1", "n1", "1"), "n1",
+			"If n1 failed, 1 of 1 pod would not be back",
+			[]string{"web-1 n1→: Kubernetes evicts no pod while so many nodes are not ready"},
+			nil,
+		},
+		"the second of five of a zone": {
+			nodes + down("n4") + nodeWith("n5", "a", "4") + nodeWith("n6", "a", "4") + "pods:\n" + ownedBy("ReplicaSet", "web", "web-1", "n1", "1"), "n1",
+			"If n1 failed, all of 1 pod would be back on other nodes",
+			[]string{"web-1 n1→n"},
 			nil,
 		},
 		"all zones": {

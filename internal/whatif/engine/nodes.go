@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -17,7 +18,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 )
 
-// AddNodes adds nodes like another. They can be scheduled to when the pods of DaemonSets have their places there.
+// AddNodes adds nodes like another, but ready and schedulable. They are so when the pods of DaemonSets have their places there.
 func (e *Engine) AddNodes(ctx context.Context, like *v1.Node, names ...string) error {
 	model := e.model(like)
 	for _, name := range names {
@@ -29,6 +30,8 @@ func (e *Engine) AddNodes(ctx context.Context, like *v1.Node, names ...string) e
 		}
 		made.Labels[v1.LabelHostname] = name
 		made.Spec.Unschedulable = true
+		made.Spec.Taints = slices.DeleteFunc(made.Spec.Taints, func(t v1.Taint) bool { return strings.HasPrefix(t.Key, v1.LabelNamespaceSuffixNode+"/") })
+		made.Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, Status: v1.ConditionTrue, LastTransitionTime: metav1.NewTime(e.clock.Now())}}
 		if _, err := e.Cluster.Create(ctx, made); err != nil {
 			return fmt.Errorf("a node like %s: %w", like.Name, err)
 		}
@@ -43,7 +46,7 @@ func (e *Engine) AddNodes(ctx context.Context, like *v1.Node, names ...string) e
 		if err := e.publish(ctx, model, name); err != nil {
 			return fmt.Errorf("a node like %s: %w", like.Name, err)
 		}
-		if err := e.Cluster.Cordon(name, like.Spec.Unschedulable); err != nil {
+		if err := e.Cluster.Cordon(name, false); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -126,9 +127,6 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	default:
 		err = f.tryAll(ctx)
 	}
-	if err == nil && f.found.Tried == 0 {
-		err = errors.New("nothing was tried: no replica is wanted, or there is no node for a DaemonSet")
-	}
 	f.found.Basis = f.engine.Describe()
 	return &f.found, err
 }
@@ -139,6 +137,10 @@ func (m *Manifests) disablePreemption() {
 	class.Name = "preempts-no-pods"
 	m.objects.PriorityClasses = append(m.objects.PriorityClasses, class)
 	for _, w := range m.workloads {
+		d, isDeployment := w.object.(*appsv1.Deployment)
+		if isDeployment {
+			d.Spec.Paused = false // or none would be added
+		}
 		spec := w.podSpec()
 		spec.PriorityClassName, spec.Priority, spec.PreemptionPolicy = class.Name, nil, nil
 	}

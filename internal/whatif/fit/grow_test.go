@@ -38,6 +38,15 @@ func TestGrowAddsNodesLikeOneWithTheLongestHostname(t *testing.T) {
 	}
 }
 
+func TestGrowAddsNodesThatAreReadyAndSchedulable(t *testing.T) {
+	like := strings.Replace(another, "spec: {", "spec: {unschedulable: true, taints: [{key: node.kubernetes.io/not-ready, effect: NoExecute}], ", 1)
+	f, err := grown(t, like, manifest("Deployment", "large", "replicas: 1, "+asks("3", "nodeSelector: {topology.kubernetes.io/zone: c}, ")))
+	testkit.Must(t, err)
+	if !f.Fits() || f.Growth.Nodes != 1 {
+		t.Errorf("%s with %s", f.Verdict(), f.Growth)
+	}
+}
+
 func TestGrowAddsNodesUntilEverythingFits(t *testing.T) {
 	seven := manifest("Deployment", "large", "replicas: 7, "+asks("3", ""))
 	for name, tt := range map[string]struct {

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -200,10 +199,6 @@ func idleness(o snapshot.Object) string {
 		return ""
 	}
 	switch o := o.(type) {
-	case *appsv1.Deployment:
-		if o.Spec.Paused {
-			return "paused"
-		}
 	case *batchv1.Job:
 		return suspended(o.Spec.Suspend)
 	case *batchv1.CronJob:

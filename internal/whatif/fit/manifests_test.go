@@ -101,10 +101,10 @@ func TestManifestsOfAChartAreUsedOrSkippedByKind(t *testing.T) {
 	}
 	m, err := Read([]string{dir}, nil)
 	testkit.Must(t, err)
-	if len(m.workloads) != 2 || m.workloads[0].Name != "web" || m.workloads[1].Name != "before" {
+	if len(m.workloads) != 3 || m.workloads[0].Name != "later" || m.workloads[1].Name != "web" || m.workloads[2].Name != "before" {
 		t.Errorf("workloads: %v", m.workloads)
 	}
-	const want = "1 Pod of Helm's post-delete, 1 Pod of Helm's test, 1 paused Deployment, 1 policy/v1beta1 PodDisruptionBudget, 1 suspended Job, 1 v1 ConfigMap"
+	const want = "1 Pod of Helm's post-delete, 1 Pod of Helm's test, 1 policy/v1beta1 PodDisruptionBudget, 1 suspended Job, 1 v1 ConfigMap"
 	got := report.Counted(m.skipped)
 	if got != want || report.Counted(m.unknown) != "1 example.com/v1 Anything" || len(m.objects.Services) != 1 {
 		t.Errorf("skipped: %s, want %s; %+v", got, want, m.objects)

@@ -260,6 +260,7 @@ func (f *fitting) wants(w *Workload) int {
 	o := f.engine.Cluster.Current(w.object)
 	_, isPod := w.object.(*v1.Pod)
 	set, isDaemonSet := o.(*appsv1.DaemonSet)
+	d, isDeployment := o.(*appsv1.Deployment)
 	switch {
 	case isPod:
 		return max(w.asked(), w.replicas)
@@ -267,6 +268,14 @@ func (f *fitting) wants(w *Workload) int {
 		return max(1, w.asked())
 	case isDaemonSet && f.rejection(w) != "": // or else it has a pod for each node
 		return int(set.Status.DesiredNumberScheduled)
+	case isDeployment && d.Spec.Paused: // it scales its ReplicaSets, and creates none
+		wanted := 0
+		for _, set := range cluster.In[*appsv1.ReplicaSet](f.engine.Cluster, w.Namespace) {
+			if metav1.IsControlledBy(set, d) {
+				wanted += int(ptr.Deref(set.Spec.Replicas, 1))
+			}
+		}
+		return wanted
 	}
 	return wantedBy(o) - partitioned(o)
 }
@@ -325,12 +334,9 @@ func (f *fitting) rejection(w *Workload) string {
 // missing is why a workload has fewer pods than it wants, if none is rejected.
 func (f *fitting) missing(w *Workload) string {
 	o := f.engine.Cluster.Current(w.object)
-	d, ok := o.(*appsv1.Deployment)
-	switch {
-	case !ok:
+	_, isDeployment := o.(*appsv1.Deployment)
+	if !isDeployment {
 		return cmp.Or(f.engine.Missing(o.GetUID(), w.Kind, w.Namespace), "its controller does not create it")
-	case d.Spec.Paused:
-		return "its Deployment is paused"
 	}
 	return "its Deployment does not create it before others of the rollout are ready"
 }
@@ -374,6 +380,8 @@ func (f *Fitting) Verdict() string {
 		if f.Growth != nil && f.Growth.Nodes > 0 {
 			text += ", even with " + f.Growth.String()
 		}
+	case f.Tried == 0:
+		text = "No pod is wanted: there are no replicas, no node for a DaemonSet, or a new Deployment is paused"
 	default:
 		text = report.Plural(f.Tried, "pod") + " would fit"
 		if f.Growth != nil && f.Growth.Nodes > 0 {
@@ -481,6 +489,10 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 	}
 	if w.Stuck != "" {
 		item.Lines = append(item.Lines, "The rollout does not end: "+w.Stuck)
+	}
+	d, isDeployment := w.object.(*appsv1.Deployment)
+	if isDeployment && d.Spec.Paused {
+		item.Lines = append(item.Lines, "Its Deployment is paused: it scales, and its template has no effect")
 	}
 	if len(w.KeptFields) > 0 {
 		item.Lines = append(item.Lines, "The cluster keeps what its manifest does not have: "+report.Few(w.KeptFields))

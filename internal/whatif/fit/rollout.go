@@ -179,7 +179,11 @@ func fields(o cluster.Object) (all []remedy) {
 			})
 		}
 	case *appsv1.DaemonSet:
-		change("maxSurge: 0 and maxUnavailable: 1", func(o cluster.Object) {
+		says := "maxSurge: 0 and maxUnavailable: 1"
+		if o.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType {
+			says = "type: RollingUpdate"
+		}
+		change(says, func(o cluster.Object) {
 			o.(*appsv1.DaemonSet).Spec.UpdateStrategy = appsv1.DaemonSetUpdateStrategy{
 				Type:          appsv1.RollingUpdateDaemonSetStrategyType,
 				RollingUpdate: &appsv1.RollingUpdateDaemonSet{MaxSurge: ptr.To(intstr.FromInt32(0)), MaxUnavailable: ptr.To(intstr.FromInt32(1))},

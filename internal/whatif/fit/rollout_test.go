@@ -185,6 +185,26 @@ pvs:
 			[]string{"The rollout of 1 workload would end."},
 			true,
 		},
+		"a DaemonSet whose pods somebody has to delete": {
+			setOf("DaemonSet", "updateStrategy: {type: OnDelete}", pod("a:1", "1", "")), changed("DaemonSet", "set", "updateStrategy: {type: OnDelete}", pod("a:2", "1", "")),
+			[]string{"2 pods of the old revision left; it would end with type: RollingUpdate"},
+			false,
+		},
+		"a DaemonSet that selects no node": {
+			"", changed("DaemonSet", "set", "updateStrategy: {type: RollingUpdate}", pod("a:1", "1", "nodeSelector: {a: b}, ")),
+			[]string{"The rollout of 1 workload would end.", "DaemonSet default/set: 0 of 0 fit"},
+			true,
+		},
+		"a paused Deployment scales, with its old template": {
+			deployed(one, pod("a:1", "3", ""), "node-1"), changed("Deployment", "web", "paused: true, replicas: 3, "+one, pod("a:2", "1", "")),
+			[]string{"Deployment default/web: 2 of 3 fit (1 running, unchanged)", "  1 pod would stay pending: 0/2 nodes are available: 2 Insufficient cpu", "  Its Deployment is paused"},
+			false,
+		},
+		"a new paused Deployment": {
+			"", changed("Deployment", "web", "paused: true, replicas: 3", pod("a:1", "1", "")),
+			[]string{"Deployment default/web: 0 of 0 fit", "  Its Deployment is paused: it scales, and its template has no effect"},
+			true,
+		},
 		"a DaemonSet whose nodes have no room for a second pod": {
 			setOf("DaemonSet", "updateStrategy: {type: RollingUpdate}", pod("a:1", "3", "")), changed("DaemonSet", "set", "updateStrategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}", pod("a:2", "3", "")),
 			[]string{"2 pods of the old revision left; it would end with maxSurge: 0 and maxUnavailable: 1"},
