@@ -6,11 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
@@ -296,5 +299,61 @@ func TestRollbackTakesBackWhatControllersDid(t *testing.T) {
 	after := placed(e)
 	if after != before {
 		t.Errorf("after the rollback:\n%s\nbefore:\n%s", after, before)
+	}
+}
+
+// A controller has no goroutine of its own, which would write beside the engine: the Job controller's for orphans did.
+func TestControllersWorkWhileTheEngineSyncsThemAndAtNoOtherTime(t *testing.T) {
+	e := underControl(t, 3, webAndMore())
+	stacks := make([]byte, 1<<22)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	for stack := range strings.SplitSeq(string(stacks), "\n\n") {
+		if strings.Contains(stack, "k8s.io/kubernetes/pkg/controller/") {
+			t.Errorf("a controller has\n%s", stack)
+		}
+	}
+	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
+		orphan := pod.DeepCopy()
+		orphan.OwnerReferences = nil
+		testkit.Must(t, e.Cluster.Update(orphan))
+		e.Cluster.Delete(orphan)
+	}
+	testkit.Must(t, e.SyncControllers(t.Context()))
+	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
+		if pod.DeletionTimestamp != nil {
+			t.Errorf("pod %s still has %v", pod.Name, pod.Finalizers)
+		}
+	}
+}
+
+func TestMinReadySecondsPassByTheClockOfTheEngine(t *testing.T) {
+	e := underControl(t, 3, workload("DaemonSet", "apps/v1", "agent", "minReadySeconds: 300, updateStrategy: {type: RollingUpdate}", ""))
+	began := time.Now()
+	daemons := cluster.Get[*appsv1.DaemonSet](e.Cluster, "default", "agent").DeepCopy()
+	daemons.Spec.Template.Spec.Containers[0].Image = "b"
+	testkit.Must(t, e.Cluster.Update(daemons))
+	settle(t, e)
+	now := cluster.Get[*appsv1.DaemonSet](e.Cluster, "default", "agent").Status
+	if now.UpdatedNumberScheduled != 3 || now.NumberAvailable != 3 {
+		t.Errorf("after %s the DaemonSet has status %+v", time.Since(began), now)
+	}
+	rc := &v1.ReplicationController{ObjectMeta: metav1.ObjectMeta{Name: "old", Namespace: "default"}, Spec: v1.ReplicationControllerSpec{
+		Replicas: ptr.To[int32](2), MinReadySeconds: 300, Selector: map[string]string{"app": "old"},
+		Template: &v1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "old"}}, Spec: v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: "a"}}},
+		},
+	}}
+	_, err := e.Cluster.Create(t.Context(), rc)
+	testkit.Must(t, err)
+	testkit.Must(t, e.RunFor(t.Context(), time.Minute))
+	available := func() int32 {
+		return cluster.Get[*v1.ReplicationController](e.Cluster, "default", "old").Status.AvailableReplicas
+	}
+	if available() != 0 {
+		t.Errorf("after a minute %d are available", available())
+	}
+	settle(t, e)
+	if available() != 2 {
+		t.Errorf("after an hour %d are available", available())
 	}
 }

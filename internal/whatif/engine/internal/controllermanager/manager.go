@@ -37,35 +37,31 @@ type Manager struct {
 
 // New makes controllers, and the disruption and the node controller. They see what is in the cluster when it starts. It fails if
 // a controller is not as this package knows it.
-func New(ctx context.Context, c *cluster.Cluster, now *clock.Clock, workloads []controllers.Controller) (*Manager, error) {
+func New(ctx context.Context, c *cluster.Cluster, now *clock.Clock, workloads []controllers.Controller) (_ *Manager, err error) {
 	m := &Manager{cluster: c, clock: now, changes: map[string]int{}}
 	ctx, m.cancel = context.WithCancel(klog.NewContext(ctx, klog.New(nil)))
-	err := m.make(ctx, workloads)
+	defer func() {
+		if err != nil {
+			m.Close()
+		}
+	}()
+	m.eviction, err = newEviction(c, now)
 	if err != nil {
-		m.Close()
 		return nil, err
 	}
-	return m, nil
-}
-
-func (m *Manager) make(ctx context.Context, workloads []controllers.Controller) (err error) {
-	m.eviction, err = newEviction(m.cluster, m.clock)
+	access := controllers.Access{Client: c.Client, Shared: c.Informers, Mapper: c.Mapper()}
+	access.Scales, err = scale.NewForConfig(c.Config, access.Mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(access.Client.Discovery()))
 	if err != nil {
-		return err
-	}
-	access := controllers.Access{Client: m.cluster.Client, Shared: m.cluster.Informers, Mapper: m.cluster.Mapper()}
-	access.Scales, err = scale.NewForConfig(m.cluster.Config, access.Mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(access.Client.Discovery()))
-	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, one := range slices.Concat(workloads, []controllers.Controller{controllers.Disruption, controllers.NodeLifecycle}) {
 		made, err := one.Make(ctx, access)
-		if err != nil {
-			return fmt.Errorf("controller %s: %w", one.Name, err)
+		var taken taken
+		if err == nil {
+			taken, err = take(one.Name, made, now)
 		}
-		taken, err := take(one.Name, made, m.clock)
 		if err != nil {
-			return fmt.Errorf("controller %s: %w", one.Name, err)
+			return nil, fmt.Errorf("controller %s: %w", one.Name, err)
 		}
 		m.queues = append(m.queues, taken.queues...)
 		m.own = append(m.own, taken.own...)
@@ -73,15 +69,12 @@ func (m *Manager) make(ctx context.Context, workloads []controllers.Controller) 
 			m.budgets = taken.queues
 		}
 	}
-	return nil
+	return m, nil
 }
 
 // Close ends the controllers.
 func (m *Manager) Close() {
 	m.cancel()
-	for _, q := range m.queues {
-		q.ShutDown()
-	}
 	for _, own := range m.own {
 		own.workqueue.ShutDown()
 	}
@@ -110,7 +103,7 @@ func (m *Manager) sync(ctx context.Context, queues []*queue, own []ownQueue) (sy
 					m.cluster.Unmodelled(fmt.Sprintf("a loop that does not end (%s works on %s again and again)", q.name, key))
 				}
 				version := m.cluster.Version()
-				m.cluster.DeferEvents(func() { q.sync(ctx, key) })
+				m.cluster.DeferEvents(func() { q.worker(ctx) })
 				if m.cluster.Version() != version {
 					q.changed(key)
 				}
@@ -184,12 +177,9 @@ func (m *Manager) RecordChanges(o cluster.Object) {
 // Unfinished names keys that controllers have abandoned, and what still changed at the horizon at which the last run ended.
 func (m *Manager) Unfinished(horizon time.Duration) (all []string) {
 	for _, q := range m.queues {
-		q.mu.Lock()
-		abandoned := slices.Sorted(maps.Keys(q.abandoned))
-		q.mu.Unlock()
-		if len(abandoned) > 0 {
+		if len(q.abandoned) > 0 {
 			name, _, _ := strings.Cut(q.name, ".")
-			all = append(all, fmt.Sprintf("%s at %s, since further looks change nothing", name, report.Few(abandoned)))
+			all = append(all, fmt.Sprintf("%s at %s, since further looks change nothing", name, report.Few(slices.Sorted(maps.Keys(q.abandoned)))))
 		}
 	}
 	const often = 4 // writes

@@ -7,35 +7,31 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/client-go/util/workqueue"
+
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine/internal/clock"
 )
 
-// queue is the workqueue of a controller. Its worker works off one key when [queue.sync] calls it: Get returns this key, and
-// then that the queue is shut down, upon which the worker returns. Delayed keys are due by the engine's clock.
+// queue is the workqueue of a controller. Its worker works off one key each time that it is called: Get returns this key, and
+// then that the queue is shut down, upon which the worker returns. Delayed keys are due by the engine's clock. Nothing calls the
+// methods of a workqueue that it lacks.
 type queue struct {
+	workqueue.TypedRateLimitingInterface[string]
 	name   string
 	clock  *clock.Clock
 	worker func(context.Context)
 
-	mu        sync.Mutex // the workers of a controller add keys from several goroutines
+	mu        sync.Mutex // a plugin may write to the cluster, and so have keys added, on a goroutine of its own
 	keys      []string   // in the order in which they were added
 	dirty     map[string]bool
 	offered   string // the key that Get returns, or empty
 	syncing   string // the key that the worker works on, or empty
 	delayed   map[string]time.Time
-	requeues  map[string]int  // after failed syncs
+	failed    workqueue.TypedRateLimiter[string]
 	syncs     map[string]int  // since the clock was last stepped
 	blocked   map[string]bool // keys with maxSyncs: they are not added in this run
-	unchanged map[string]int  // how many delayed syncs of a key in a row had nothing to do
+	unchanged map[string]int  // how many delayed syncs of a key in a row changed nothing
 	abandoned map[string]bool // keys with maxUnchanged
-	closed    bool
-}
-
-func newQueue(name string, c *clock.Clock, worker func(context.Context)) *queue {
-	return &queue{
-		name: name, clock: c, worker: worker, dirty: map[string]bool{}, delayed: map[string]time.Time{}, requeues: map[string]int{},
-		syncs: map[string]int{}, blocked: map[string]bool{}, unchanged: map[string]int{}, abandoned: map[string]bool{},
-	}
 }
 
 // maxSyncs of a key without a step of the clock are a loop that does not end.
@@ -44,6 +40,18 @@ const maxSyncs = 1000
 // maxUnchanged is how many delayed syncs of a key may change nothing before further ones wait for a change. Backoffs reach the
 // horizon with fewer.
 const maxUnchanged = 50
+
+func newBackoff() workqueue.TypedRateLimiter[string] {
+	const first = 5 * time.Millisecond
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[string](first, first<<16)
+}
+
+func newQueue(name string, c *clock.Clock, worker func(context.Context)) *queue {
+	return &queue{
+		name: name, clock: c, worker: worker, dirty: map[string]bool{}, delayed: map[string]time.Time{},
+		failed: newBackoff(), syncs: map[string]int{}, blocked: map[string]bool{}, unchanged: map[string]int{}, abandoned: map[string]bool{},
+	}
+}
 
 // Add implements workqueue.TypedInterface. It is called when something has changed.
 func (q *queue) Add(key string) {
@@ -55,7 +63,7 @@ func (q *queue) Add(key string) {
 
 // add needs the lock.
 func (q *queue) add(key string) {
-	if q.dirty[key] || q.closed || q.blocked[key] {
+	if q.dirty[key] || q.blocked[key] {
 		return
 	}
 	q.dirty[key] = true
@@ -82,41 +90,14 @@ func (q *queue) AddAfter(key string, delay time.Duration) {
 	}
 }
 
-// Upstream's backoff after failed syncs.
-const (
-	firstBackoff = 5 * time.Millisecond
-	maxDoublings = 16
-)
-
 // AddRateLimited implements workqueue.TypedRateLimitingInterface.
-func (q *queue) AddRateLimited(key string) {
-	q.mu.Lock()
-	failures := min(q.requeues[key], maxDoublings)
-	q.requeues[key]++
-	q.mu.Unlock()
-	q.AddAfter(key, firstBackoff<<failures)
-}
+func (q *queue) AddRateLimited(key string) { q.AddAfter(key, q.failed.When(key)) }
 
 // Forget implements workqueue.TypedRateLimitingInterface.
-func (q *queue) Forget(key string) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	delete(q.requeues, key)
-}
+func (q *queue) Forget(key string) { q.failed.Forget(key) }
 
 // NumRequeues implements workqueue.TypedRateLimitingInterface.
-func (q *queue) NumRequeues(key string) int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.requeues[key]
-}
-
-// Len implements workqueue.TypedInterface.
-func (q *queue) Len() int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return len(q.keys)
-}
+func (q *queue) NumRequeues(key string) int { return q.failed.NumRequeues(key) }
 
 // Get implements workqueue.TypedInterface.
 func (q *queue) Get() (key string, shutdown bool) {
@@ -137,24 +118,7 @@ func (q *queue) Done(key string) {
 	}
 }
 
-// ShutDown implements workqueue.TypedInterface.
-func (q *queue) ShutDown() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.closed = true
-}
-
-// ShutDownWithDrain implements workqueue.TypedInterface.
-func (q *queue) ShutDownWithDrain() { q.ShutDown() }
-
-// ShuttingDown implements workqueue.TypedInterface.
-func (q *queue) ShuttingDown() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.closed
-}
-
-// next takes the first key. A key in a loop that does not end is blocked after it.
+// next takes the first key. One in a loop that does not end is blocked from then on.
 func (q *queue) next() (key string, blocked, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -169,18 +133,11 @@ func (q *queue) next() (key string, blocked, ok bool) {
 		q.blocked[key] = true
 	}
 	q.syncing = key
-	return key, q.syncs[key] == maxSyncs, true
-}
-
-// sync has the worker work off a key that next has taken.
-func (q *queue) sync(ctx context.Context, key string) {
-	q.mu.Lock()
 	q.offered = key
-	q.mu.Unlock()
-	q.worker(ctx)
+	return key, q.blocked[key], true
 }
 
-// changed has the next delayed syncs of a key take place, since a sync has changed something.
+// changed has the next delayed syncs of a key take place.
 func (q *queue) changed(key string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -192,13 +149,12 @@ func (q *queue) beginRun() {
 	now := q.clock.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for key := range q.requeues {
-		_, ok := q.delayed[key]
-		if ok {
+	for key := range q.delayed {
+		if q.NumRequeues(key) > 0 {
 			q.delayed[key] = now
 		}
 	}
-	clear(q.requeues)
+	q.failed = newBackoff()
 	clear(q.unchanged)
 	clear(q.blocked)
 	clear(q.syncs)

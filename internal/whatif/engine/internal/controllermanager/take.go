@@ -46,6 +46,13 @@ func take(name string, controller any, c *clock.Clock) (t taken, err error) {
 		}
 	}
 	is := partsOf(controller)
+	if is.workers == nil {
+		return t, fmt.Errorf("%T is a controller that the engine does not know", controller)
+	}
+	return is.take(name, controller, c)
+}
+
+func (is parts) take(name string, controller any, c *clock.Clock) (t taken, err error) {
 	missing := slices.AppendSeq(slices.Clone(is.unused), maps.Keys(is.workers))
 	if is.clock != "" {
 		missing = append(missing, is.clock)
@@ -90,7 +97,7 @@ func take(name string, controller any, c *clock.Clock) (t taken, err error) {
 		}
 		missing = slices.DeleteFunc(missing, func(field string) bool { return field == called })
 	}
-	if len(is.workers) == 0 || len(missing) > 0 {
+	if len(missing) > 0 {
 		slices.Sort(missing)
 		return t, fmt.Errorf("%T is not as the engine knows it: it has no %s", controller, strings.Join(missing, ", no "))
 	}

@@ -19,8 +19,7 @@ import (
 type bindings struct {
 	mu         sync.Mutex
 	byPod      map[types.UID]*binding
-	unreleased []*binding           // by the order in which their pods got nodes
-	unbind     map[types.UID]func() // of pods that are not bound yet
+	unreleased []*binding // by the order in which their pods got nodes
 }
 
 // binding is a binding cycle, which kube-scheduler runs on a goroutine of its own. It stops at its beginning until finish releases
@@ -30,12 +29,13 @@ type binding struct {
 	of            framework.Framework
 	began         chan context.Context // gets that of the cycle, once
 	released      chan struct{}
+	unbindVolumes func() // takes back what Reserve has bound, or nil
 	cancelPreBind func()
 	awaitsDriver  bool
 }
 
 func newBindings() *bindings {
-	return &bindings{byPod: map[types.UID]*binding{}, unbind: map[types.UID]func(){}}
+	return &bindings{byPod: map[types.UID]*binding{}}
 }
 
 func (b *bindings) of(pod *v1.Pod) *binding {
@@ -44,22 +44,36 @@ func (b *bindings) of(pod *v1.Pod) *binding {
 	return b.byPod[pod.UID]
 }
 
-// expect is called when a pod has its place on a node: its binding cycle follows, unless a Permit plugin rejects the pod.
-func (b *bindings) expect(of framework.Framework, pod *v1.Pod) {
+// reserve begins with the volumes of a pod, if the scheduler has the plugin that binds them, so that its binding cycle waits for none.
+func (b *bindings) reserve(of framework.Framework, c *cluster.Cluster, pod *v1.Pod, node string) *binding {
+	one := &binding{pod: pod, of: of, began: make(chan context.Context, 1), released: make(chan struct{})}
+	binds := func(p config.Plugin) bool { return p.Name == names.VolumeBinding }
+	if len(pod.Spec.Volumes) > 0 && slices.ContainsFunc(of.ListPlugins().PreBind.Enabled, binds) {
+		one.unbindVolumes = c.BindVolumes(pod, node)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	one := &binding{pod: pod, of: of, began: make(chan context.Context, 1), released: make(chan struct{})}
 	b.byPod[pod.UID] = one
+	return one
+}
+
+// expect is called when a pod has its place on a node: its binding cycle follows, unless a Permit plugin rejects the pod.
+func (b *bindings) expect(one *binding) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.unreleased = append(b.unreleased, one)
 }
 
-// forget drops the binding cycle of a pod that is unreserved, whether it has begun or not.
-func (b *bindings) forget(pod *v1.Pod) {
+// unreserve takes back what reserve has done, whether the binding cycle has begun or not.
+func (b *bindings) unreserve(pod *v1.Pod) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	one := b.byPod[pod.UID]
 	delete(b.byPod, pod.UID)
 	b.unreleased = slices.DeleteFunc(b.unreleased, func(other *binding) bool { return other == one })
+	b.mu.Unlock()
+	if one != nil && one.unbindVolumes != nil {
+		one.unbindVolumes()
+	}
 }
 
 // awaitRelease is called by the first two steps of a binding cycle.
@@ -150,33 +164,4 @@ func (b *bindings) cancelPreBind(pod *v1.Pod) {
 		one.awaitsDriver = true
 		one.cancelPreBind()
 	}
-}
-
-// bindVolumes binds the volumes of a pod if the scheduler has the plugin for it.
-func (b *bindings) bindVolumes(of framework.Framework, c *cluster.Cluster, pod *v1.Pod, node string) {
-	if len(pod.Spec.Volumes) == 0 || !slices.ContainsFunc(of.ListPlugins().PreBind.Enabled, func(p config.Plugin) bool { return p.Name == names.VolumeBinding }) {
-		return
-	}
-	undo := c.BindVolumes(pod, node)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.unbind[pod.UID] = undo
-}
-
-// unbindVolumes is called when a pod is unreserved.
-func (b *bindings) unbindVolumes(pod *v1.Pod) {
-	b.mu.Lock()
-	undo := b.unbind[pod.UID]
-	delete(b.unbind, pod.UID)
-	b.mu.Unlock()
-	if undo != nil {
-		undo()
-	}
-}
-
-// keepVolumes is called when a pod is bound.
-func (b *bindings) keepVolumes(pod *v1.Pod) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.unbind, pod.UID)
 }

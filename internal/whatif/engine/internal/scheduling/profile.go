@@ -76,12 +76,12 @@ func (p *profile) RunScorePlugins(ctx context.Context, state fwk.CycleState, pod
 func (*profile) StoreScheduleResults(context.Context, fwk.PodSignature, string, string, framework.SortedScoredNodes, int64) {
 }
 
-// RunReservePluginsReserve binds the volumes of a pod first, so that the binding cycle waits for no volume.
+// RunReservePluginsReserve is called when a pod has a node.
 func (p *profile) RunReservePluginsReserve(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
-	p.scheduler.bindings.bindVolumes(p.Framework, p.scheduler.options.Cluster, pod, node)
+	binding := p.scheduler.bindings.reserve(p.Framework, p.scheduler.options.Cluster, pod, node)
 	status := p.Framework.RunReservePluginsReserve(ctx, state, pod, node)
 	if status.IsSuccess() {
-		p.scheduler.bindings.expect(p.Framework, pod)
+		p.scheduler.bindings.expect(binding)
 	}
 	return status
 }
@@ -90,8 +90,7 @@ func (p *profile) RunReservePluginsReserve(ctx context.Context, state fwk.CycleS
 func (p *profile) RunReservePluginsUnreserve(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) {
 	p.Framework.RunReservePluginsUnreserve(ctx, state, pod, node)
 	p.scheduler.Attempts.addReleased()
-	p.scheduler.bindings.forget(pod)
-	p.scheduler.bindings.unbindVolumes(pod)
+	p.scheduler.bindings.unreserve(pod)
 }
 
 // RunPreBindPreFlights comes first in a binding cycle, if it comes.
@@ -121,6 +120,5 @@ func (p *profile) RunPreBindPlugins(ctx context.Context, state fwk.CycleState, p
 func (p *profile) RunPostBindPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) {
 	p.Framework.RunPostBindPlugins(ctx, state, pod, node)
 	p.scheduler.Attempts.bound(pod, node)
-	p.scheduler.bindings.keepVolumes(pod)
 	p.scheduler.ended(pod)
 }
