@@ -326,7 +326,7 @@ func TestControllersWorkWhileTheEngineSyncsThemAndAtNoOtherTime(t *testing.T) {
 	}
 }
 
-func TestMinReadySecondsPassByTheClockOfTheEngine(t *testing.T) {
+func TestMinReadySecondsPassInTheEngine(t *testing.T) {
 	e := underControl(t, 3, workload("DaemonSet", "apps/v1", "agent", "minReadySeconds: 300, updateStrategy: {type: RollingUpdate}", ""))
 	began := time.Now()
 	daemons := cluster.Get[*appsv1.DaemonSet](e.Cluster, "default", "agent").DeepCopy()

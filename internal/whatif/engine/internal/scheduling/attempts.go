@@ -50,7 +50,7 @@ type Preemption struct {
 // Attempts are the outcomes of the scheduler's attempts.
 type Attempts struct {
 	mu       sync.Mutex // binding cycles write, too
-	outcomes map[types.NamespacedName]*Outcome
+	outcomes map[types.NamespacedName]Outcome
 	evicted  map[types.NamespacedName]Preemption
 	retries  map[types.UID]retries
 	progress int // pods that were bound or preempted, and calls of ScheduleAll
@@ -60,22 +60,16 @@ type Attempts struct {
 // retries are the attempts for a pod since there was this much progress.
 type retries struct{ progress, n int }
 
-// maxRetries is how many attempts without progress show that a pod stays pending.
-const maxRetries = 3
-
 func newAttempts() *Attempts {
-	return &Attempts{outcomes: map[types.NamespacedName]*Outcome{}, evicted: map[types.NamespacedName]Preemption{}, retries: map[types.UID]retries{}}
+	return &Attempts{outcomes: map[types.NamespacedName]Outcome{}, evicted: map[types.NamespacedName]Preemption{}, retries: map[types.UID]retries{}}
 }
 
 // Of is the outcome of the attempts for a pod, if there were any, or if it preempted another one.
 func (a *Attempts) Of(pod types.NamespacedName) (Outcome, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	o := a.outcomes[pod]
-	if o == nil {
-		return Outcome{}, false
-	}
-	return *o, true
+	o, ok := a.outcomes[pod]
+	return o, ok
 }
 
 // Preemption says how the last pod of a name was preempted, if it was.
@@ -84,16 +78,6 @@ func (a *Attempts) Preemption(pod types.NamespacedName) (Preemption, bool) {
 	defer a.mu.Unlock()
 	p, ok := a.evicted[pod]
 	return p, ok
-}
-
-// outcome needs the lock.
-func (a *Attempts) outcome(pod types.NamespacedName) *Outcome {
-	o := a.outcomes[pod]
-	if o == nil {
-		o = &Outcome{}
-		a.outcomes[pod] = o
-	}
-	return o
 }
 
 // forget is called when a pod is created, or comes back by a rollback.
@@ -113,19 +97,22 @@ func (a *Attempts) foundFeasible(pod *v1.Pod, nodes int) {
 	if pod.Status.NominatedNodeName != "" {
 		nodes = 0
 	}
-	a.outcome(cluster.NameOf(pod)).Feasible = nodes
+	o := a.outcomes[cluster.NameOf(pod)]
+	o.Feasible = nodes
+	a.outcomes[cluster.NameOf(pod)] = o
 }
 
 func (a *Attempts) failed(pod *v1.Pod, status *fwk.Status) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	o := a.outcome(cluster.NameOf(pod))
+	o := a.outcomes[cluster.NameOf(pod)]
 	o.Attempts++
 	o.Message = status.Message()
 	o.State = Failed
 	if status.IsRejected() {
 		o.State = Unschedulable
 	}
+	a.outcomes[cluster.NameOf(pod)] = o
 	r := a.retries[pod.UID]
 	if r.progress != a.progress {
 		r = retries{progress: a.progress}
@@ -137,11 +124,12 @@ func (a *Attempts) failed(pod *v1.Pod, status *fwk.Status) {
 func (a *Attempts) bound(pod *v1.Pod, node string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	o := a.outcome(cluster.NameOf(pod))
+	o := a.outcomes[cluster.NameOf(pod)]
 	o.Attempts++
 	o.State = Scheduled
 	o.Node = node
 	o.Message = ""
+	a.outcomes[cluster.NameOf(pod)] = o
 	delete(a.retries, pod.UID)
 	a.progress++
 }
@@ -150,8 +138,9 @@ func (a *Attempts) preempted(victim *v1.Pod, by types.NamespacedName) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.evicted[cluster.NameOf(victim)] = Preemption{victim.UID, by}
-	o := a.outcome(by)
+	o := a.outcomes[by]
 	o.Preempted = append(slices.Clone(o.Preempted), cluster.NameOf(victim))
+	a.outcomes[by] = o
 	a.progress++
 }
 
@@ -174,18 +163,15 @@ func (a *Attempts) changes() int {
 	return a.progress + a.released
 }
 
-// worthAnother says whether another attempt for a pod may have another outcome.
-func (a *Attempts) worthAnother(pod *v1.Pod) bool {
+// tries is how many attempts for a pod there were since there was progress.
+func (a *Attempts) tries(pod *v1.Pod) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r := a.retries[pod.UID]
-	return r.progress != a.progress || r.n < maxRetries
-}
-
-func (a *Attempts) triedSinceProgress(pod *v1.Pod) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.retries[pod.UID].progress == a.progress
+	if r.progress != a.progress {
+		return 0
+	}
+	return r.n
 }
 
 // eventRecorder takes the scheduler's events: two of them say what nothing else does.

@@ -165,13 +165,16 @@ func (s *Scheduler) ScheduleAll(ctx context.Context) (err error) {
 	return s.options.Cluster.Err()
 }
 
+// maxTries is how many attempts without progress show that a pod stays pending.
+const maxTries = 3
+
 // hasQueued reports whether a pod in the active queue is worth an attempt.
 func (s *Scheduler) hasQueued() bool {
 	if s.knownQueued > 0 {
 		return true
 	}
 	pods := s.Kube.SchedulingQueue.PodsInActiveQ()
-	if !slices.ContainsFunc(pods, s.Attempts.worthAnother) {
+	if !slices.ContainsFunc(pods, func(pod *v1.Pod) bool { return s.Attempts.tries(pod) < maxTries }) {
 		return false
 	}
 	s.knownQueued = len(pods)
@@ -189,14 +192,14 @@ const maxBackoff = 10 * time.Second
 // tries all pods again after minutes, which helps only these.
 func (s *Scheduler) activate() bool {
 	queue := s.Kube.SchedulingQueue
-	if s.activatePods(slices.DeleteFunc(queue.PodsInBackoffQ(), func(pod *v1.Pod) bool { return !s.Attempts.worthAnother(pod) })) {
+	if s.activatePods(slices.DeleteFunc(queue.PodsInBackoffQ(), func(pod *v1.Pod) bool { return s.Attempts.tries(pod) >= maxTries })) {
 		return true
 	}
 	if s.bindings.timeOutFirst() {
 		return true
 	}
 	return s.activatePods(slices.DeleteFunc(queue.UnschedulablePods(), func(pod *v1.Pod) bool {
-		return pod.Status.NominatedNodeName == "" || s.Attempts.triedSinceProgress(pod)
+		return pod.Status.NominatedNodeName == "" || s.Attempts.tries(pod) > 0
 	}))
 }
 
