@@ -40,7 +40,11 @@ func (e *Extender) Serve(ctx context.Context, l net.Listener) error {
 	if e.Config.TLS.Enabled() {
 		l = tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: e.certs.get})
 	}
-	e.logAddress(l)
+	e.Logger.Info("Serving", "address", l.Addr().String(), "tls", e.Config.TLS.Enabled())
+	tcp, ok := l.Addr().(*net.TCPAddr)
+	if ok && !tcp.IP.IsLoopback() && !e.Config.TLS.Enabled() {
+		e.Logger.Info("Warning: serving without TLS on an address that others can reach; set tls.certFile and tls.keyFile", "address", l.Addr().String())
+	}
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(l) }()
 	select {
@@ -67,15 +71,6 @@ func (e *Extender) Serve(ctx context.Context, l net.Listener) error {
 	}
 	e.Logger.Info("Shut down")
 	return err
-}
-
-func (e *Extender) logAddress(l net.Listener) {
-	withTLS := e.Config.TLS.Enabled()
-	e.Logger.Info("Serving", "address", l.Addr().String(), "tls", withTLS)
-	tcp, ok := l.Addr().(*net.TCPAddr)
-	if ok && !tcp.IP.IsLoopback() && !withTLS {
-		e.Logger.Info("Warning: serving without TLS on an address that others can reach; set tls.certFile and tls.keyFile", "address", l.Addr().String())
-	}
 }
 
 // Running is an extender that Start started.

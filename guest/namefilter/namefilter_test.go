@@ -10,20 +10,18 @@ import (
 
 func TestFilterPassesTheNodesNameAndTheVerdict(t *testing.T) {
 	var got string
-	status := &guest.Status{Code: guest.UnschedulableAndUnresolvable, Reason: "it is Monday"}
-	Set(func(name string) *guest.Status { got = strings.Clone(name); return status })
-	for _, name := range []string{"kubecon-1", "", strings.Repeat("n", 10_000), "k"} {
-		out := guesttest.Call(t, "filter", guesttest.Input{Node: name})
-		if out.Status != *status || got != name {
-			t.Errorf("%.20q: %+v, node %q", name, out, got)
+	rejected := &guest.Status{Code: guest.UnschedulableAndUnresolvable, Reason: "it is Monday"}
+	for _, status := range []*guest.Status{rejected, nil} {
+		Set(func(name string) *guest.Status { got = strings.Clone(name); return status })
+		var want guest.Status
+		if status != nil {
+			want = *status
 		}
-	}
-}
-
-func TestFilterSaysNothingMoreThanSuccess(t *testing.T) {
-	Set(func(string) *guest.Status { return nil })
-	out := guesttest.Call(t, "filter", guesttest.Input{Node: "kubecon-1"})
-	if out.Status != (guest.Status{}) {
-		t.Errorf("%+v", out)
+		for _, name := range []string{"kubecon-1", "", strings.Repeat("n", 10_000), "k"} {
+			out := guesttest.Call(t, "filter", guesttest.Input{Node: name})
+			if out.Status != want || got != name {
+				t.Errorf("%.20q: %+v, node %.20q", name, out, got)
+			}
+		}
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"time"
 )
 
-func defaults() Config { return Default() }
-
 func TestConfigIsValidated(t *testing.T) {
 	for want, change := range map[string]func(*Config){
 		`url: "ftp://a": must be http(s)`:                     func(c *Config) { c.URL = "ftp://a" },
@@ -28,14 +26,14 @@ func TestConfigIsValidated(t *testing.T) {
 		"tls.certFile: must be set together":                  func(c *Config) { c.URL, c.TLS.CertFile = "https://a", "a" },
 		"tls: is set, but url begins with http and not https": func(c *Config) { c.TLS.InsecureSkipVerify = true },
 	} {
-		c := defaults()
+		c := Default()
 		change(&c)
 		err := c.Validate()
 		if err == nil || !strings.HasPrefix(err.Error(), strings.TrimRight(want, "\x00")) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	if err := defaults().Validate(); err != nil {
+	if err := Default().Validate(); err != nil {
 		t.Errorf("the defaults: %v", err)
 	}
 }
@@ -44,14 +42,14 @@ func TestMeasuresAreQueriesByNode(t *testing.T) {
 	for measure, want := range map[string]string{
 		"": "1 - sum by (node) (rate(node_cpu_seconds_total{mode=\"idle\"}[2m])) / sum by (node) (rate(node_cpu_seconds_total[2m]))", "cpu": "1 - sum by (node) (rate(", "memory": "sum by (node) (node_memory_MemTotal_bytes)",
 	} {
-		c := defaults()
+		c := Default()
 		c.Measure, c.NodeLabel = measure, "node"
 		got := c.promQL()
 		if !strings.Contains(got, want) {
 			t.Errorf("measure %q asks %s", measure, got)
 		}
 	}
-	c := defaults()
+	c := Default()
 	c.Query = "up"
 	if c.promQL() != "up" {
 		t.Errorf("query up asks %s", c.promQL())

@@ -78,7 +78,7 @@ func TestValuesBecomeScores(t *testing.T) {
 		"another range":   {func(c *Config) { c.Min, c.Max = -1, 10 }, []int64{9, 9, 8, 3, 10, 5}},
 		"missing is zero": {func(c *Config) { c.Missing = 0 }, []int64{10, 5, 0, 0, 10, 0}},
 	} {
-		config := defaults()
+		config := Default()
 		config.URL = prometheus.URL
 		c.change(&config)
 		l := build(t, config, time.Now)
@@ -97,7 +97,7 @@ func TestValuesBecomeScores(t *testing.T) {
 func TestThresholdFiltersWhatIsWorse(t *testing.T) {
 	prometheus := serve(t, vector(values))
 	for better, want := range map[string]string{Less: "++--++", More: "-+++-+"} {
-		config, threshold := defaults(), 0.5
+		config, threshold := Default(), 0.5
 		config.URL, config.Better, config.Threshold = prometheus.URL, better, &threshold
 		l := build(t, config, time.Now)
 		l.poll(t.Context())
@@ -118,7 +118,7 @@ func TestThresholdFiltersWhatIsWorse(t *testing.T) {
 func TestStaleDataIsDropped(t *testing.T) {
 	prometheus := serve(t, vector(values))
 	now := time.Unix(1000, 0)
-	config, threshold := defaults(), 0.5
+	config, threshold := Default(), 0.5
 	config.URL, config.Threshold = prometheus.URL, &threshold
 	l := build(t, config, func() time.Time { return now })
 	neutral := algorithm.Equal(algorithm.Neutral, len(nodes.Names))
@@ -185,7 +185,7 @@ func TestAnswerHasAValueForEachNode(t *testing.T) {
 		`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"instance":"a"},"value":[1,"x"]}]}}`: "none of 1 series has a value",
 		`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"node":"a"},"value":[1,"1"]}]}}`:     `none of 1 series has a value and the label "instance"`,
 	} {
-		config := defaults()
+		config := Default()
 		values, err := config.decode([]byte(answer))
 		got := fmt.Sprint(values, err)
 		if !strings.HasPrefix(strings.TrimPrefix(got, "map[] "), want) {
@@ -195,7 +195,7 @@ func TestAnswerHasAValueForEachNode(t *testing.T) {
 }
 
 func TestAnswerThatIsTooLongIsAnError(t *testing.T) {
-	config := defaults()
+	config := Default()
 	config.URL = serve(t, `{"status":"`+strings.Repeat("x", maxAnswer)).URL
 	_, err := build(t, config, time.Now).ask(t)
 	testkit.ErrorHas(t, err, "the answer is longer than 8388608 bytes")
@@ -204,7 +204,7 @@ func TestAnswerThatIsTooLongIsAnError(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(vector(values)))
 	f.Add([]byte(`{"status":"success","data":{"resultType":"vector","result":[{"metric":{"instance":"[::1]:9100"},"value":[1]}]}}`))
-	c := defaults()
+	c := Default()
 	f.Fuzz(func(t *testing.T, answer []byte) {
 		got, err := c.decode(answer)
 		for name, value := range got {
@@ -217,7 +217,7 @@ func FuzzDecode(f *testing.F) {
 
 func TestTokenIsReadForEveryQuery(t *testing.T) {
 	prometheus := serve(t, vector(values))
-	config := defaults()
+	config := Default()
 	config.URL, config.BearerTokenFile = prometheus.URL+"/prefix/", filepath.Join(t.TempDir(), "token")
 	l := build(t, config, time.Now)
 	_, err := l.ask(t)
@@ -247,7 +247,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	target := serve(t, vector(values))
 	redirecting := httptest.NewServer(http.RedirectHandler(target.URL, http.StatusTemporaryRedirect))
 	defer redirecting.Close()
-	config := defaults()
+	config := Default()
 	config.URL = redirecting.URL
 	_, err := build(t, config, time.Now).ask(t)
 	testkit.ErrorHas(t, err, "redirects are not followed")
@@ -256,7 +256,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 // TestValuesOfNoNodeThatIsAskedForAreReported: Prometheus names its targets by
 // address and port, and Kubernetes its nodes by name.
 func TestValuesOfNoNodeThatIsAskedForAreReported(t *testing.T) {
-	config := defaults()
+	config := Default()
 	config.URL = serve(t, vector(map[string]string{"10.0.0.1:9100": "0.1", "node-3": "0.9"})).URL
 	l := build(t, config, time.Now)
 	l.poll(t.Context())
@@ -276,7 +276,7 @@ func TestValuesOfNoNodeThatIsAskedForAreReported(t *testing.T) {
 
 func TestReasonForNoValuesIsLoggedOnce(t *testing.T) {
 	prometheus := serve(t, "nonsense")
-	config := defaults()
+	config := Default()
 	config.URL = prometheus.URL
 	var log bytes.Buffer
 	l, err := newLoad(config, textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(&log))), time.Now)

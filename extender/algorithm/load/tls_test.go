@@ -40,7 +40,7 @@ func TestTLSToPrometheus(t *testing.T) {
 		{"expired", func() { settings = good; ours.Issue(t, good.CertFile, good.KeyFile, -time.Minute) }, "expired"},
 	} {
 		step.change()
-		config := defaults()
+		config := Default()
 		config.URL, config.TLS = server.URL, settings
 		_, err := build(t, config, time.Now).ask(t)
 		if (err == nil) != (step.want == "") || err != nil && !strings.Contains(err.Error(), step.want) {
