@@ -109,7 +109,7 @@ func TestFilterInParallelGivesTheSameVerdicts(t *testing.T) {
 
 func TestNodesThatThePodPrefersScore(t *testing.T) {
 	pl, state, p := newPlugin(t, ""), schedframework.NewCycleState(), pod(regex.PreferAnnotation, "^gpu-")
-	p.Annotations[regex.Annotation] = "(" // which is no affair of a profile that only scores
+	p.Annotations[regex.Annotation] = "(" // PreScore does not compile it: a profile may only score
 	status := pl.PreScore(t.Context(), state, p, nil)
 	if !status.IsSuccess() {
 		t.Fatal(status)

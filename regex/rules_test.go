@@ -1,7 +1,7 @@
 package regex
 
 import (
-	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -15,7 +15,7 @@ func TestErrorNamesTheAnnotationAtFault(t *testing.T) {
 		{map[string]string{ExcludeAnnotation: "[ab]*a[ab]{900}$"}, "annotation " + ExcludeAnnotation + ": the pattern is too costly to match"},
 	} {
 		_, err := Default.Compile(tc.annotations)
-		if err == nil || !regexp.MustCompile("^"+regexp.QuoteMeta(tc.want)).MatchString(err.Error()) {
+		if err == nil || !strings.HasPrefix(err.Error(), tc.want) {
 			t.Errorf("%v: got %v", tc.annotations, err)
 		}
 	}

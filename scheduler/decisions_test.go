@@ -255,7 +255,7 @@ func (c *liveCluster) agrees(t *testing.T, kubeconfig, name string) {
 	}
 }
 
-func TestDecisionsAreForWhoMayReadThePod(t *testing.T) {
+func TestDecisionsNeedTheRightToGetThePod(t *testing.T) {
 	c := startCluster(t)
 	c.fill(t)
 	r := c.runReplica(t, "--decisions=64Mi")
@@ -356,11 +356,8 @@ func TestKubectlExplainsThePodIfTheSchedulerCannotBeAsked(t *testing.T) {
 	}{
 		{nil, "it runs without --decisions"},
 		{[]string{"--scheduler", "kube-system/absent"}, `--scheduler kube-system/absent: in namespace kube-system, pods "absent" not found`},
-		{[]string{"--as", "somebody"}, "and not somebody"},
+		{[]string{"--as", "somebody", "--as-group", "system:masters"}, "and not somebody"},
 	} {
-		if tt.args != nil && tt.args[0] == "--as" { // of whom the API server has no rights to show
-			tt.args = append(tt.args, "--as-group", "system:masters")
-		}
 		out, errOut := kubectlWhy(t, append([]string{"no-match", "--kubeconfig", kubeconfig}, tt.args...)...)
 		if strings.Contains(errOut, "is not checked") != (tt.args == nil) { // nothing is connected to
 			t.Errorf("%q: %s", tt.args, errOut)
