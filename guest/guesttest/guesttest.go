@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/guest"
+	"wasmkwokwizardry.io/regex-scheduling/guest/abi"
 	"wasmkwokwizardry.io/regex-scheduling/guest/internal/host"
 )
 
@@ -92,12 +93,6 @@ func output(t testing.TB, export string, result uint64) Output {
 	return out
 }
 
-// The most that the host takes of a guest that declares its fields.
-const (
-	maxFields   = 100
-	maxDeclared = 64 << 10 // bytes
-)
-
 // Declared returns the fields that the guest says it decides by. It fails the test if the guest
 // does not import package decidesby, or declares more than the host takes.
 func Declared(t testing.TB) (fields []guest.Field) {
@@ -109,8 +104,8 @@ func Declared(t testing.TB) (fields []guest.Field) {
 			fields = append(fields, guest.Field(field))
 		}
 	}
-	if len(fields) > maxFields || len(list) > maxDeclared {
-		t.Fatalf("decides_by: a list of %d fields and %d bytes, and the host takes %d and %d: declare fewer", len(fields), len(list), maxFields, maxDeclared)
+	if len(fields) > abi.MaxFields || len(list) > abi.MaxDeclared {
+		t.Fatalf("decides_by: a list of %d fields and %d bytes, and the host takes %d and %d: declare fewer", len(fields), len(list), abi.MaxFields, abi.MaxDeclared)
 	}
 	return fields
 }
