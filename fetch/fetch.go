@@ -1,17 +1,14 @@
-// Package fetch gets guests for package wasmhost: from web servers, registries and files, with the digest and the
-// signature that their args ask for.
+// Package fetch gets guests for package wasmhost, from web servers, registries and files, and verifies their signatures.
 //
-//	host := wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{}.Fetch})
+//	host := wasmhost.New(fetch.Fetcher{}.Options())
 //
-// It does not run guests. Its errors quote nothing of what a server or a file has answered: a user who may name
-// a guest, as everybody who reaches a simulator may, is not thereby allowed to read
-// files or other servers.
+// Its errors quote nothing of what a server or a file has answered: a user who may name a guest, as everybody who reaches a
+// simulator may, is not thereby allowed to read files or other servers.
 package fetch
 
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -23,7 +20,6 @@ import (
 	"strings"
 	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/fetch/internal/signature"
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
@@ -39,62 +35,36 @@ type Fetcher struct {
 	Timeout time.Duration
 }
 
-// Fetch is for [wasmhost.Options]. It returns the guest at GuestURL of args, within GuestSizeLimit, and with the digest and
-// the signature that GuestSHA256 and Verify ask for. An error about one of these three is a [wasmhost.ArgsError].
-func (f Fetcher) Fetch(ctx context.Context, args wasmhost.Args) ([]byte, error) {
-	f.Timeout = cmp.Or(f.Timeout, DefaultTimeout)
-	// 1. The bytes.
-	from := parse(args.GuestURL)
-	wasm, err := f.get(ctx, from, cmp.Or(args.GuestSizeLimit.Value(), wasmhost.DefaultGuestSize))
-	if errors.Is(err, errOverLimit) {
-		return nil, &wasmhost.ArgsError{Field: "guestSizeLimit", Err: err}
-	}
-	if err != nil {
-		return nil, err
-	}
-	// 2. Their digest. The error may have it because they are a Wasm module. The digest of anything else that a URL leads to
-	// is a secret.
-	digest := sha256.Sum256(wasm)
-	is := fmt.Sprintf("%x", digest)
-	want := strings.ToLower(args.GuestSHA256)
-	if want != "" && is != want {
-		return nil, &wasmhost.ArgsError{Field: "guestSHA256", Err: fmt.Errorf("its SHA-256 is %s, but guestSHA256 asks for %s", is, want)}
-	}
-	// 3. Their signature.
-	if args.Verify == nil {
-		return wasm, nil
-	}
-	keys, err := signature.ReadKeys(args.Verify.Keys)
-	if err != nil {
-		return nil, &wasmhost.ArgsError{Field: "verify", Err: err}
-	}
-	err = f.signed(ctx, from, digest, func(bundle []byte, digest sum) error { return signature.Verify(bundle, digest, keys) })
-	if err != nil {
-		return nil, &wasmhost.ArgsError{Field: "verify", Err: fmt.Errorf("%w; keys that may sign: %s", err, signature.Names(keys))}
-	}
-	return wasm, nil
+// Options has both methods of the Fetcher.
+func (f Fetcher) Options() wasmhost.Options {
+	return wasmhost.Options{Fetch: f.Fetch, Verify: f.Verify}
 }
 
-// get reads a guest whole, up to a limit in bytes, and checks that it is a Wasm
-// module.
-func (f Fetcher) get(ctx context.Context, from source, limit int64) (wasm []byte, err error) {
-	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
+// Fetch is for [wasmhost.Options]. It returns the guest at GuestURL of args, a Wasm module of at most GuestSizeLimit. An error about
+// the latter is a [wasmhost.ArgsError].
+func (f Fetcher) Fetch(ctx context.Context, args wasmhost.Args) (wasm []byte, err error) {
+	timeout := cmp.Or(f.Timeout, DefaultTimeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	limit := cmp.Or(args.GuestSizeLimit.Value(), wasmhost.DefaultGuestSize)
+	from := parse(args.GuestURL)
 	switch from.scheme {
 	case "http", "https":
 		wasm, err = f.download(ctx, from, limit)
 	case "oci":
 		wasm, err = f.pull(ctx, from.rest, limit)
 	case "file":
-		wasm, err = readWithin(ctx, from.rest, limit)
+		wasm, err = readFile(ctx, from.rest, limit)
 	default:
 		err = errors.New("the URL must begin with https://, http://, oci:// or file://")
 	}
 	switch {
+	case errors.Is(err, errOverLimit):
+		return nil, &wasmhost.ArgsError{Field: "guestSizeLimit", Err: err}
 	case err == nil && !strings.HasPrefix(string(wasm[:min(len(wasm), len(magic))]), magic):
-		return nil, errors.New("not a Wasm module")
+		return nil, errors.New("not a Wasm module") // the host may show the digest of one, and of nothing else
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return nil, fmt.Errorf("not fetched within %s: %w", f.Timeout, context.DeadlineExceeded)
+		return nil, fmt.Errorf("not fetched within %s: %w", timeout, context.DeadlineExceeded)
 	}
 	return wasm, err
 }
@@ -102,40 +72,35 @@ func (f Fetcher) get(ctx context.Context, from source, limit int64) (wasm []byte
 // magic begins a Wasm module.
 const magic = "\x00asm"
 
-// readWithin is readFile until ctx is done. A read that does not return then, of a server
+// readFile reads a file until ctx is done. A read that does not return then, of a server
 // of NFS that is gone or of /proc/kmsg, is left to itself: nothing can end it.
-func readWithin(ctx context.Context, path string, limit int64) ([]byte, error) {
-	type result struct {
-		wasm []byte
-		err  error
-	}
-	done := make(chan result, 1)
+func readFile(ctx context.Context, path string, limit int64) (content []byte, err error) {
+	done := make(chan struct{})
+	var read []byte
+	var readErr error
 	go func() {
-		wasm, err := readFile(path, limit)
-		done <- result{wasm, err}
+		defer close(done)
+		info, err := os.Stat(path)
+		if err == nil && !info.Mode().IsRegular() {
+			err = errors.New("not a regular file") // a pipe would block, a device never end
+		}
+		var f *os.File
+		if err == nil {
+			f, err = os.Open(path)
+		}
+		if err != nil {
+			readErr = err
+			return
+		}
+		defer f.Close()
+		read, readErr = readAll(f, info.Size(), limit)
 	}()
 	select {
-	case r := <-done:
-		return r.wasm, r.err
+	case <-done:
+		return read, readErr
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-}
-
-func readFile(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file") // a pipe would block, a device never end
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return read(f, info.Size(), limit)
 }
 
 func (f Fetcher) download(ctx context.Context, from source, limit int64) ([]byte, error) {
@@ -155,7 +120,7 @@ func (f Fetcher) download(ctx context.Context, from source, limit int64) ([]byte
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the server answered %s", status(resp.StatusCode))
 	}
-	wasm, err := read(resp.Body, resp.ContentLength, limit)
+	wasm, err := readAll(resp.Body, resp.ContentLength, limit)
 	return wasm, explain(err, stageHTTP)
 }
 
@@ -178,35 +143,31 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 
 var errRedirects = failure{text: fmt.Sprintf("redirected more than %d times", maxRedirects)}
 
-// read reads to the end, but never more than the limit. size is what r is announced
-// to hold, or -1.
-func read(r io.Reader, size, limit int64) ([]byte, error) {
-	if err := checkSize(size, limit); err != nil {
-		return nil, err
-	}
-	wasm, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if err == nil && int64(len(wasm)) > limit {
-		return nil, errTooLarge(limit)
-	}
-	return wasm, err
-}
-
-// checkSize rejects a guest that has more bytes than the limit.
-func checkSize(size, limit int64) error {
+// readAll reads to the end, but never more than the limit. size is what r is announced to hold, or -1.
+func readAll(r io.Reader, size, limit int64) ([]byte, error) {
 	if size > limit {
-		return failure{fmt.Sprintf("%s: %d bytes", errTooLarge(limit), size), errOverLimit}
+		return nil, errTooLarge(limit, size)
 	}
-	return nil
+	content, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(content)) > limit {
+		return nil, errTooLarge(limit, -1)
+	}
+	return content, err
 }
 
 // errOverLimit is in the errors of guests that are over the limit.
 var errOverLimit = errors.New("over guestSizeLimit")
 
-func errTooLarge(limit int64) error {
-	if limit%(1<<20) != 0 {
-		return failure{fmt.Sprintf("%v, %d bytes", errOverLimit, limit), errOverLimit}
+// errTooLarge is of a guest of that size, or of one whose size is not known, -1.
+func errTooLarge(limit, size int64) error {
+	text := fmt.Sprintf("%v, %d bytes", errOverLimit, limit)
+	if limit%(1<<20) == 0 {
+		text = fmt.Sprintf("%v, %d MiB", errOverLimit, limit>>20)
 	}
-	return failure{fmt.Sprintf("%v, %d MiB", errOverLimit, limit>>20), errOverLimit}
+	if size >= 0 {
+		text += fmt.Sprintf(": %d bytes", size)
+	}
+	return failure{text, errOverLimit}
 }
 
 // failure is an error that quotes no answer. Its cause, if there is one, may do so, and is
@@ -260,7 +221,7 @@ type source struct {
 	err          error // why url is nil, as it may be for a path or an image
 }
 
-// parse reads a guestURL. An error in it is for [Fetcher.get] to return.
+// parse reads a guestURL. An error in it is for [Fetcher.download] to return.
 func parse(guestURL string) source {
 	s := source{text: guestURL}
 	s.scheme, s.rest, _ = strings.Cut(guestURL, "://")

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -11,7 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 // serve answers at /guest.wasm with what a test wants.
@@ -22,6 +26,13 @@ func serve(t *testing.T, handler http.HandlerFunc) (guestURL string) {
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	return server.URL + "/guest.wasm"
+}
+
+// get fetches a guest of at most 1 MiB, and has time for it, unless the fetcher says otherwise.
+func get(t *testing.T, f Fetcher, url string) ([]byte, error) {
+	t.Helper()
+	f.Timeout = cmp.Or(f.Timeout, time.Minute)
+	return f.Fetch(t.Context(), wasmhost.Args{GuestURL: url, GuestSizeLimit: *resource.NewQuantity(1<<20, resource.BinarySI)})
 }
 
 func TestGuestsThatCannotBeFetched(t *testing.T) {
@@ -53,16 +64,14 @@ func TestGuestsThatCannotBeFetched(t *testing.T) {
 		"it is not a web server":                           {verbatim(secret + "\r\n"), "the answer is not proper HTTP"},
 		"it begins like a web server":                      {verbatim("HTTP/1.1 200 OK\r\n" + secret + "\r\n\r\n"), "the answer is not proper HTTP"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			f := Fetcher{Timeout: time.Minute}
-			if strings.Contains(tt.want, "not fetched within 200ms") {
-				f.Timeout = 200 * time.Millisecond
-			}
-			_, err := f.get(t.Context(), parse(serve(t, tt.handler)), 1<<20)
-			if message(err) != tt.want {
-				t.Errorf("got\n%v\nwant\n%s", err, tt.want)
-			}
-		})
+		f := Fetcher{}
+		if strings.Contains(tt.want, "not fetched within 200ms") {
+			f.Timeout = 200 * time.Millisecond
+		}
+		_, err := get(t, f, serve(t, tt.handler))
+		if message(err) != tt.want {
+			t.Errorf("%s: got\n%v\nwant\n%s", name, err, tt.want)
+		}
 	}
 }
 
@@ -92,7 +101,7 @@ func TestFetchSaysNothingOfAFile(t *testing.T) {
 	for _, content := range []string{"", "s", secret, "\x00as", "\x00" + secret} {
 		file := filepath.Join(t.TempDir(), "guest.wasm")
 		testkit.Must(t, os.WriteFile(file, []byte(content), 0o600))
-		_, err := Fetcher{Timeout: time.Minute}.get(t.Context(), parse("file://"+file), 1<<20)
+		_, err := get(t, Fetcher{}, "file://"+file)
 		want := "not a Wasm module"
 		if message(err) != want {
 			t.Errorf("%q: got %v, want %s", content, err, want)
@@ -102,7 +111,7 @@ func TestFetchSaysNothingOfAFile(t *testing.T) {
 
 func TestServerThatIsNotThere(t *testing.T) {
 	const address = "127.0.0.1:1" // a port that was free a moment ago may be another program's by now
-	_, err := Fetcher{Timeout: time.Minute}.get(t.Context(), parse("http://me:secret@"+address), 1<<20)
+	_, err := get(t, Fetcher{}, "http://me:secret@"+address)
 	want := "dial tcp " + address + ": connect: connection refused"
 	if message(err) != want {
 		t.Errorf("got %v, want %s", err, want)
@@ -113,8 +122,8 @@ func TestEncryptedFetchStaysEncrypted(t *testing.T) {
 	plain := serve(t, func(w http.ResponseWriter, _ *http.Request) { t.Error("it was followed") })
 	server := httptest.NewTLSServer(http.RedirectHandler(plain, http.StatusFound))
 	defer server.Close()
-	f := Fetcher{Transport: server.Client().Transport, Timeout: time.Minute}
-	_, err := f.get(t.Context(), parse(server.URL), 1<<20)
+	f := Fetcher{Transport: server.Client().Transport}
+	_, err := get(t, f, server.URL)
 	want := "redirected from https to http"
 	if message(err) != want {
 		t.Errorf("got %v, want %s", err, want)
@@ -128,7 +137,7 @@ func message(err error) string {
 	return err.Error()
 }
 
-// Who reads /proc/kmsg waits for the kernel's next message.
+// A read of /proc/kmsg lasts until the kernel's next message.
 func TestFileThatDoesNotEndIsGivenUp(t *testing.T) {
 	const endless = "/proc/kmsg"
 	f, err := os.Open(endless)
@@ -136,7 +145,7 @@ func TestFileThatDoesNotEndIsGivenUp(t *testing.T) {
 		t.Skipf("no file that blocks its reader: %v", err)
 	}
 	f.Close()
-	_, err = Fetcher{Timeout: 50 * time.Millisecond}.get(t.Context(), parse("file://"+endless), 1<<30)
+	_, err = get(t, Fetcher{Timeout: 50 * time.Millisecond}, "file://"+endless)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}

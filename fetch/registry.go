@@ -47,10 +47,10 @@ func (f Fetcher) pull(ctx context.Context, image string, limit int64) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSize(layer.Size, limit); err != nil {
-		return nil, err
+	if layer.Size > limit {
+		return nil, errTooLarge(limit, layer.Size)
 	}
-	wasm, err := c.layer(ctx, layer.Digest, limit, errTooLarge(limit))
+	wasm, err := c.layer(ctx, layer.Digest, limit, errTooLarge(limit, -1))
 	return wasm, explainPull(err, stageLayer)
 }
 

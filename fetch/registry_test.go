@@ -101,13 +101,10 @@ func TestGuestFromARegistry(t *testing.T) {
 		"as wasm-to-oci stores it":   "older:v1",
 		"beside something else":      "documented:v1",
 	} {
-		t.Run(name, func(t *testing.T) {
-			f := Fetcher{Timeout: time.Minute}
-			wasm, err := f.get(t.Context(), parse("oci://"+r.host+"/"+image), 1<<20)
-			if err != nil || string(wasm) != program {
-				t.Errorf("got %q, %v", wasm, err)
-			}
-		})
+		wasm, err := get(t, Fetcher{}, "oci://"+r.host+"/"+image)
+		if err != nil || string(wasm) != program {
+			t.Errorf("%s: got %q, %v", name, wasm, err)
+		}
 	}
 }
 
@@ -120,7 +117,7 @@ func TestImagesThatCannotBeUsed(t *testing.T) {
 	r.push(t, "text:v1", layer(secret, wasmLayers[0]))
 	r.pushIndex(t, "index:v1")
 	const unknown = "@sha256:0000000000000000000000000000000000000000000000000000000000000000"
-	tests := []struct{ name, url, want string }{
+	for _, tt := range []struct{ name, url, want string }{
 		{"an unknown name", "oci://" + r.host + "/absent:v1", "the registry answered 404 Not Found"},
 		{"a tag that it does not have", "oci://" + r.host + "/guest:v2", "the registry answered 404 Not Found"},
 		{"a digest that it does not have", "oci://" + r.host + "/guest" + unknown, "the registry answered 404 Not Found"},
@@ -133,15 +130,11 @@ func TestImagesThatCannotBeUsed(t *testing.T) {
 		{"no registry", "oci://guest:v1", errReference.Error()},
 		{"a password", "oci://me:" + secret + "@" + r.host + "/guest:v1", errReference.Error()},
 		{"half a digest", "oci://" + r.host + "/guest@sha256:00", errReference.Error()},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := Fetcher{Timeout: time.Minute}
-			_, err := f.get(t.Context(), parse(tt.url), 1<<20)
-			if message(err) != tt.want {
-				t.Errorf("got\n%v\nwant\n%s", err, tt.want)
-			}
-		})
+	} {
+		_, err := get(t, Fetcher{}, tt.url)
+		if message(err) != tt.want {
+			t.Errorf("%s: got\n%v\nwant\n%s", tt.name, err, tt.want)
+		}
 	}
 }
 
@@ -199,22 +192,20 @@ func TestFetchSaysNothingOfARegistrysAnswer(t *testing.T) {
 		"half a layer":                                  {"/blobs/", half, "unexpected EOF"},
 		"no layer ever":                                 {"/blobs/", silence, "not fetched within 1s: context deadline exceeded"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			r := newRegistry(t, at(tt.part, tt.handler))
-			digest := r.push(t, "guest:v1", layer(program, wasmLayers[0]))
-			url := "oci://" + r.host + "/guest:v1"
-			if strings.Contains(name, "by digest") {
-				url = "oci://" + r.host + "/guest@" + digest
-			}
-			f := Fetcher{Timeout: time.Minute}
-			if strings.Contains(tt.want, "not fetched within 1s") {
-				f.Timeout = time.Second
-			}
-			_, err := f.get(t.Context(), parse(url), 1<<20)
-			if message(err) != tt.want {
-				t.Errorf("got\n%v\nwant\n%s", err, tt.want)
-			}
-		})
+		r := newRegistry(t, at(tt.part, tt.handler))
+		digest := r.push(t, "guest:v1", layer(program, wasmLayers[0]))
+		url := "oci://" + r.host + "/guest:v1"
+		if strings.Contains(name, "by digest") {
+			url = "oci://" + r.host + "/guest@" + digest
+		}
+		f := Fetcher{}
+		if strings.Contains(tt.want, "not fetched within 1s") {
+			f.Timeout = time.Second
+		}
+		_, err := get(t, f, url)
+		if message(err) != tt.want {
+			t.Errorf("%s: got\n%v\nwant\n%s", name, err, tt.want)
+		}
 	}
 }
 
@@ -273,24 +264,21 @@ func TestRegistryThatWantsALogin(t *testing.T) {
 		"a password": nil,
 		"a token":    func(r *http.Request) string { return "http://" + r.Host + "/token" },
 	} {
-		t.Run(name, func(t *testing.T) {
-			r := newRegistry(t, members(realm))
-			r.push(t, "guest:v1", layer(program, wasmLayers[0]))
-			for _, login := range []struct{ config, want string }{
-				{"", rejected},
-				{`{"auths":{"` + r.host + `":{"username":"me","password":"` + secret + `"}}}`, ""},
-				{`{"auths":{"` + r.host + `":{"username":"me","password":"wrong"}}}`, rejected},
-				{`{"auths":[]}`, "reading the docker config: "},
-				{`{"auths":{"example.com":{"username":"me","password":"` + secret + `"}}}`, rejected},
-			} {
-				logInWith(t, login.config)
-				f := Fetcher{Timeout: time.Minute}
-				_, err := f.get(t.Context(), parse("oci://"+r.host+"/guest:v1"), 1<<20)
-				if !strings.HasPrefix(message(err), login.want) || (err == nil) != (login.want == "") {
-					t.Errorf("with %s: got %v, want %q", login.config, err, login.want)
-				}
+		r := newRegistry(t, members(realm))
+		r.push(t, "guest:v1", layer(program, wasmLayers[0]))
+		for _, login := range []struct{ config, want string }{
+			{"", rejected},
+			{`{"auths":{"` + r.host + `":{"username":"me","password":"` + secret + `"}}}`, ""},
+			{`{"auths":{"` + r.host + `":{"username":"me","password":"wrong"}}}`, rejected},
+			{`{"auths":[]}`, "reading the docker config: "},
+			{`{"auths":{"example.com":{"username":"me","password":"` + secret + `"}}}`, rejected},
+		} {
+			logInWith(t, login.config)
+			_, err := get(t, Fetcher{}, "oci://"+r.host+"/guest:v1")
+			if !strings.HasPrefix(message(err), login.want) || (err == nil) != (login.want == "") {
+				t.Errorf("%s, with %s: got %v, want %q", name, login.config, err, login.want)
 			}
-		})
+		}
 	}
 }
 
@@ -306,13 +294,10 @@ func TestRegistryOnAnotherMachineIsAskedEncrypted(t *testing.T) {
 	logInWith(t, "")
 	for _, host := range []string{"registry.example.com", "10.0.0.1:5000"} {
 		var schemes []string
-		f := Fetcher{Transport: refusing{&schemes}, Timeout: time.Minute}
-		if _, err := f.get(t.Context(), parse("oci://"+host+"/guest:v1"), 1<<20); err == nil {
-			t.Errorf("%s: no error", host)
-		}
+		_, err := get(t, Fetcher{Transport: refusing{&schemes}}, "oci://"+host+"/guest:v1")
 		got := strings.Join(schemes, " ")
-		if got != "https" {
-			t.Errorf("%s: asked by %s", host, got)
+		if got != "https" || err == nil {
+			t.Errorf("%s: asked by %s, %v", host, got, err)
 		}
 	}
 }

@@ -10,6 +10,9 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"wasmkwokwizardry.io/regex-scheduling/fetch/internal/signature"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 // The limits of what is read to find a signature.
@@ -28,12 +31,24 @@ const noType = "application/vnd.oci.empty.v1+json"
 // suffix is of the file with the signature, beside that of the guest.
 const suffix = ".sigstore.json"
 
-// signed looks for a signature of a guest with this SHA-256, until verify returns nil for a bundle
-// and the digest that it must sign. Beside a file it is one, of the guest's bytes; in a registry
-// they are of the manifest, which has the guest's digest. Where none is right, the error is the one of
-// the first.
+// Verify is for [wasmhost.Options]. It returns nil if the guest at GuestURL of args, which has this SHA-256, is signed as Verify of
+// args asks for. Beside a file the signature is of the guest's bytes; in a registry it is of the manifest, which has the guest's digest.
+// Where none is right, the error is the one of the first.
+func (f Fetcher) Verify(ctx context.Context, args wasmhost.Args, guest [sha256.Size]byte) error {
+	keys, err := signature.ReadKeys(args.Verify.Keys)
+	if err != nil {
+		return err
+	}
+	err = f.signed(ctx, parse(args.GuestURL), guest, func(bundle []byte, digest sum) error { return signature.Verify(bundle, digest, keys) })
+	if err != nil {
+		return fmt.Errorf("%w; keys that may sign: %s", err, signature.Names(keys))
+	}
+	return nil
+}
+
+// signed looks for a signature, until verify returns nil for a bundle and the digest that it must sign.
 func (f Fetcher) signed(ctx context.Context, from source, guest sum, verify verifier) error {
-	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.Timeout, DefaultTimeout))
 	defer cancel()
 	if from.scheme == "oci" {
 		return f.signedInRegistry(ctx, from.rest, guest, verify)
@@ -42,7 +57,7 @@ func (f Fetcher) signed(ctx context.Context, from source, guest sum, verify veri
 	var err error
 	signature := from.with(suffix)
 	if from.scheme == "file" {
-		bundle, err = readWithin(ctx, signature.rest, maxBundle)
+		bundle, err = readFile(ctx, signature.rest, maxBundle)
 	} else {
 		bundle, err = f.download(ctx, signature, maxBundle)
 	}

@@ -21,14 +21,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
-// attach stores an artifact about an image, as cosign stores a signature.
-func (r images) attach(t *testing.T, image, artifactType string, layers ...string) {
-	t.Helper()
-	r.attachTyped(t, image, noType, artifactType, layers...)
-}
-
-// attachTyped has a type for the list of referrers, too.
-func (r images) attachTyped(t *testing.T, image, listed, artifactType string, layers ...string) {
+// attach stores an artifact about an image, as cosign stores a signature. listed is its type in the list of referrers.
+func (r images) attach(t *testing.T, image, listed, artifactType string, layers ...string) {
 	t.Helper()
 	server := httptest.NewServer(r.registry)
 	defer server.Close()
@@ -69,12 +63,12 @@ func TestSignaturesInARegistryHideNoOther(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRegistry(t, nil, registry.WithReferrersSupport(support))
 			digest := r.push(t, "team/guest:v1", layer(program, wasmLayers[0]))
-			r.attach(t, "team/guest:v1", bundleType, strings.Repeat("x", maxBundle+1))
+			r.attach(t, "team/guest:v1", noType, bundleType, strings.Repeat("x", maxBundle+1))
 			for i := range 20 {
-				r.attach(t, "team/guest:v1", "application/spdx+json", fmt.Sprint("bill of materials ", i))
-				r.attach(t, "team/guest:v1", bundleType, fmt.Sprint(i))
+				r.attach(t, "team/guest:v1", noType, "application/spdx+json", fmt.Sprint("bill of materials ", i))
+				r.attach(t, "team/guest:v1", noType, bundleType, fmt.Sprint(i))
 			}
-			r.attach(t, "team/guest:v1", bundleType, "ours")
+			r.attach(t, "team/guest:v1", noType, bundleType, "ours")
 			for _, image := range []string{"team/guest:v1", "team/guest@" + digest} {
 				got, signed, err := readBundles(t, "oci://"+r.host+"/"+image, "ours")
 				if err != nil || fmt.Sprintf("sha256:%x", signed) != digest || strings.Contains(strings.Join(got, " "), "bill") {
@@ -90,9 +84,9 @@ func TestSignaturesThatCannotBeUsed(t *testing.T) {
 	r.push(t, "unsigned:v1", layer(program, wasmLayers[0]))
 	r.push(t, "moved:v1", layer(program+"2", wasmLayers[0]))
 	r.push(t, "two:v1", layer(program, wasmLayers[0]))
-	r.attach(t, "two:v1", bundleType, secret, "and another layer")
+	r.attach(t, "two:v1", noType, bundleType, secret, "and another layer")
 	r.push(t, "large:v1", layer(program, wasmLayers[0]))
-	r.attach(t, "large:v1", bundleType, strings.Repeat("x", maxBundle+1))
+	r.attach(t, "large:v1", noType, bundleType, strings.Repeat("x", maxBundle+1))
 	for image, want := range map[string]string{
 		"unsigned:v1": "it has no signature",
 		"moved:v1":    "the image has changed since the guest was fetched",
@@ -119,11 +113,11 @@ func TestReferrersOfOtherTypesAreNotFetched(t *testing.T) {
 			})
 			r.push(t, "guest:v1", layer(program, wasmLayers[0]))
 			for i := range 60 {
-				r.attachTyped(t, "guest:v1", "application/spdx+json", "application/spdx+json", fmt.Sprint("bill of materials ", i))
+				r.attach(t, "guest:v1", "application/spdx+json", "application/spdx+json", fmt.Sprint("bill of materials ", i))
 			}
-			r.attachTyped(t, "guest:v1", listed, bundleType, "ours")
+			r.attach(t, "guest:v1", listed, bundleType, "ours")
 			for i := range 5 {
-				r.attachTyped(t, "guest:v1", noType, "text/plain", fmt.Sprint("note ", i))
+				r.attach(t, "guest:v1", noType, "text/plain", fmt.Sprint("note ", i))
 			}
 			got, _, err := readBundles(t, "oci://"+r.host+"/guest:v1", "ours")
 			if err != nil || fmt.Sprint(got) != "[ours]" || fetched.Load() > 20 {
@@ -138,7 +132,7 @@ func TestReferrersOfOtherTypesAreNotFetched(t *testing.T) {
 func TestSignaturesAreSoughtForALimitedTime(t *testing.T) {
 	r := newRegistry(t, nil)
 	r.push(t, "guest:v1", layer(program, wasmLayers[0]))
-	r.attach(t, "guest:v1", bundleType, "another")
+	r.attach(t, "guest:v1", noType, bundleType, "another")
 	f := Fetcher{Timeout: time.Second}
 	server := httptest.NewServer(at("/blobs/", silence)(r.registry))
 	defer server.Close()

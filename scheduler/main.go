@@ -30,7 +30,7 @@ import (
 // It does not return. Call it first: this program compiles guests in children of its own.
 func Main(options ...app.Option) {
 	wasmhost.CompileInChild()
-	os.Exit(run(wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{}.Fetch}), os.Args[1:], os.Stdout, os.Stderr, options...))
+	os.Exit(run(wasmhost.New(fetch.Fetcher{}.Options()), os.Args[1:], os.Stdout, os.Stderr, options...))
 }
 
 // maxError is how much of an error is printed, in bytes.

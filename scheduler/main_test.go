@@ -60,7 +60,7 @@ func TestEveryBadConfigStopsTheStartWithOneLine(t *testing.T) {
 			}
 			want = "kube-scheduler: config " + file + ": " + want
 			var stdout, stderr bytes.Buffer
-			code := run(wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{}.Fetch}), []string{"--config", file}, &stdout, &stderr)
+			code := run(wasmhost.New(fetch.Fetcher{}.Options()), []string{"--config", file}, &stdout, &stderr)
 			if code != 1 || stdout.Len() > 0 {
 				t.Errorf("exit code %d; on standard output: %s", code, &stdout)
 			}

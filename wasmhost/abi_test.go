@@ -76,7 +76,7 @@ func podInfo(p *v1.Pod) fwk.PodInfo {
 func TestGuestTrapsOutsideOfItsMemory(t *testing.T) {
 	for config, want := range map[string]string{
 		"u": "wasm: prefilter error: node: out of the guest's memory: 1 bytes at 2147483647 (in k8s.io/api.node < $",
-		"v": "wasm: prefilter error: the buffer for an object: out of the guest's memory: 130 bytes at 2147483647 (in k8s.io/scheduler.currentPod < $",
+		"v": "wasm: prefilter error: the buffer: out of the guest's memory: 130 bytes at 2147483647 (in k8s.io/scheduler.currentPod < $",
 	} {
 		got := mirror(t, aHandle(), config).Filter(t.Context(), framework.NewCycleState(), aPod(), node("a"))
 		if got.Code() != fwk.Error || !strings.HasPrefix(got.Message(), want) {

@@ -9,20 +9,16 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 )
 
-// keep counts an answer that the guest gave, and keeps one that may be remembered.
-func (p *plugin) keep(slot answers.Slot, q *question) (kept bool) {
+// remember counts an answer that the guest gave, and remembers it if it may.
+func (p *plugin) remember(answer answers.Answer, q *question) bool {
 	p.metrics.asked.Inc()
-	if worthKeeping(q.hook, q.out.Verdict) {
-		slot.Put(&q.out)
-		return true
-	}
-	return false
+	return mayRemember(q.hook, q.out.Verdict) && answer.Put(&q.out)
 }
 
-// worthKeeping reports whether a verdict may be remembered. An Error may be gone at the
+// mayRemember reports whether a verdict may be remembered. An Error may be gone at the
 // next try, and so may a code that the scheduler takes for an Error, or retries.
 // OutOfReasons is not the guest's reason.
-func worthKeeping(hook abi.Hook, v abi.Verdict) bool {
+func mayRemember(hook abi.Hook, v abi.Verdict) bool {
 	switch fwk.Code(v.Code) {
 	case fwk.Success, fwk.Unschedulable, fwk.UnschedulableAndUnresolvable:
 		return v.Reason() != abi.OutOfReasons
@@ -32,16 +28,16 @@ func worthKeeping(hook abi.Hook, v abi.Verdict) bool {
 	return false
 }
 
-// narrow names to the scheduler the nodes that the guest lets the pod run on, if these
-// are known. result is what the guest itself has answered.
+// narrow names to the scheduler the nodes that the guest lets the pod run on, if that is remembered of all nodes.
+// result is what the guest itself has answered.
 func (c *cycle) narrow(result *fwk.PreFilterResult) (*fwk.PreFilterResult, *fwk.Status) {
-	if !c.plugin.guest.Active.Has(abi.Filter) || c.known.Nodes() == 0 {
+	if !c.plugin.guest.Active.Has(abi.Filter) || c.answers.Nodes() == 0 {
 		return result, nil
 	}
-	passing := c.known.Passing()
-	if passing == nil && c.known.Again { // else Filter asks: perhaps no other pod is like this one
+	passing := c.answers.Passing()
+	if passing == nil && c.answers.Again { // else Filter asks: perhaps no other pod is of this kind
 		c.askAhead()
-		passing = c.known.Passing()
+		passing = c.answers.Passing()
 	}
 	switch {
 	case passing == nil:
@@ -67,30 +63,26 @@ const (
 	mostAhead  = time.Second
 )
 
-// askAhead asks a guest about the nodes of a cycle on which it has given no verdict yet, so that it is
-// known which pass. That is a guess, with an attempt of its own: what fails or lasts too long there ends the
+// askAhead asks a guest for the answers of Filter that are missing, so that it is
+// known which nodes pass. That is a guess, with an attempt of its own: what fails or lasts too long there ends the
 // asking, and Filter asks again if the scheduler comes to the node. What the guest has in its memory by then, it forgets by a PreFilter.
 func (c *cycle) askAhead() {
 	ahead := &cycle{history: c.history, attempt: &attempt{plugin: c.plugin, pod: c.pod, measured: c.measured, trace: c.trace}}
 	began := time.Now()
 	asked := 0
-	for node, slot := range c.known.Unknown() {
+	for node, answer := range c.answers.Missing() {
 		asking := time.Since(began)
 		if asked >= leastAhead && asking > askedAhead || asking > mostAhead || ahead.looks.Load() >= looksEach {
 			return
 		}
 		asked++
 		q := &question{hook: abi.Filter, in: abi.In{Node: node, NodeName: node.Name}, after: ahead.history}
-		if !ahead.askOne(q, slot) {
-			slot.GiveUp()
+		s := c.plugin.pool.acquire()
+		err := s.call(ahead, q)
+		c.plugin.pool.release(s)
+		if err != nil || !c.plugin.remember(answer, q) {
+			answer.GiveUp()
 			return
 		}
 	}
-}
-
-// askOne asks a question whose error fails no attempt.
-func (c *cycle) askOne(q *question, slot answers.Slot) (kept bool) {
-	s := c.plugin.pool.acquire()
-	defer c.plugin.pool.release(s)
-	return s.call(c, q) == nil && c.plugin.keep(slot, q)
 }

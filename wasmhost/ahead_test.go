@@ -14,6 +14,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
 // Another plugin has excluded the node on which the guest traps.
@@ -95,6 +96,27 @@ func TestNothingIsAskedAheadForAPodThatIsLikeNoOther(t *testing.T) {
 	}
 	if !named {
 		t.Error("a pod like one before: no nodes are named")
+	}
+}
+
+// Where a pod has more different verdicts than are kept, what PreFilter asks ahead must not be asked in each attempt.
+func TestGuestIsNotAskedAgainAndAgainForWhatIsNotKept(t *testing.T) {
+	names := make([]string, 1<<16)
+	for i := range names {
+		names[i] = fmt.Sprint("n", i)
+	}
+	r := openRemembering(t, "decides_by", Args{}, nodesNamed(names...)...)
+	p := about("web", "x")
+	full := r.p.answers.Of(p, r.Nodes)
+	for i, node := range r.Nodes {
+		full.Answer(abi.Score, node).Put(&abi.Out{Verdict: abi.Verdict{Number: int32(i + 1)}})
+	}
+	for attempt, want := range []int{1, 0, 0} { // one is asked to find it out
+		before := r.asked(t)
+		r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), framework.NewCycleState(), p, r.Nodes)
+		if asked := r.asked(t) - before; asked != want {
+			t.Errorf("attempt %d: asked %d times, want %d", attempt, asked, want)
+		}
 	}
 }
 

@@ -258,7 +258,7 @@ func TestPreScoreIsRemembered(t *testing.T) {
 	}
 }
 
-func TestAnswerThatDoesNotLastIsNotKept(t *testing.T) {
+func TestAnswerThatDoesNotLastIsNotRemembered(t *testing.T) {
 	for _, tt := range []struct {
 		hook abi.Hook
 		v    abi.Verdict
@@ -275,7 +275,7 @@ func TestAnswerThatDoesNotLastIsNotKept(t *testing.T) {
 		{abi.PreFilter, abi.Verdict{Code: int32(fwk.Skip)}, true},
 		{abi.Filter, abi.Verdict{Code: 99}, false},
 	} {
-		got := worthKeeping(tt.hook, tt.v)
+		got := mayRemember(tt.hook, tt.v)
 		if got != tt.want {
 			t.Errorf("%v, %v: %v", tt.hook, tt.v, got)
 		}

@@ -109,27 +109,24 @@ func (t *Timeout) UnmarshalText(text []byte) (err error) {
 	return nil
 }
 
-func (a Args) answersLimit() int64 { return cmp.Or(a.AnswersLimit.Value(), DefaultAnswers) }
-
-// memoryLimit is a page less than MaxMemory at most: wazero has the size of a memory in 32 bits, and the size of all pages
-// would be 0.
-func (a Args) memoryLimit() int64 {
-	return min(cmp.Or(a.MemoryLimit.Value(), DefaultMemory), MaxMemory-MinMemory)
-}
-
 // callTimeout is zero where calls are not bounded. Ten of them are a time.Duration.
 func (a Args) callTimeout() time.Duration {
 	return min(max(0, cmp.Or(a.CallTimeout.Duration, DefaultCallTimeout)), math.MaxInt64/10)
 }
 
 // ArgsError is an error about the field of [Args] with that name in JSON: of
-// [ParseArgs], or of [Host.Start] where the guest does not go with the field.
+// [ParseArgs], or of [Host.Start] where the guest does not go with the field. Err says what is wrong; nil says that the field is.
 type ArgsError struct {
 	Field string
 	Err   error
 }
 
-func (e *ArgsError) Error() string { return e.Err.Error() }
+func (e *ArgsError) Error() string {
+	if e.Err == nil {
+		return "args: " + e.Field + " is not valid"
+	}
+	return e.Err.Error()
+}
 func (e *ArgsError) Unwrap() error { return e.Err }
 
 func argsErrorf(field, format string, args ...any) error {

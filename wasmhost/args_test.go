@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 const good = "https://example.com/guest.wasm"
@@ -80,6 +82,12 @@ func TestDecodeArgsNamesTheFieldThatIsWrong(t *testing.T) {
 	_, err := DecodeArgs(nil)
 	if message(err) != "args: guestURL is required" {
 		t.Errorf("no args at all: %v", err)
+	}
+}
+
+func TestArgsErrorWithoutACauseNamesItsField(t *testing.T) {
+	for _, err := range []*ArgsError{{Field: "verify"}, {}} {
+		testkit.Has(t, err.Error(), "args: "+err.Field)
 	}
 }
 

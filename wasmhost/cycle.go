@@ -30,9 +30,8 @@ type attempt struct {
 	looks    atomic.Int64
 	lastLook int64 // for the watchdog: looks into several calls at a time count once
 
-	// known is what is remembered about pods like this one. It is nil for a guest of which
-	// nothing is remembered.
-	known *answers.Known
+	// answers has the answers about pods of this kind. It is nil for a guest of which nothing is remembered.
+	answers *answers.Kind
 	// excluded says why nodes were not named to the scheduler, where some were.
 	excluded string
 	// rejected is set where PreFilter has rejected the pod for all nodes.
@@ -98,12 +97,12 @@ func (c *cycle) ask(q *question) *fwk.Status {
 		return statusOf(q.hook, q.out.Verdict)
 	}
 	// 2. An answer that is remembered is no call, and is found without a look at the node. Of a guest whose answers are
-	// remembered, all active hooks have a slot.
-	var slot answers.Slot
-	if c.known != nil {
-		slot = c.known.Slot(q.hook, q.node)
-		if slot.Get(&q.out) {
-			p.metrics.recalled.Add(1)
+	// remembered, those of all active hooks are.
+	var answer answers.Answer
+	if c.answers != nil {
+		answer = c.answers.Answer(q.hook, q.node)
+		if answer.Get(&q.out) {
+			p.metrics.uncounted.Add(1)
 			c.trace.Remembered()
 			return statusOf(q.hook, q.out.Verdict)
 		}
@@ -120,8 +119,8 @@ func (c *cycle) ask(q *question) *fwk.Status {
 		return c.fail(q.hook, err)
 	}
 	// 4. What may be remembered is.
-	if c.known != nil {
-		p.keep(slot, q)
+	if c.answers != nil {
+		p.remember(answer, q)
 	}
 	return statusOf(q.hook, q.out.Verdict)
 }

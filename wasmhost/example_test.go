@@ -19,7 +19,7 @@ import (
 // A guest is asked as any other plugin of the framework is.
 func ExampleNew() {
 	ctx := context.Background()
-	host := wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{}.Fetch})
+	host := wasmhost.New(fetch.Fetcher{}.Options())
 	defer host.Close()
 	args := &runtime.Unknown{Raw: []byte(`{"guestURL": "file://../static/regex_v2.wasm"}`)}
 	plugin, err := host.PluginFactory("WasmRegexScheduling")(ctx, args, nil)
@@ -46,7 +46,7 @@ func ExampleNew() {
 
 // Start tells before there is a scheduler whether a guest can be used.
 func ExampleHost_Start() {
-	host := wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{Timeout: time.Minute}.Fetch})
+	host := wasmhost.New(fetch.Fetcher{Timeout: time.Minute}.Options())
 	defer host.Close()
 	for _, guest := range []string{"regex_v2.wasm", "sources.txt"} {
 		started, err := host.Start(context.Background(), "Wasm", wasmhost.Args{GuestURL: "file://../static/" + guest})

@@ -2,6 +2,10 @@ package wasmhost
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
@@ -33,6 +37,32 @@ func TestStartThatFailsNamesPluginURLAndCause(t *testing.T) {
 		want := "plugin Wasm: guest https://xxxxx@example.com/guest.wasm: " + tt.want
 		if message(err) != want {
 			t.Errorf("got\n%v\nwant\n%s", err, want)
+		}
+	}
+}
+
+// A Fetch of one's own need not look at any of them.
+func TestArgsAboutTheGuestHoldWhateverFetchesIt(t *testing.T) {
+	wasm, err := fromFiles.Fetch(t.Context(), Args{GuestURL: fileURLOf("empty_filter")})
+	testkit.Must(t, err)
+	is := fmt.Sprintf("%x", sha256.Sum256(wasm))
+	for field, tt := range map[string]struct {
+		wasm string
+		args Args
+		want string
+	}{
+		"":               {string(wasm), Args{GuestSHA256: strings.ToUpper(is), GuestSizeLimit: quantity(int64(len(wasm)))}, ""},
+		"guestSHA256":    {string(wasm), Args{GuestSHA256: digest}, "its SHA-256 is " + is + ", but guestSHA256 asks for " + strings.ToLower(digest)},
+		"guestSizeLimit": {string(wasm), Args{GuestSizeLimit: quantity(10)}, fmt.Sprintf("it has %d bytes, but guestSizeLimit is 10", len(wasm))},
+		"verify":         {string(wasm), Args{Verify: &Verify{Keys: []string{"a.pub"}}}, "the host cannot verify signatures: set Verify of wasmhost.Options, as package fetch has it"},
+	} {
+		h := New(Options{Fetch: func(context.Context, Args) ([]byte, error) { return []byte(tt.wasm), nil }})
+		tt.args.GuestURL = "https://example.com/guest.wasm"
+		_, err := h.Start(t.Context(), "Wasm", tt.args)
+		testkit.Must(t, h.Close())
+		var about *ArgsError
+		if (err == nil) != (field == "") || !strings.HasSuffix(message(err), tt.want) || errors.As(err, &about) && about.Field != field {
+			t.Errorf("%q: got %v, want …%s", field, err, tt.want)
 		}
 	}
 }

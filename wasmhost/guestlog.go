@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/klog/v2"
 
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+	"wasmkwokwizardry.io/regex-scheduling/guest/abi"
 )
 
 // What the instances of a guest may log, all together: a disk is full soon otherwise.

@@ -66,13 +66,13 @@ func differ(fields []abi.Field, before, after *metav1.ObjectMeta) bool {
 // from the node. The scheduler asks for hints with its queue locked, once for each pending pod, so
 // the guest itself is not asked.
 func (p *plugin) mayHelp(pod *v1.Pod, node *v1.Node) bool {
-	known := p.answers.Peek(pod)
-	if known == nil {
+	kind := p.answers.Peek(pod)
+	if kind == nil {
 		return true
 	}
 	if p.guest.Active.Has(abi.PreFilter) {
 		var answer abi.Out
-		if !known.Slot(abi.PreFilter, nil).Get(&answer) {
+		if !kind.Answer(abi.PreFilter, nil).Get(&answer) {
 			return true
 		}
 		status := statusOf(abi.PreFilter, answer.Verdict)
@@ -86,7 +86,7 @@ func (p *plugin) mayHelp(pod *v1.Pod, node *v1.Node) bool {
 	v := p.guest.Constants[abi.Filter]
 	if p.guest.Active.Has(abi.Filter) {
 		var ok bool
-		if v, ok = known.Look(node); !ok {
+		if v, ok = kind.Filter(node); !ok {
 			return true
 		}
 	}

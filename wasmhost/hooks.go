@@ -67,8 +67,8 @@ func (p *plugin) cycleFor(state fwk.CycleState, pod *v1.Pod) *cycle {
 // PreFilter implements fwk.PreFilterPlugin. It begins the cycle of a pod.
 func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
 	c := p.begin(state, pod)
-	c.known = p.answers.Known(pod, nodes)
-	if c.known != nil {
+	c.answers = p.answers.Of(pod, nodes)
+	if c.answers != nil {
 		p.metrics.flush()
 	}
 	q := &question{hook: abi.PreFilter}
@@ -77,7 +77,7 @@ func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 	if q.out.NodeNames != nil {
 		result = &fwk.PreFilterResult{NodeNames: q.out.NodeNames}
 	}
-	if c.known == nil || !status.IsSuccess() {
+	if c.answers == nil || !status.IsSuccess() {
 		return result, status
 	}
 	return c.narrow(result)

@@ -1,7 +1,7 @@
 // Package wasmhost puts Wasm guests into kube-scheduler: guests that are made for
 // sigs.k8s.io/kube-scheduler-wasm-extension, whose host it takes the place of.
 //
-//	host := wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{}.Fetch})
+//	host := wasmhost.New(fetch.Fetcher{}.Options())
 //	app.NewSchedulerCommand(app.WithPlugin(name, host.PluginFactory(name)))
 //
 // [Host.PluginFactory] makes what the scheduler's registry needs. [Host.Start] starts a
@@ -55,10 +55,13 @@ func CompileInChild() { compiler.InChild() }
 
 // Options say how a [Host] gets guests.
 type Options struct {
-	// Fetch returns the module of the guest that args name, until ctx ends. It is required; package fetch has one. All of GuestURL,
-	// GuestSizeLimit, GuestSHA256 and Verify is for Fetch to heed: the host only checks that they have values that exist.
-	// Its errors are shown, on one line: they should not quote what a user may not see. One about a field should be an [ArgsError].
+	// Fetch returns the module of the guest that args name, until ctx ends. It is required; package fetch has one. The host holds
+	// what it returns to GuestSizeLimit and GuestSHA256, and an error shows its digest: of what is not a Wasm module return an error.
+	// Errors are shown, on one line: they should not quote what a user may not see. One about a field should be an [ArgsError].
 	Fetch func(ctx context.Context, args Args) ([]byte, error)
+	// Verify returns nil if the guest that args name is signed as Verify of args, which is not nil, asks for. The guest has this SHA-256.
+	// Without it, args that ask for a signature are an error. Package fetch has one.
+	Verify func(ctx context.Context, args Args, guest [sha256.Size]byte) error
 }
 
 // Host makes plugins of guests. It gets and compiles a guest for each plugin
@@ -89,7 +92,7 @@ func (h *Host) PluginFactory(name string) frameworkruntime.PluginFactory {
 		if err != nil {
 			return nil, fmt.Errorf("plugin %s: %w", name, lineError{err})
 		}
-		started, err := h.Start(ctx, name, args)
+		started, err := h.start(ctx, name, args)
 		if err != nil {
 			return nil, err
 		}
@@ -109,15 +112,7 @@ func (h *Host) Start(ctx context.Context, name string, args Args) (*Started, err
 	if err := args.validate(); err != nil {
 		return nil, fmt.Errorf("plugin %s: %w", name, lineError{err})
 	}
-	url := printable.GuestURL(args.GuestURL)
-	p, err := h.newPlugin(ctx, name, url, args)
-	if err != nil && h.ctx.Err() != nil {
-		err = errHostClosed
-	}
-	if err != nil {
-		return nil, fmt.Errorf("plugin %s: guest %s: %w", name, url, lineError{err})
-	}
-	return &Started{p}, nil
+	return h.start(ctx, name, args)
 }
 
 // Close stops the guest, as [Host.Close] stops all, and the plugin that was made of it.
@@ -172,8 +167,8 @@ type Fields = abi.Fields
 func (s *Started) Describe() (d Description) {
 	p := s.p
 	d = Description{
-		URL: p.url, Size: p.guest.Size, SHA256: p.guest.SHA256,
-		NotRemembered: p.notRemembered, Instances: p.sharing.instances(), WhyInstances: p.whySharing,
+		URL: p.url, Size: p.size, SHA256: p.sha256,
+		NotRemembered: p.notRemembered, Instances: p.pool.slots, WhyInstances: p.whyInstances,
 	}
 	d.Exports, d.Imports = p.guest.Functions()
 	if p.decidesBy != nil {

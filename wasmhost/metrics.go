@@ -49,9 +49,8 @@ type answerMetrics struct {
 	entries, bytes    metrics.GaugeMetric
 	had               struct{ entries, bytes float64 }
 
-	// recalled counts remembered answers, of which there are many at a time, until
-	// flush adds them to the metric.
-	recalled atomic.Uint64
+	// uncounted are remembered answers that flush has yet to add to the metric: there are many at a time.
+	uncounted atomic.Uint64
 }
 
 func answerMetricsOf(plugin string) *answerMetrics {
@@ -73,7 +72,7 @@ func (m *answerMetrics) size(entries int, bytes int64) {
 
 // flush is for once a cycle.
 func (m *answerMetrics) flush() {
-	n := m.recalled.Swap(0)
+	n := m.uncounted.Swap(0)
 	if n != 0 {
 		m.remembered.Add(float64(n))
 	}

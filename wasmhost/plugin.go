@@ -1,16 +1,19 @@
 package wasmhost
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 
-	"k8s.io/component-base/metrics"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 )
@@ -27,8 +30,9 @@ type plugin struct {
 	key    fwk.StateKey
 	events []fwk.ClusterEventWithHint
 
-	sharing                   sharing
-	whySharing, notRemembered string // why the sharing is as it is; why answers are not remembered, or ""
+	size                        int // of the module, in bytes
+	sha256                      [sha256.Size]byte
+	whyInstances, notRemembered string // of the rules
 
 	// What the guest may ask in a scheduling cycle, and in a binding cycle. They are
 	// nil while the guest is only checked.
@@ -52,62 +56,103 @@ var errNoField = errors.New("wasm: decides_by: no field is declared: with the ki
 
 var errClosed = fmt.Errorf("the guest is %w", ErrClosed)
 
-func (h *Host) newPlugin(ctx context.Context, name, url string, args Args) (*plugin, error) {
+// start starts a guest whose args are valid. An error is one line that names plugin and URL.
+func (h *Host) start(ctx context.Context, name string, args Args) (_ *Started, err error) {
+	url := printable.GuestURL(args.GuestURL)
+	defer func() {
+		if err != nil && h.ctx.Err() != nil {
+			err = errHostClosed
+		}
+		if err != nil {
+			err = fmt.Errorf("plugin %s: guest %s: %w", name, url, lineError{err})
+		}
+	}()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(h.ctx, cancel)()
-	if h.options.Fetch == nil {
-		return nil, errors.New("the host cannot get guests: set Fetch of wasmhost.Options, as package fetch has it")
-	}
-	wasm, err := h.options.Fetch(ctx, args)
+	// 1. The module, as the args ask for it.
+	wasm, digest, err := h.get(ctx, args)
 	if err != nil {
 		return nil, err
 	}
+	// 2. Its code. wazero has the size of a memory in 32 bits, and the size of all pages would be 0.
 	timeout := args.callTimeout()
-	guest, err := abi.Compile(ctx, wasm, abi.Options{MemoryLimit: args.memoryLimit(), Interruptible: timeout > 0})
+	memoryLimit := min(cmp.Or(args.MemoryLimit.Value(), DefaultMemory), MaxMemory-MinMemory)
+	guest, err := abi.Compile(ctx, wasm, abi.Options{MemoryLimit: memoryLimit, Interruptible: timeout > 0})
 	if errors.Is(err, abi.ErrMemoryLimit) {
 		err = &ArgsError{"memoryLimit", err}
 	}
 	if err != nil {
 		return nil, err
 	}
+	// 3. The plugin, with an empty slot for each instance.
 	lasting, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	p := &plugin{
-		name: name, url: url, args: args, host: h, guest: guest, notRemembered: whyForgotten(guest),
+		name: name, url: url, args: args, host: h, guest: guest, size: len(wasm), sha256: digest,
 		ctx: lasting, stop: stop, key: naming.Key(name), log: &guestLog{plugin: name, url: url},
 	}
 	p.close = sync.OnceValue(p.closeOnce)
-	p.sharing, p.whySharing = sharingOf(guest, args)
-	p.pool = &pool{
-		plugin: p,
-		settings: abi.Settings{
-			Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: p.log.write,
-			CallTimeout: timeout, Repeatable: p.notRemembered == "",
-		},
+	p.pool = &pool{plugin: p}
+	p.pool.freed = sync.NewCond(&p.pool.mu)
+	p.pool.slots, p.whyInstances, p.notRemembered = rules(guest, args)
+	p.pool.settings = abi.Settings{
+		Config: args.GuestConfig, LogSeverity: args.LogSeverity, Log: p.log.write,
+		CallTimeout: timeout, Repeatable: p.notRemembered == "",
 	}
-	p.pool.fill(p.sharing.instances())
-	for _, counter := range []*metrics.CounterVec{traps, skipped} {
-		counter.WithLabelValues(name) // which is 0 until something happens
+	for range p.pool.slots {
+		p.pool.free = append(p.pool.free, &slot{pool: p.pool})
 	}
+	traps.WithLabelValues(name) // which is 0 until something happens
+	skipped.WithLabelValues(name)
 	if timeout > 0 {
 		go p.pool.watchdog.run(p.ctx.Done(), timeout)
 	}
+	// 4. From here on, Close of the host closes it.
 	h.mu.Lock()
 	if h.ctx.Err() == nil {
 		h.plugins[p] = struct{}{}
 	}
 	h.mu.Unlock()
+	// 5. The first instance.
 	err = p.startFirst(ctx)
 	if err == nil {
-		err = ctx.Err() // it may have ended without a call that lasts
-	}
-	if err == nil {
-		err = h.ctx.Err()
+		err = cmp.Or(ctx.Err(), h.ctx.Err()) // it may have ended without a call that lasts
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
-	return p, nil
+	return &Started{p}, nil
+}
+
+// get gets a guest's module and its digest. They are what the args ask for, whatever Fetch of the options has looked at.
+func (h *Host) get(ctx context.Context, args Args) (wasm []byte, digest [sha256.Size]byte, err error) {
+	if h.options.Fetch == nil {
+		return nil, digest, errors.New("the host cannot get guests: set Fetch of wasmhost.Options, as package fetch has it")
+	}
+	wasm, err = h.options.Fetch(ctx, args)
+	if err != nil {
+		return nil, digest, err
+	}
+	limit := cmp.Or(args.GuestSizeLimit.Value(), DefaultGuestSize)
+	if int64(len(wasm)) > limit {
+		return nil, digest, &ArgsError{"guestSizeLimit", fmt.Errorf("it has %d bytes, but guestSizeLimit is %d", len(wasm), limit)}
+	}
+	digest = sha256.Sum256(wasm)
+	is, want := fmt.Sprintf("%x", digest), strings.ToLower(args.GuestSHA256)
+	if want != "" && is != want {
+		return nil, digest, &ArgsError{"guestSHA256", fmt.Errorf("its SHA-256 is %s, but guestSHA256 asks for %s", is, want)}
+	}
+	if args.Verify == nil {
+		return wasm, digest, nil
+	}
+	err = errors.New("the host cannot verify signatures: set Verify of wasmhost.Options, as package fetch has it")
+	if h.options.Verify != nil {
+		err = h.options.Verify(ctx, args, digest)
+	}
+	if err != nil {
+		return nil, digest, &ArgsError{"verify", err}
+	}
+	return wasm, digest, nil
 }
 
 // startFirst makes the first instance, so that a guest that cannot start does
@@ -126,7 +171,8 @@ func (p *plugin) startFirst(ctx context.Context) error {
 	first := s.instance
 	defer context.AfterFunc(ctx, func() { first.Interrupt(context.Cause(ctx)) })()
 	var err error
-	if p.decidesBy, err = s.instance.DecidesBy(); err != nil {
+	p.decidesBy, err = first.DecidesBy()
+	if err != nil {
 		return err
 	}
 	if p.notRemembered == "" {
@@ -134,9 +180,9 @@ func (p *plugin) startFirst(ctx context.Context) error {
 			return errNoField
 		}
 		p.metrics = answerMetricsOf(p.name)
-		p.answers = answers.New(p.decidesBy, p.args.answersLimit(), p.metrics.size)
+		p.answers = answers.New(p.decidesBy, cmp.Or(p.args.AnswersLimit.Value(), DefaultAnswers), p.metrics.size)
 	}
-	p.events, err = p.eventsOf(s.instance)
+	p.events, err = p.eventsOf(first)
 	return err
 }
 

@@ -136,15 +136,6 @@ func (s *slot) invoke(c *cycle, hook abi.Hook, in *abi.In, out *abi.Out) error {
 	return nil
 }
 
-// fill makes the slots.
-func (p *pool) fill(instances int) {
-	p.freed = sync.NewCond(&p.mu)
-	p.slots = instances
-	for range instances {
-		p.free = append(p.free, &slot{pool: p})
-	}
-}
-
 // acquire waits for a slot.
 func (p *pool) acquire() *slot {
 	p.mu.Lock()

@@ -31,7 +31,7 @@ func startOurs(t *testing.T) scenario.Start {
 			return nil, err
 		}
 		handle := newHandle(s, notes)
-		plugin, err := wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{}.Fetch}).PluginFactory("wasm")(scenario.Quiet(t.Context()),
+		plugin, err := wasmhost.New(fetch.Fetcher{}.Options()).PluginFactory("wasm")(scenario.Quiet(t.Context()),
 			&runtime.Unknown{Raw: raw, ContentType: runtime.ContentTypeJSON}, handle)
 		if err != nil {
 			return nil, err

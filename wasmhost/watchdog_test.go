@@ -128,7 +128,7 @@ func TestHostThatIsClosedWaitsForNoGuest(t *testing.T) {
 	testkit.Eventually(t, "the guest is called", func(context.Context) error {
 		p.pool.mu.Lock()
 		defer p.pool.mu.Unlock()
-		if len(p.pool.free) == p.sharing.instances() {
+		if len(p.pool.free) == p.pool.slots {
 			return errors.New("no call lasts")
 		}
 		return nil

@@ -34,7 +34,7 @@ func newInspect() *cobra.Command {
 }
 
 func inspect(ctx context.Context, out io.Writer, args wasmhost.Args) (err error) {
-	host := wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{}.Fetch})
+	host := wasmhost.New(fetch.Fetcher{}.Options())
 	defer func() { err = errors.Join(err, host.Close()) }()
 	began := time.Now()
 	started, err := host.Start(ctx, pluginName, args)

@@ -61,7 +61,7 @@ func newRun() *cobra.Command {
 // ask walks the pod through a scheduling cycle, and prints what the guest says. It returns the names
 // of the nodes that are left, and whether the guest rejects the pod for the best of them.
 func ask(ctx context.Context, out io.Writer, q question) (left []string, rejected bool, err error) {
-	host := wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{}.Fetch})
+	host := wasmhost.New(fetch.Fetcher{}.Options())
 	defer func() { err = errors.Join(err, host.Close()) }()
 	started, err := host.Start(ctx, pluginName, q.args)
 	if err != nil {

@@ -27,7 +27,7 @@ func read(t *testing.T, file string) *Configuration {
 
 // Two profiles call different guests First, and each gets its own.
 func TestProfileGetsTheGuestThatWasStartedForIt(t *testing.T) {
-	p := &Plugins{Host: wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{}.Fetch})}
+	p := &Plugins{Host: wasmhost.New(fetch.Fetcher{}.Options())}
 	defer p.Host.Close()
 	_, err := p.Start(t.Context(), read(t, "good/many_guests.yaml"))
 	testkit.Must(t, err)

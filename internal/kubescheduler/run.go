@@ -96,7 +96,7 @@ func Run(ctx context.Context, o Options) (err error) {
 
 // startPlugins starts the guests of the configuration, and returns it with all defaults.
 func (o Options) startPlugins(ctx context.Context) (*Plugins, *config.KubeSchedulerConfiguration, error) {
-	plugins := &Plugins{Host: wasmhost.New(wasmhost.Options{Fetch: fetch.Fetcher{Transport: o.Transport}.Fetch}), CompiledIn: o.Plugins}
+	plugins := &Plugins{Host: wasmhost.New(fetch.Fetcher{Transport: o.Transport}.Options()), CompiledIn: o.Plugins}
 	effective, err := plugins.Start(ctx, o.Config.forUs())
 	if err != nil {
 		plugins.Host.Close()

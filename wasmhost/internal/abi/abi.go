@@ -12,6 +12,7 @@ package abi
 import (
 	"github.com/tetratelabs/wazero/api"
 
+	"wasmkwokwizardry.io/regex-scheduling/guest/abi"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/module"
 )
 
@@ -39,38 +40,26 @@ const (
 	hooks // how many there are
 )
 
-const (
-	i32 = api.ValueTypeI32
-	i64 = api.ValueTypeI64
-)
-
-// exports are the names of the hooks, and what they return. None takes a parameter. A
-// status code is an i32. Of an i64 it is the lower half, and the upper half is a score or
-// a nominating mode. But permit has the code in the upper half, and a number of
-// milliseconds in the lower.
-var exports = [hooks]struct {
-	name    string
-	results []api.ValueType
-}{
-	Enqueue:        {"enqueue", nil},
-	PreFilter:      {"prefilter", []api.ValueType{i32}},
-	AddPod:         {"addpod", []api.ValueType{i32}},
-	RemovePod:      {"removepod", []api.ValueType{i32}},
-	Filter:         {"filter", []api.ValueType{i32}},
-	PostFilter:     {"postfilter", []api.ValueType{i64}},
-	PreScore:       {"prescore", []api.ValueType{i32}},
-	Score:          {"score", []api.ValueType{i64}},
-	NormalizeScore: {"normalizescore", []api.ValueType{i32}},
-	Reserve:        {"reserve", []api.ValueType{i32}},
-	Unreserve:      {"unreserve", nil},
-	Permit:         {"permit", []api.ValueType{i64}},
-	PreBind:        {"prebind", []api.ValueType{i32}},
-	Bind:           {"bind", []api.ValueType{i32}},
-	PostBind:       {"postbind", nil},
+var names = [hooks]string{
+	Enqueue:        abi.ExportEnqueue,
+	PreFilter:      abi.ExportPreFilter,
+	AddPod:         abi.ExportAddPod,
+	RemovePod:      abi.ExportRemovePod,
+	Filter:         abi.ExportFilter,
+	PostFilter:     abi.ExportPostFilter,
+	PreScore:       abi.ExportPreScore,
+	Score:          abi.ExportScore,
+	NormalizeScore: abi.ExportNormalizeScore,
+	Reserve:        abi.ExportReserve,
+	Unreserve:      abi.ExportUnreserve,
+	Permit:         abi.ExportPermit,
+	PreBind:        abi.ExportPreBind,
+	Bind:           abi.ExportBind,
+	PostBind:       abi.ExportPostBind,
 }
 
 // String is the name of the export.
-func (h Hook) String() string { return exports[h].name }
+func (h Hook) String() string { return names[h] }
 
 // Set is a set of hooks.
 type Set uint32
@@ -86,30 +75,8 @@ func Of(hooks ...Hook) (s Set) {
 	return s
 }
 
-// The modules that a guest may import functions from, beside WASI.
-const (
-	moduleAPI       = "k8s.io/api"
-	moduleKlog      = "k8s.io/klog"
-	moduleScheduler = "k8s.io/scheduler"
-)
+// startFunctions are called when an instance is made, if there are any.
+var startFunctions = []string{module.StartFunction, abi.ExportStart, abi.ExportInitialize}
 
-// exportMemory is what the memory must be called that host and guest share.
-const exportMemory = "memory"
-
-// startFunctions are called when an instance is made, if there are any: the second
-// of a guest that is built as a program, the third of one that is a library.
-var startFunctions = []string{module.StartFunction, exportStart, exportInitialize}
-
-const (
-	exportStart      = "_start"
-	exportInitialize = "_initialize"
-)
-
-// exportDecidesBy is a function () -> i64 that a guest may export to say what
-// PreFilter, Filter and Score decide by. The upper half of what it returns is the
-// address, the lower half the size in bytes of a list of fields, each of which
-// ends with a zero byte. It is our addition: the upstream host ignores it.
-const exportDecidesBy = "decides_by"
-
-// pageSize is the unit of a guest's memory, in bytes.
-const pageSize = 64 << 10
+// valueTypes are the types of the ABI as wazero has them: a list of none or one.
+var valueTypes = map[abi.Type][]api.ValueType{abi.I32: {api.ValueTypeI32}, abi.I64: {api.ValueTypeI64}}

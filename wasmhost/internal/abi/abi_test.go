@@ -8,6 +8,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	v1 "k8s.io/api/core/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/guest/abi"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
@@ -50,15 +53,15 @@ func TestMemoryThatGrowsSlowlyCostsLittleMore(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	m := (&memory{limit: limit, budget: &budget{limit: Budget}}).Allocate(0, 1<<32)
-	for size := uint64(pageSize); size <= limit; size += pageSize {
+	for size := uint64(abi.PageSize); size <= limit; size += abi.PageSize {
 		bytes := m.Reallocate(size)
-		if uint64(len(bytes)) != size || bytes[0] != 7 && size > pageSize {
+		if uint64(len(bytes)) != size || bytes[0] != 7 && size > abi.PageSize {
 			t.Fatalf("%d bytes of %d, the first is %d", len(bytes), size, bytes[0])
 		}
 		bytes[0] = 7
 	}
 	runtime.ReadMemStats(&after)
-	if m.Reallocate(limit+pageSize) != nil {
+	if m.Reallocate(limit+abi.PageSize) != nil {
 		t.Error("it may grow beyond its limit")
 	}
 	took := after.TotalAlloc - before.TotalAlloc
@@ -85,6 +88,28 @@ func TestCallThatHasEndedIsNotInterrupted(t *testing.T) {
 	err = i.Call(Filter, &Out{})
 	if err != nil || i.Interrupted() {
 		t.Errorf("the next call: %v", err)
+	}
+}
+
+func TestGuestWithoutRoomForWhatItAsksTraps(t *testing.T) {
+	i := start(t, compile(t, "mirror"))
+	i.In.Scheduler = NoScheduler{}
+	const outside = 1<<31 - 1
+	for what, write := range map[string]func(){
+		"a text":      func() { write(i, "text", outside, 4) },
+		"JSON":        func() { i.writeJSON(1, outside, 4) },
+		"an object":   func() { i.writeMessage(&v1.Pod{}, outside, 100) },
+		"a number":    func() { i.endWait([]uint64{0, 0, outside, 8}, "", i.In.Scheduler.RejectWaitingPod) },
+		"no such pod": func() { getWaitingPod(i, []uint64{0, 0, outside, 8}) },
+	} {
+		func() {
+			defer func() {
+				err, _ := recover().(error)
+				testkit.ErrorHas(t, err, "out of the guest's memory")
+			}()
+			write()
+			t.Errorf("%s: it is not written, and the guest goes on", what)
+		}()
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"wasmkwokwizardry.io/regex-scheduling/guest/abi"
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 )
 
@@ -36,10 +37,10 @@ type Event struct {
 // clean makes lines of an event's texts.
 func (e *Event) clean() {
 	for _, r := range []*v1.ObjectReference{&e.RegardingReference, &e.RelatedReference} {
-		lines(maxName, &r.Kind, &r.APIVersion, &r.Name, &r.Namespace, &r.ResourceVersion, &r.FieldPath)
-		r.UID = types.UID(printable.Line(string(r.UID), maxName))
+		lines(abi.MaxName, &r.Kind, &r.APIVersion, &r.Name, &r.Namespace, &r.ResourceVersion, &r.FieldPath)
+		r.UID = types.UID(printable.Line(string(r.UID), abi.MaxName))
 	}
-	lines(maxNote, &e.Eventtype, &e.Reason, &e.Action, &e.Note)
+	lines(abi.MaxNote, &e.Eventtype, &e.Reason, &e.Action, &e.Note)
 }
 
 func lines(most int, texts ...*string) {

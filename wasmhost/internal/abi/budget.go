@@ -2,7 +2,6 @@ package abi
 
 import (
 	"errors"
-	"fmt"
 	"sync/atomic"
 
 	"github.com/tetratelabs/wazero/experimental"
@@ -44,16 +43,6 @@ type memory struct {
 
 // ErrNoRoom is in the error of an instance for which the budget has no room.
 var ErrNoRoom = errors.New("no room for another instance")
-
-// newMemory takes what an instance has at its start from the budget.
-func (g *Guest) newMemory() (*memory, error) {
-	m := &memory{limit: uint64(g.memoryLimit), budget: &g.budget, taken: g.needs + g.code.Prepared.TableBytes}
-	if !g.budget.take(m.taken) {
-		return nil, fmt.Errorf("%w: the guest holds %d of the %d bytes that it may have", ErrNoRoom, g.budget.held.Load(), g.budget.limit)
-	}
-	m.bytes = make([]byte, 0, g.needs)
-	return m, nil
-}
 
 // Allocate implements experimental.MemoryAllocator. A guest has one memory.
 func (m *memory) Allocate(_, _ uint64) experimental.LinearMemory { return m }

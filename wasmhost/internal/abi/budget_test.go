@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"wasmkwokwizardry.io/regex-scheduling/guest/abi"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
@@ -31,12 +32,12 @@ func filter(t *testing.T, i *Instance) int32 {
 func TestInstancesOfAGuestHaveOneBudget(t *testing.T) {
 	g := compile(t, "greedy")
 	had := g.budget.held.Load()
-	g.budget.limit = had + 200*pageSize
+	g.budget.limit = had + 200*abi.PageSize
 	one, two := start(t, g), start(t, g)
 	if filter(t, one) != 0 || filter(t, two) != 0 {
 		t.Error("there is room for both")
 	}
-	if held := g.budget.held.Load() - had; held != 2*64*pageSize {
+	if held := g.budget.held.Load() - had; held != 2*64*abi.PageSize {
 		t.Errorf("%d bytes are held", held)
 	}
 	if filter(t, two) != 1 {
@@ -54,7 +55,7 @@ func TestInstancesOfAGuestHaveOneBudget(t *testing.T) {
 		t.Error(err)
 	}
 	testkit.Must(t, two.Close(t.Context()))
-	if held := g.budget.held.Load() - had; held != (200-2*64)*pageSize {
+	if held := g.budget.held.Load() - had; held != (200-2*64)*abi.PageSize {
 		t.Errorf("%d bytes are held after it has ended", held)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"wasmkwokwizardry.io/regex-scheduling/guest/abi"
 )
 
 // Field is a field of a pod or a node that a guest decides by.
@@ -35,9 +37,6 @@ const (
 // Fields are what a guest decides by.
 type Fields struct{ Pod, Node []Field }
 
-// maxFields is how many fields a guest may decide by, of pods and nodes together.
-const maxFields = 100
-
 // fieldForm is what all fields look like that exist, and fieldForms says so in words.
 var fieldForm = regexp.MustCompile(`^(?:(pod)\.metadata\.(namespace)|(pod|node)\.metadata\.(name|(labels|annotations)\['([^'"\\]+)'\]))$`)
 
@@ -51,8 +50,8 @@ func parseFields(declared string) (*Fields, error) {
 	if texts[last] != "" {
 		return nil, fmt.Errorf("the last field, %.100q, does not end with a zero byte", texts[last])
 	}
-	if last > maxFields {
-		return nil, fmt.Errorf("%d fields are declared, but at most %d can be", last, maxFields)
+	if last > abi.MaxFields {
+		return nil, fmt.Errorf("%d fields are declared, but at most %d can be", last, abi.MaxFields)
 	}
 	fields := &Fields{}
 	for _, text := range texts[:last] {

@@ -2,16 +2,17 @@ package abi
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
 
+	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
+	"wasmkwokwizardry.io/regex-scheduling/guest/abi"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/compiler"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/module"
 )
@@ -39,9 +40,6 @@ type Guest struct {
 	UsesHandle bool
 	// AsksWhoPassed is set for a guest that may ask which nodes passed Filter.
 	AsksWhoPassed bool
-	// Size is the size of the module in bytes, and SHA256 its digest.
-	Size   int
-	SHA256 [sha256.Size]byte
 	// Declares is set for a guest that says what it decides by ([Instance.DecidesBy]).
 	Declares bool
 
@@ -55,24 +53,44 @@ type Guest struct {
 // ErrMemoryLimit is in the error of a guest that needs more memory than it may have.
 var ErrMemoryLimit = errors.New("memoryLimit")
 
-// Compile compiles a guest and checks that there is something to call in it.
-func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
+// Compile compiles a guest, checks that there is something to call in it, and links it with the host's functions.
+func Compile(ctx context.Context, wasm []byte, o Options) (_ *Guest, err error) {
+	// 1. Its code.
 	code, err := compiler.Compile(ctx, wasm, o.Interruptible)
 	if err != nil {
 		return nil, err
 	}
-	pages := o.MemoryLimit / pageSize
-	g := &Guest{Size: len(wasm), SHA256: sha256.Sum256(wasm), code: code, memoryLimit: pages * pageSize}
+	defer func() {
+		if err != nil {
+			_ = code.Close(ctx)
+		}
+	}()
+	pages := o.MemoryLimit / abi.PageSize
+	g := &Guest{code: code, memoryLimit: pages * abi.PageSize}
 	g.budget.limit = max(2*o.MemoryLimit, Budget)
-	if loaded := int64(len(code.Prepared.Wasm)) + code.CodeSize; !g.budget.take(loaded) {
-		err = fmt.Errorf("wasm: guest is refused: its module and code have %d bytes, and it may hold %d", loaded, g.budget.limit)
+	loaded := int64(len(code.Prepared.Wasm)) + code.CodeSize
+	if !g.budget.take(loaded) {
+		return nil, fmt.Errorf("wasm: guest is refused: its module and code have %d bytes, and it may hold %d", loaded, g.budget.limit)
 	}
 	code.Prepared.Wasm = nil // wazero has what it needs
+	// 2. Its memory.
+	memory, ok := code.ExportedMemories()[abi.ExportMemory]
+	if !ok && slices.ContainsFunc(code.ImportedFunctions(), func(f api.FunctionDefinition) bool { module, _, _ := f.Import(); return module == moduleJS }) {
+		return nil, errors.New("wasm: guest is built for JavaScript (GOOS=js): build it with GOOS=wasip1 and -buildmode=c-shared")
+	}
+	if !ok {
+		return nil, fmt.Errorf("wasm: guest doesn't export memory[%s]", abi.ExportMemory)
+	}
+	g.needs = int64(memory.Min()) * abi.PageSize
+	if g.needs > g.memoryLimit {
+		return nil, fmt.Errorf("wasm: guest needs %d bytes of memory at once, but %w is %d", g.needs, ErrMemoryLimit, g.memoryLimit)
+	}
+	// 3. What it exports, and what it imports.
+	err = g.findHooks()
 	if err == nil {
-		err = g.check(ctx)
+		err = g.link(ctx)
 	}
 	if err != nil {
-		_ = g.Close(ctx)
 		return nil, err
 	}
 	return g, nil
@@ -81,53 +99,39 @@ func Compile(ctx context.Context, wasm []byte, o Options) (*Guest, error) {
 // moduleJS is what a Go program imports that is built for JavaScript.
 const moduleJS = "gojs"
 
-// check finds the guest's memory, its hooks, and what it imports.
-func (g *Guest) check(ctx context.Context) error {
-	memory, ok := g.code.ExportedMemories()[exportMemory]
-	if !ok && slices.ContainsFunc(g.code.ImportedFunctions(), func(f api.FunctionDefinition) bool { module, _, _ := f.Import(); return module == moduleJS }) {
-		return errors.New("wasm: guest is built for JavaScript (GOOS=js): build it with GOOS=wasip1 and -buildmode=c-shared")
-	}
-	if !ok {
-		return fmt.Errorf("wasm: guest doesn't export memory[%s]", exportMemory)
-	}
-	g.needs = int64(memory.Min()) * pageSize
-	if g.needs > g.memoryLimit {
-		return fmt.Errorf("wasm: guest needs %d bytes of memory at once, but %w is %d", g.needs, ErrMemoryLimit, g.memoryLimit)
-	}
-	if err := g.findHooks(); err != nil {
-		return err
-	}
-	return g.link(ctx)
-}
-
 func (g *Guest) findHooks() error {
 	found := g.code.ExportedFunctions()
 	constants := g.code.Prepared.Constants
-	for h := range hooks {
-		f, ok := found[h.String()]
+	for h, name := range names {
+		f, ok := found[name]
 		if !ok {
 			continue
 		}
-		if err := checkSignature(f, h.String(), nil, exports[h].results); err != nil {
+		hook := Hook(h)
+		err := checkSignature(f, name)
+		if err != nil {
 			return err
 		}
-		g.Exports |= Of(h)
-		g.Active |= Of(h)
-		if value, ok := constants[h.String()]; ok {
-			g.Active &^= Of(h)
-			g.Constants[h] = h.verdict(value)
+		g.Exports |= Of(hook)
+		g.Active |= Of(hook)
+		if value, ok := constants[name]; ok {
+			g.Active &^= Of(hook)
+			g.Constants[h] = hook.verdict(value)
 		}
 	}
-	if err := checkSignature(found[exportDecidesBy], exportDecidesBy, nil, []api.ValueType{i64}); err != nil {
-		return err
+	if f, ok := found[abi.ExportDecidesBy]; ok {
+		g.Declares = true
+		err := checkSignature(f, abi.ExportDecidesBy)
+		if err != nil {
+			return err
+		}
 	}
-	_, g.Declares = found[exportDecidesBy]
 	switch {
 	case g.Exports == 0:
 		return errors.New("wasm: guest does not export any plugin functions")
 	case g.Exports&^Of(Enqueue, AddPod, RemovePod, PreScore, NormalizeScore) == 0:
 		return errors.New("wasm: filter, score, reserve, permit or bind must be exported")
-	case found[exportInitialize] != nil && g.Active != g.Exports && g.Active&^Of(PreFilter) == 0:
+	case found[abi.ExportInitialize] != nil && g.Active != g.Exports && g.Active&^Of(PreFilter) == 0:
 		// TinyGo makes constants of the SDK's hooks where main, which has the plugin, is
 		// not run. They would let every pod run anywhere.
 		return errors.New("wasm: none of the guest's functions decides anything: it is built as a library, whose main is not run; " +
@@ -136,20 +140,13 @@ func (g *Guest) findHooks() error {
 	return nil
 }
 
-// checkSignature compares the signature of a function that may be there.
-func checkSignature(f api.FunctionDefinition, name string, params, results []api.ValueType) error {
-	if f == nil || slices.Equal(f.ParamTypes(), params) && slices.Equal(f.ResultTypes(), results) {
+// checkSignature compares an export with the ABI.
+func checkSignature(f api.FunctionDefinition, name string) error {
+	returns := abi.Exports[name]
+	if len(f.ParamTypes()) == 0 && slices.Equal(f.ResultTypes(), valueTypes[returns]) {
 		return nil
 	}
-	return fmt.Errorf("wasm: guest exports the wrong signature for func[%s]. should be (%s) -> (%s)", name, typeNames(params), typeNames(results))
-}
-
-func typeNames(of []api.ValueType) string {
-	var names []string
-	for _, t := range of {
-		names = append(names, api.ValueTypeName(t))
-	}
-	return strings.Join(names, ", ")
+	return fmt.Errorf("wasm: guest exports the wrong signature for func[%s]. should be () -> (%s)", name, returns)
 }
 
 // Functions are the names of the functions that the guest exports, and imports, these by module.
@@ -168,24 +165,36 @@ func (g *Guest) Functions() (exports, imports []string) {
 	return exports, imports
 }
 
-// link provides the modules that the guest imports from.
+// link provides what the guest imports. Of WASI there are no files: wazero's functions for paths would copy a path of any size first.
 func (g *Guest) link(ctx context.Context) error {
-	linked := map[string]bool{}
+	const badFileDescriptor = 8 // errno badf
+	noFiles := api.GoFunc(func(_ context.Context, stack []uint64) { stack[0] = badFileDescriptor })
+	modules := map[string]wazero.HostModuleBuilder{}
 	for _, f := range g.code.ImportedFunctions() {
 		module, name, _ := f.Import()
-		g.UsesHandle = g.UsesHandle || module == moduleScheduler && strings.HasPrefix(name, "handle.")
-		g.AsksWhoPassed = g.AsksWhoPassed || module == moduleScheduler && name == "filteredNodeList"
-		if linked[module] {
-			continue
+		g.UsesHandle = g.UsesHandle || module == abi.ModuleScheduler && strings.HasPrefix(name, abi.HandlePrefix)
+		g.AsksWhoPassed = g.AsksWhoPassed || module == abi.ModuleScheduler && name == abi.ImportFilteredNodeList
+		isWASI := module == wasi_snapshot_preview1.ModuleName
+		builder := modules[module]
+		if builder == nil && (isWASI || hostFunctions[module] != nil) {
+			builder = g.code.Runtime.NewHostModuleBuilder(module)
+			modules[module] = builder
+			if isWASI {
+				wasi_snapshot_preview1.NewFunctionExporter().ExportFunctions(builder)
+			}
 		}
-		linked[module] = true
-		var err error
-		if module == wasi_snapshot_preview1.ModuleName {
-			err = g.linkWASI(ctx)
-		} else if functions, ok := hostModules[module]; ok {
-			err = functions.instantiate(ctx, g.code.Runtime, module)
+		call, ok := hostFunctions[module][name]
+		switch {
+		case ok:
+			shape := abi.Imports[module][name]
+			params := slices.Repeat(valueTypes[abi.I32], shape.Params)
+			builder.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(call.module), params, valueTypes[shape.Returns]).Export(name)
+		case isWASI && strings.HasPrefix(name, "path_") && slices.Equal(f.ResultTypes(), valueTypes[abi.I32]):
+			builder.NewFunctionBuilder().WithGoFunction(noFiles, f.ParamTypes(), f.ResultTypes()).Export(name)
 		}
-		if err != nil {
+	}
+	for module, builder := range modules {
+		if _, err := builder.Instantiate(ctx); err != nil {
 			return fmt.Errorf("wasm: error instantiating %s: %w", module, err)
 		}
 	}
@@ -194,19 +203,3 @@ func (g *Guest) link(ctx context.Context) error {
 
 // Close frees the guest and its instances. No instance may be running.
 func (g *Guest) Close(ctx context.Context) error { return g.code.Close(ctx) }
-
-// linkWASI provides WASI. There are no files: wazero's functions for paths would copy a path of any size first.
-func (g *Guest) linkWASI(ctx context.Context) error {
-	const badFileDescriptor = 8 // errno badf
-	builder := g.code.Runtime.NewHostModuleBuilder(wasi_snapshot_preview1.ModuleName)
-	wasi_snapshot_preview1.NewFunctionExporter().ExportFunctions(builder)
-	for _, f := range g.code.ImportedFunctions() {
-		from, name, _ := f.Import()
-		if from == wasi_snapshot_preview1.ModuleName && strings.HasPrefix(name, "path_") && slices.Equal(f.ResultTypes(), []api.ValueType{i32}) {
-			refuse := api.GoFunc(func(_ context.Context, stack []uint64) { stack[0] = badFileDescriptor })
-			builder.NewFunctionBuilder().WithGoFunction(refuse, f.ParamTypes(), f.ResultTypes()).Export(name)
-		}
-	}
-	_, err := builder.Instantiate(ctx)
-	return err
-}

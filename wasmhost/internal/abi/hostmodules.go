@@ -5,98 +5,77 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 
-	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"wasmkwokwizardry.io/regex-scheduling/guest/abi"
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 )
 
-// hostFunction is a function that guests import. When it is called, stack holds the
-// parameters; when it returns, the result.
-type hostFunction struct {
-	call    func(i *Instance, stack []uint64)
-	params  int // all i32
-	returns bool
-}
+// hostFunction is called by guests. stack holds the parameters before the call, and the result after it.
+type hostFunction func(i *Instance, stack []uint64)
 
-type hostModule map[string]hostFunction
-
-// hostModules are all functions that guests may import, but for WASI's. Most are
-// (buf, limit) -> size: what does not fit within limit bytes is not written, and
-// the guest asks again with as many bytes as size says. The functions that answer are
-// (buf, size) -> ().
-var hostModules = map[string]hostModule{
-	moduleAPI: {
-		"node":     {node, 4, true}, // name, its size, buf, limit
-		"nodeList": {nodeList, 2, true},
+// hostFunctions are all functions that guests may import, but for WASI's: abi.Imports has what they look like.
+var hostFunctions = map[string]map[string]hostFunction{
+	abi.ModuleAPI: {
+		abi.ImportNode:     node,
+		abi.ImportNodeList: nodeList,
 	},
-	moduleKlog: {
-		"log":      {func(i *Instance, s []uint64) { i.log(int32(s[0]), s[1], s[2], 0, 0) }, 3, false},       // severity, text, its size
-		"logs":     {func(i *Instance, s []uint64) { i.log(int32(s[0]), s[1], s[2], s[3], s[4]) }, 5, false}, // and keys and values, their size
-		"severity": {func(i *Instance, s []uint64) { s[0] = uint64(uint32(i.settings.LogSeverity)) }, 0, true},
+	abi.ModuleKlog: {
+		abi.ImportLog:      func(i *Instance, s []uint64) { i.log(int32(s[0]), s[1], s[2], 0, 0) },
+		abi.ImportLogs:     func(i *Instance, s []uint64) { i.log(int32(s[0]), s[1], s[2], s[3], s[4]) },
+		abi.ImportSeverity: func(i *Instance, s []uint64) { s[0] = uint64(uint32(i.settings.LogSeverity)) },
 	},
-	moduleScheduler: {
-		"get_config":       {func(i *Instance, s []uint64) { s[0] = i.writeString(i.settings.Config, s[0], s[1]) }, 2, true},
-		"currentPod":       {func(i *Instance, s []uint64) { s[0] = i.writeMessage(i.In.Pod, s[0], s[1]) }, 2, true},
-		"targetPod":        {func(i *Instance, s []uint64) { s[0] = i.writeMessage(i.In.Target, s[0], s[1]) }, 2, true},
-		"currentNodeName":  {func(i *Instance, s []uint64) { s[0] = i.writeString(i.In.NodeName, s[0], s[1]) }, 2, true},
-		"filteredNodeList": {func(i *Instance, s []uint64) { s[0] = i.writeMade(i.In.FilteredNodes, []string{}, s[0], s[1]) }, 2, true},
-		"nodeToStatusMap":  {func(i *Instance, s []uint64) { s[0] = i.writeMade(i.In.Statuses, struct{}{}, s[0], s[1]) }, 2, true},
-		"nodeScoreList":    {func(i *Instance, s []uint64) { s[0] = i.writeMade(i.In.Scores, struct{}{}, s[0], s[1]) }, 2, true},
-		"nodeImageStates":  {nodeImageStates, 4, true}, // name, its size, buf, limit
+	abi.ModuleScheduler: {
+		abi.ImportGetConfig:        func(i *Instance, s []uint64) { s[0] = write(i, i.settings.Config, s[0], s[1]) },
+		abi.ImportCurrentPod:       func(i *Instance, s []uint64) { s[0] = i.writeMessage(i.In.Pod, s[0], s[1]) },
+		abi.ImportTargetPod:        func(i *Instance, s []uint64) { s[0] = i.writeMessage(i.In.Target, s[0], s[1]) },
+		abi.ImportCurrentNodeName:  func(i *Instance, s []uint64) { s[0] = write(i, i.In.NodeName, s[0], s[1]) },
+		abi.ImportFilteredNodeList: func(i *Instance, s []uint64) { s[0] = i.writeMade(i.In.FilteredNodes, []string{}, s[0], s[1]) },
+		abi.ImportNodeToStatusMap:  func(i *Instance, s []uint64) { s[0] = i.writeMade(i.In.Statuses, struct{}{}, s[0], s[1]) },
+		abi.ImportNodeScoreList:    func(i *Instance, s []uint64) { s[0] = i.writeMade(i.In.Scores, struct{}{}, s[0], s[1]) },
+		abi.ImportNodeImageStates:  nodeImageStates,
 
-		"result.cluster_events":        {resultClusterEvents, 2, false},
-		"result.node_names":            {resultNodeNames, 2, false},
-		"result.nominated_node_name":   {resultNominatedNodeName, 2, false},
-		"result.status_reason":         {resultStatusReason, 2, false},
-		"result.normalized_score_list": {resultNormalizedScoreList, 2, false},
+		abi.ImportClusterEvents:       resultClusterEvents,
+		abi.ImportNodeNames:           resultNodeNames,
+		abi.ImportNominatedNodeName:   resultNominatedNodeName,
+		abi.ImportStatusReason:        resultStatusReason,
+		abi.ImportNormalizedScoreList: resultNormalizedScoreList,
 
-		"handle.eventrecorder.eventf": {eventf, 2, false},
-		"handle.reject_waiting_pod":   {rejectWaitingPod, 4, false}, // uid, its size, buf, limit
-		"handle.allow_waiting_pod":    {allowWaitingPod, 4, false},  // likewise; it is our addition
-		"handle.get_waiting_pod":      {getWaitingPod, 4, false},    // uid, its size, buf, limit
+		abi.ImportEventf: eventf,
+		abi.ImportRejectWaitingPod: func(i *Instance, s []uint64) {
+			i.endWait(s, abi.ImportRejectWaitingPod, i.In.Scheduler.RejectWaitingPod)
+		},
+		abi.ImportAllowWaitingPod: func(i *Instance, s []uint64) { i.endWait(s, abi.ImportAllowWaitingPod, i.In.Scheduler.AllowWaitingPod) },
+		abi.ImportGetWaitingPod:   getWaitingPod,
 	},
 }
 
 // errInterrupted ends a call that is interrupted. The caller learns why it is.
 var errInterrupted = errors.New("interrupted")
 
-func (m hostModule) instantiate(ctx context.Context, runtime wazero.Runtime, name string) error {
-	builder := runtime.NewHostModuleBuilder(name)
-	for _, function := range slices.Sorted(maps.Keys(m)) {
-		f := m[function]
-		var results []api.ValueType
-		if f.returns {
-			results = []api.ValueType{i32}
-		}
-		call := api.GoModuleFunc(func(ctx context.Context, caller api.Module, stack []uint64) {
-			i := instanceOf(ctx)
-			if i.Interrupted() {
-				panic(errInterrupted)
-			}
-			if i.memory == nil { // the instance is starting
-				i.memory = caller.Memory()
-			}
-			if i.In.Scheduler == nil {
-				i.In.Scheduler = NoScheduler{}
-			}
-			if i.In.Account == nil {
-				i.In.Account = &i.own
-			}
-			f.call(i, stack)
-		})
-		builder = builder.NewFunctionBuilder().WithGoModuleFunction(call, slices.Repeat([]api.ValueType{i32}, f.params), results).Export(function)
+// module is the function for wazero.
+func (f hostFunction) module(ctx context.Context, caller api.Module, stack []uint64) {
+	i := instanceOf(ctx)
+	if i.Interrupted() {
+		panic(errInterrupted)
 	}
-	_, err := builder.Instantiate(ctx)
-	return err
+	if i.memory == nil { // the instance is starting
+		i.memory = caller.Memory()
+	}
+	if i.In.Scheduler == nil {
+		i.In.Scheduler = NoScheduler{}
+	}
+	if i.In.Account == nil {
+		i.In.Account = &i.own
+	}
+	f(i, stack)
 }
 
 func node(i *Instance, stack []uint64) {
-	name := i.readName(stack[0], stack[1], "node")
+	name := i.readName(stack[0], stack[1], abi.ImportNode)
 	node := i.In.Node
 	if node == nil || name != i.In.NodeName {
 		var err error
@@ -116,7 +95,7 @@ func nodeList(i *Instance, stack []uint64) {
 }
 
 func nodeImageStates(i *Instance, stack []uint64) {
-	states, err := i.In.Scheduler.ImageStates(i.readName(stack[0], stack[1], "nodeImageStates"))
+	states, err := i.In.Scheduler.ImageStates(i.readName(stack[0], stack[1], abi.ImportNodeImageStates))
 	if err != nil {
 		panic(err)
 	}
@@ -124,14 +103,13 @@ func nodeImageStates(i *Instance, stack []uint64) {
 }
 
 func resultClusterEvents(i *Instance, stack []uint64) {
-	i.out.ClusterEvents = slices.Clone(i.read(stack[0], stack[1], maxClusterEvents, "result.cluster_events"))
+	i.out.ClusterEvents = slices.Clone(i.read(stack[0], stack[1], abi.MaxClusterEvents, abi.ImportClusterEvents))
 }
 
 func resultNodeNames(i *Instance, stack []uint64) {
-	const what = "result.node_names"
-	names, all := terminated(i.read(stack[0], stack[1], maxList, what), maxEntries)
+	names, all := terminated(i.read(stack[0], stack[1], abi.MaxList, abi.ImportNodeNames), abi.MaxEntries)
 	if !all {
-		panic(handedOver(what, "more than %d names", maxEntries))
+		panic(handedOver(abi.ImportNodeNames, "more than %d names", abi.MaxEntries))
 	}
 	i.out.NodeNames = nil
 	if len(names) > 0 {
@@ -140,7 +118,7 @@ func resultNodeNames(i *Instance, stack []uint64) {
 }
 
 func resultNominatedNodeName(i *Instance, stack []uint64) {
-	i.out.NominatedNode = i.readName(stack[0], stack[1], "result.nominated_node_name")
+	i.out.NominatedNode = i.readName(stack[0], stack[1], abi.ImportNominatedNodeName)
 }
 
 func resultStatusReason(i *Instance, stack []uint64) {
@@ -152,23 +130,21 @@ func resultStatusReason(i *Instance, stack []uint64) {
 }
 
 func resultNormalizedScoreList(i *Instance, stack []uint64) {
-	const what = "result.normalized_score_list"
-	encoded := i.read(stack[0], stack[1], maxList, what)
-	if bytes.Count(encoded, []byte(":")) > maxEntries { // no name of a node has one
-		panic(handedOver(what, "more than %d scores", maxEntries))
+	encoded := i.read(stack[0], stack[1], abi.MaxList, abi.ImportNormalizedScoreList)
+	if bytes.Count(encoded, []byte(":")) > abi.MaxEntries { // no name of a node has one
+		panic(handedOver(abi.ImportNormalizedScoreList, "more than %d scores", abi.MaxEntries))
 	}
 	var scores map[string]int64
 	if err := json.Unmarshal(encoded, &scores); err != nil {
-		panic(handedOver(what, "%w", err))
+		panic(handedOver(abi.ImportNormalizedScoreList, "%w", err))
 	}
 	i.out.Scores = scores
 }
 
 func eventf(i *Instance, stack []uint64) {
-	const what = "handle.eventrecorder.eventf"
 	var event Event
-	if err := json.Unmarshal(i.read(stack[0], stack[1], maxEvent, what), &event); err != nil {
-		panic(handedOver(what, "%w", err))
+	if err := json.Unmarshal(i.read(stack[0], stack[1], abi.MaxEvent, abi.ImportEventf), &event); err != nil {
+		panic(handedOver(abi.ImportEventf, "%w", err))
 	}
 	if i.Quiet {
 		return
@@ -178,14 +154,6 @@ func eventf(i *Instance, stack []uint64) {
 	i.In.Scheduler.Eventf(event)
 }
 
-func rejectWaitingPod(i *Instance, stack []uint64) {
-	i.endWait(stack, "handle.reject_waiting_pod", i.In.Scheduler.RejectWaitingPod)
-}
-
-func allowWaitingPod(i *Instance, stack []uint64) {
-	i.endWait(stack, "handle.allow_waiting_pod", i.In.Scheduler.AllowWaitingPod)
-}
-
 // endWait answers with a little-endian uint64, 1 or 0.
 func (i *Instance) endWait(stack []uint64, what string, end func(uid string) bool) {
 	uid := i.readName(stack[0], stack[1], what)
@@ -193,24 +161,18 @@ func (i *Instance) endWait(stack []uint64, what string, end func(uid string) boo
 	if !i.Quiet && end(uid) {
 		ended = 1
 	}
-	i.memory.WriteUint64Le(uint32(stack[2]), ended)
+	i.writeNumber(ended, stack[2])
 }
 
 // Eight zero bytes if there is no such pod.
 func getWaitingPod(i *Instance, stack []uint64) {
-	pod := i.In.Scheduler.WaitingPod(i.readName(stack[0], stack[1], "handle.get_waiting_pod"))
+	pod := i.In.Scheduler.WaitingPod(i.readName(stack[0], stack[1], abi.ImportGetWaitingPod))
 	if pod == nil {
-		i.memory.WriteUint64Le(uint32(stack[2]), 0)
+		i.writeNumber(0, stack[2])
 		return
 	}
 	i.writeMessage(pod, stack[2], stack[3])
 }
-
-// The severities from which on klog has other words.
-const (
-	SeverityWarning = 1
-	SeverityError   = 2
-)
 
 // log never fails: a message that is out of range, or too long, is not worth a trap.
 func (i *Instance) log(severity int32, msg, msgSize, kvs, kvsSize uint64) {
@@ -225,9 +187,9 @@ func (i *Instance) log(severity int32, msg, msgSize, kvs, kvsSize uint64) {
 	if !ok {
 		return
 	}
-	pairs, _ := terminated(values[:min(len(values), maxText)], maxText)
+	pairs, _ := terminated(values[:min(len(values), abi.MaxText)], abi.MaxText)
 	for n := range pairs {
-		pairs[n] = printable.Line(pairs[n], maxText)
+		pairs[n] = printable.Line(pairs[n], abi.MaxText)
 	}
-	i.settings.Log(severity, printable.Line(string(text[:min(len(text), maxText+1)]), maxText), pairs)
+	i.settings.Log(severity, printable.Line(string(text[:min(len(text), abi.MaxText+1)]), abi.MaxText), pairs)
 }

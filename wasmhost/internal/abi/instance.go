@@ -17,6 +17,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/sys"
 
+	"wasmkwokwizardry.io/regex-scheduling/guest/abi"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/module"
 )
 
@@ -76,10 +77,13 @@ const startsWithin = 10
 // Start makes an instance and runs its start functions. The values in ctx, of
 // which wazero knows some, are for that only.
 func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
-	linear, err := g.newMemory()
-	if err != nil {
-		return nil, fmt.Errorf("wasm: %s error: %w", instantiate, err)
+	// 1. Room for its memory and its tables.
+	linear := &memory{limit: uint64(g.memoryLimit), budget: &g.budget, taken: g.needs + g.code.Prepared.TableBytes}
+	if !g.budget.take(linear.taken) {
+		return nil, fmt.Errorf("wasm: %s error: %w: the guest holds %d of the %d bytes that it may have", instantiate, ErrNoRoom, g.budget.held.Load(), g.budget.limit)
 	}
+	linear.bytes = make([]byte, 0, g.needs)
+	// 2. The instance, which can be interrupted from here on.
 	i := &Instance{settings: s, linear: linear}
 	i.printed.interrupted = &i.interrupted
 	i.ctx = context.WithValue(starting{ctx, experimental.WithMemoryAllocator(context.Background(), linear)}, instanceKey{}, i)
@@ -89,13 +93,49 @@ func (g *Guest) Start(ctx context.Context, s Settings) (*Instance, error) {
 			i.Interrupt(fmt.Errorf("the start took longer than ten times %w, %s", ErrTimeout, s.CallTimeout))
 		}).Stop()
 	}
-	if err := i.start(g); err != nil {
+	// 3. The module. Two of one name cannot be instantiated.
+	config := wazero.NewModuleConfig().WithName(strconv.FormatUint(g.started.Add(1), 10)).WithArgs("guest").
+		WithStdout(&i.printed).WithStderr(&i.printed).WithStartFunctions().WithRandSource(&pieces{of: i, from: rand.Reader})
+	if s.Repeatable {
+		config = config.WithRandSource(&pieces{of: i, from: &sameNumbers{of: i}}).
+			WithWalltime(func() (int64, int32) { return standsStill.Unix(), 0 }, clockResolution).
+			WithNanotime(func() int64 { return int64(time.Second) }, clockResolution) // Go's runtime does not start at zero
+	}
+	err := i.run(instantiate, func() (err error) {
+		i.module, err = g.code.Runtime.InstantiateModule(i.ctx, g.code.CompiledModule, config)
+		return err
+	})
+	// 4. Its start functions. The variable by which it is stopped may have to be set already.
+	if err == nil {
+		i.memory = i.module.Memory()
+		i.mu.Lock()
+		i.stop, _ = i.module.ExportedGlobal(module.StopGlobal).(api.MutableGlobal)
+		if i.why != nil {
+			i.interrupt(i.why)
+		}
+		i.mu.Unlock()
+	}
+	for _, export := range startFunctions {
+		if err != nil {
+			break
+		}
+		start := i.module.ExportedFunction(export)
+		if start == nil {
+			continue
+		}
+		if export == module.StartFunction {
+			export = instantiate
+		}
+		err = i.run(export, func() error { return explainExit(start.CallWithStack(i.ctx, nil)) })
+	}
+	if err != nil {
 		if i.module != nil {
 			_ = i.module.Close(ctx)
 		}
 		linear.Free() // perhaps wazero did not come to it
 		return nil, err
 	}
+	// 5. Its hooks.
 	i.ctx = context.WithValue(context.Background(), instanceKey{}, i)
 	for h := range hooks {
 		if g.Exports.Has(h) {
@@ -128,37 +168,6 @@ func (s starting) Value(key any) any {
 		return value
 	}
 	return s.defaults.Value(key)
-}
-
-func (i *Instance) start(g *Guest) error {
-	name := strconv.FormatUint(g.started.Add(1), 10) // two modules of one name cannot be instantiated
-	config := wazero.NewModuleConfig().WithName(name).WithArgs("guest").WithStdout(&i.printed).WithStderr(&i.printed).WithStartFunctions()
-	config = config.WithRandSource(&pieces{of: i, from: rand.Reader})
-	if i.settings.Repeatable {
-		config = i.repeatable(config)
-	}
-	err := i.run(instantiate, func() (err error) {
-		i.module, err = g.code.Runtime.InstantiateModule(i.ctx, g.code.CompiledModule, config)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	i.memory = i.module.Memory()
-	i.mayStop()
-	for _, export := range startFunctions {
-		start := i.module.ExportedFunction(export)
-		if start == nil {
-			continue
-		}
-		if export == module.StartFunction {
-			export = instantiate
-		}
-		if err = i.run(export, func() error { return explainExit(start.CallWithStack(i.ctx, nil)) }); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // instantiate stands for the start of a module in errors.
@@ -236,16 +245,6 @@ func (i *Instance) interrupt(why error) {
 	}
 }
 
-// mayStop finds the variable by which the guest is stopped. It may have to stop already.
-func (i *Instance) mayStop() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.stop, _ = i.module.ExportedGlobal(module.StopGlobal).(api.MutableGlobal)
-	if i.why != nil {
-		i.interrupt(i.why)
-	}
-}
-
 // Interrupted reports whether all further calls fail.
 func (i *Instance) Interrupted() bool { return i.interrupted.Load() }
 
@@ -276,27 +275,24 @@ func (h Hook) verdict(value uint64) Verdict {
 	return Verdict{Code: low, Number: high}
 }
 
-// maxDeclared bounds the list of fields, in bytes.
-const maxDeclared = 64 << 10
-
 // DecidesBy asks the guest what it decides by. Nil is where it does not say.
 func (i *Instance) DecidesBy() (*Fields, error) {
-	declared := i.module.ExportedFunction(exportDecidesBy)
+	declared := i.module.ExportedFunction(abi.ExportDecidesBy)
 	if declared == nil {
 		return nil, nil
 	}
 	i.In = In{}
 	i.stack[0] = 0
-	err := i.run(exportDecidesBy, func() error { return declared.CallWithStack(i.ctx, i.stack[:]) })
+	err := i.run(abi.ExportDecidesBy, func() error { return declared.CallWithStack(i.ctx, i.stack[:]) })
 	if err != nil {
 		return nil, err
 	}
 	where := i.stack[0]
 	size := uint32(where)
-	list, ok := i.memory.Read(uint32(where>>32), min(size, maxDeclared))
+	list, ok := i.memory.Read(uint32(where>>32), min(size, abi.MaxDeclared))
 	switch {
-	case size > maxDeclared:
-		err = fmt.Errorf("a list of %d bytes, and at most %d are taken", size, maxDeclared)
+	case size > abi.MaxDeclared:
+		err = fmt.Errorf("a list of %d bytes, and at most %d are taken", size, abi.MaxDeclared)
 	case !ok:
 		err = errors.New("the list of fields is not in the guest's memory")
 	default:
@@ -305,7 +301,7 @@ func (i *Instance) DecidesBy() (*Fields, error) {
 			return fields, nil
 		}
 	}
-	return nil, fmt.Errorf("wasm: %s: %w", exportDecidesBy, err)
+	return nil, fmt.Errorf("wasm: %s: %w", abi.ExportDecidesBy, err)
 }
 
 // MemorySize is the size of the instance's memory, in bytes.

@@ -1,8 +1,11 @@
 package abi
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"strings"
+
+	"wasmkwokwizardry.io/regex-scheduling/guest/abi"
 )
 
 // read is a view of the guest's memory, which the guest may change later on. A
@@ -14,29 +17,31 @@ func (i *Instance) read(at, size, most uint64, what string) []byte {
 	}
 	b, ok := i.memory.Read(uint32(at), uint32(size))
 	if !ok {
-		panic(outOfMemory(what, size, at))
+		panic(handedOver(what, "out of the guest's memory: %d bytes at %d", size, uint32(at)))
 	}
 	return b
 }
 
-func outOfMemory(what string, size, at uint64) error {
-	return handedOver(what, "out of the guest's memory: %d bytes at %d", size, uint32(at))
-}
-
 // readName reads the name of an object, or its UID.
 func (i *Instance) readName(at, size uint64, what string) string {
-	return string(i.read(at, size, maxName, what))
+	return string(i.read(at, size, abi.MaxName, what))
 }
 
-// writeString returns how long s is. It writes s only if that is within the limit.
-func (i *Instance) writeString(s string, buf, limit uint64) uint64 {
-	if len(s) > 0 && len(s) <= int(uint32(limit)) {
-		i.memory.WriteString(uint32(buf), s)
+// write returns the size of b. It writes b only if that is within the limit. A guest whose buffer is not in its memory traps.
+func write[T string | []byte](i *Instance, b T, buf, limit uint64) uint64 {
+	size := uint64(len(b))
+	if size > 0 && size <= uint64(uint32(limit)) {
+		copy(i.read(buf, size, size, "the buffer"), b)
 	}
-	return uint64(len(s))
+	return size
 }
 
-// writeMessage is writeString for an object. The guest traps that has no room there.
+// writeNumber writes eight bytes, the lowest first.
+func (i *Instance) writeNumber(n, buf uint64) {
+	write(i, binary.LittleEndian.AppendUint64(nil, n), buf, 8)
+}
+
+// writeMessage is write for an object.
 func (i *Instance) writeMessage(m Message, buf, limit uint64) uint64 {
 	if m == nil {
 		return 0
@@ -45,20 +50,16 @@ func (i *Instance) writeMessage(m Message, buf, limit uint64) uint64 {
 	if err != nil {
 		panic(err)
 	}
-	size := uint64(len(b))
-	if size > 0 && size <= uint64(uint32(limit)) && !i.memory.Write(uint32(buf), b) {
-		panic(outOfMemory("the buffer for an object", size, buf))
-	}
-	return size
+	return write(i, b, buf, limit)
 }
 
-// writeJSON is writeString for what is encoded as JSON.
+// writeJSON is write for what is encoded as JSON.
 func (i *Instance) writeJSON(v any, buf, limit uint64) uint64 {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err)
 	}
-	return i.writeString(string(b), buf, limit)
+	return write(i, b, buf, limit)
 }
 
 // writeMade is writeJSON for what is made now, or for what is there where nothing is made.

@@ -5,21 +5,15 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/sys"
+
+	"wasmkwokwizardry.io/regex-scheduling/guest/abi"
 )
 
-// standsStill is the time of a repeatable instance: that at which wazero's own clock starts.
+// The clock of a repeatable instance stands still, at the time at which wazero's own clock starts.
 var standsStill = time.Date(2022, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// repeatable gives an instance a clock that stands still, and random numbers that are the same
-// in each call. Go's runtime does not start at zero nanoseconds.
-func (i *Instance) repeatable(config wazero.ModuleConfig) wazero.ModuleConfig {
-	wall := func() (int64, int32) { return standsStill.Unix(), 0 }
-	mono := func() int64 { return int64(time.Second) }
-	resolution := sys.ClockResolution(time.Millisecond)
-	return config.WithWalltime(wall, resolution).WithNanotime(mono, resolution).WithRandSource(&pieces{of: i, from: &sameNumbers{of: i}})
-}
+const clockResolution = sys.ClockResolution(time.Millisecond)
 
 // pieces are random numbers in short pieces: a guest may ask for as many as its memory holds.
 type pieces struct {
@@ -32,7 +26,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 	if p.of.Interrupted() {
 		return 0, errInterrupted
 	}
-	return p.from.Read(b[:min(len(b), pageSize)])
+	return p.from.Read(b[:min(len(b), abi.PageSize)])
 }
 
 // sameNumbers are random numbers that begin again with each call of an instance.

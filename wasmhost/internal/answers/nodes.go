@@ -87,7 +87,7 @@ func (s *Store) renew(list []fwk.NodeInfo) {
 
 // number finds the number of a node. One that is tried out with other pods, as for
 // preemption, is not in the list.
-func (k *Known) number(info fwk.NodeInfo) Node {
+func (k *Kind) number(info fwk.NodeInfo) Node {
 	if one, ok := info.(*framework.NodeInfo); ok {
 		if node, ok := k.nodes.byInfo[one]; ok {
 			return node
@@ -97,8 +97,8 @@ func (k *Known) number(info fwk.NodeInfo) Node {
 	return k.numbers.of(appendValues(buffer[:0], k.fields.Node, &info.Node().ObjectMeta))
 }
 
-// Look is what Filter has answered about a node that may be new. It makes no number for it.
-func (k *Known) Look(node *v1.Node) (v abi.Verdict, known bool) {
+// Filter is what Filter has answered about a node that may be new, if that is remembered. It makes no number for the node.
+func (k *Kind) Filter(node *v1.Node) (v abi.Verdict, ok bool) {
 	var buffer [256]byte
 	values := appendValues(buffer[:0], k.fields.Node, &node.ObjectMeta)
 	k.numbers.mu.Lock()

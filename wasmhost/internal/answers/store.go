@@ -1,5 +1,5 @@
-// Package answers holds what a guest has answered that declares the fields it decides by.
-// PreFilter's answers are kept by the values of the pod's fields, those of Filter and Score
+// Package answers remembers what a guest has answered that declares the fields it decides by.
+// PreFilter's answers are remembered by the values of the pod's fields, those of Filter and Score
 // by these and the values of the node's fields. It calls no guest, and does not know what an
 // answer means.
 //
@@ -50,9 +50,9 @@ func (s *Store) Close() {
 	s.clear()
 }
 
-// Known finds what is known about pods like this one on the nodes of its cycle. It is nil
-// where nothing is kept: the store is nil or closed, or the values of the fields are too long.
-func (s *Store) Known(pod *v1.Pod, list []fwk.NodeInfo) *Known {
+// Of finds the kind of a pod, on the nodes of its cycle. It is nil where nothing is remembered: the store is nil or closed, or the
+// values of the fields are too long.
+func (s *Store) Of(pod *v1.Pod, list []fwk.NodeInfo) *Kind {
 	if s == nil {
 		return nil
 	}
@@ -63,12 +63,10 @@ func (s *Store) Known(pod *v1.Pod, list []fwk.NodeInfo) *Known {
 	if s.closed {
 		return nil
 	}
-	if s.numbers.len() > 2*len(s.nodes.list)+maxGone {
+	if s.numbers.len() > 2*len(list)+maxGone {
 		s.clear()
 	}
-	if len(list) > 0 {
-		s.renew(list)
-	}
+	s.renew(list)
 	kind := s.memo.Get(key)
 	again := kind != nil
 	if !again {
@@ -77,18 +75,18 @@ func (s *Store) Known(pod *v1.Pod, list []fwk.NodeInfo) *Known {
 	if kind == nil {
 		return nil
 	}
-	return &Known{Again: again, kind: kind, record: kind.Value, fields: s.fields, nodes: s.nodes}
+	return &Kind{Again: again, kind: kind, record: kind.Value, fields: s.fields, nodes: s.nodes}
 }
 
-// Peek is what is known about pods like this one, without the nodes of a cycle: only [Known.Slot] of a hook about a pod and
-// [Known.Look] may be called of it. It is nil where nothing is known.
-func (s *Store) Peek(pod *v1.Pod) *Known {
+// Peek finds the kind of a pod, without the nodes of a cycle: only [Kind.Answer] of a hook about a pod and
+// [Kind.Filter] may be called of it. It is nil where nothing is remembered.
+func (s *Store) Peek(pod *v1.Pod) *Kind {
 	var buffer [256]byte
 	kind := s.memo.Get(appendValues(buffer[:0], s.fields.Pod, &pod.ObjectMeta))
 	if kind == nil {
 		return nil
 	}
-	return &Known{kind: kind, record: kind.Value, fields: s.fields}
+	return &Kind{kind: kind, record: kind.Value, fields: s.fields}
 }
 
 // appendValues appends the values of fields to a key.

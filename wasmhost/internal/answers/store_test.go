@@ -2,6 +2,7 @@ package answers
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -36,11 +37,11 @@ func listOf(name string) []fwk.NodeInfo {
 
 func TestFieldThatIsMissingIsNotTheEmptyOne(t *testing.T) {
 	c, _ := newStore()
-	empty := c.Known(pod(""), nil)
-	if c.Known(pod(), nil).kind == empty.kind {
+	empty := c.Of(pod(""), nil)
+	if c.Of(pod(), nil).kind == empty.kind {
 		t.Error("one entry for both")
 	}
-	if c.Known(pod(""), nil).kind != empty.kind {
+	if c.Of(pod(""), nil).kind != empty.kind {
 		t.Error("two entries for the same value")
 	}
 }
@@ -48,7 +49,7 @@ func TestFieldThatIsMissingIsNotTheEmptyOne(t *testing.T) {
 func TestNumbersOfNodesThatAreGoneAreDropped(t *testing.T) {
 	c, _ := newStore()
 	for i := range 3 * maxGone {
-		c.Known(pod("x"), listOf(fmt.Sprint("n", i)))
+		c.Of(pod("x"), listOf(fmt.Sprint("n", i)))
 	}
 	n := c.numbers.len()
 	if n > 2*maxGone {
@@ -56,23 +57,59 @@ func TestNumbersOfNodesThatAreGoneAreDropped(t *testing.T) {
 	}
 }
 
-func TestClosedStoreKeepsNothing(t *testing.T) {
+func TestCycleWithoutNodesHasNone(t *testing.T) {
+	c, _ := newStore()
+	c.Of(pod("x"), listOf("n1"))
+	n := c.Of(pod("x"), nil).Nodes()
+	if n != 0 {
+		t.Errorf("%d nodes, of the cycle before", n)
+	}
+}
+
+// An attempt has a bound for what the guest hands over in it. What is remembered adds up, and each later attempt reports all of it.
+func TestReasonsOfAPodAreBoundedOverAllAttempts(t *testing.T) {
+	const nodes, length = 1500, 8000
+	c, _ := newStore()
+	c = New(c.fields, 64<<20, func(int, int64) {})
+	var list []fwk.NodeInfo
+	for i := range nodes {
+		list = append(list, listOf(fmt.Sprint("n", i))...)
+	}
+	kind := c.Of(pod("x"), list)
+	for i, node := range list {
+		kind.Answer(abi.Filter, node).Put(&abi.Out{Verdict: abi.Verdict{Code: 3, Reasons: []string{fmt.Sprint(i, strings.Repeat("r", length))}}})
+	}
+	reasons := map[string]bool{}
+	for _, node := range list {
+		var out abi.Out
+		if !kind.Answer(abi.Filter, node).Get(&out) || out.Code != 3 {
+			t.Fatalf("got %v", out)
+		}
+		reasons[out.Reason()] = true
+	}
+	const most = 512 << 10
+	if named := kind.Passing(); len(named.Rejected) > most+length || len(reasons)*length > most+length || !reasons[abi.OutOfReasons] {
+		t.Errorf("%d reasons from Filter, %d bytes from PreFilter", len(reasons), len(named.Rejected))
+	}
+}
+
+func TestClosedStoreRemembersNothing(t *testing.T) {
 	c, size := newStore()
 	list := listOf("n1")
-	a := c.Known(pod("x"), list)
-	a.Slot(abi.Filter, list[0]).Put(&abi.Out{})
+	a := c.Of(pod("x"), list)
+	a.Answer(abi.Filter, list[0]).Put(&abi.Out{})
 	if size[0] != 1 || size[1] == 0 {
 		t.Errorf("%d entries of %d bytes", size[0], size[1])
 	}
 	c.Close()
-	if c.Known(pod("x"), list) != nil {
+	if c.Of(pod("x"), list) != nil {
 		t.Error("it goes on")
 	}
-	a.Slot(abi.Filter, list[0]).Put(&abi.Out{}) // by a cycle that has begun before
+	a.Answer(abi.Filter, list[0]).Put(&abi.Out{}) // by a cycle that has begun before
 	if *size != [2]int64{} {
 		t.Errorf("%d entries of %d bytes", size[0], size[1])
 	}
-	if (*Store)(nil).Known(pod("x"), list) != nil {
-		t.Error("no store keeps something")
+	if (*Store)(nil).Of(pod("x"), list) != nil {
+		t.Error("no store remembers something")
 	}
 }

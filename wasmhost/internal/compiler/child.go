@@ -71,7 +71,7 @@ func compileAsChild(folder string, meter bool, stdin io.Reader) error {
 		return err
 	}
 	// Only what was compiled within the limits is written: what cannot be written is compiled again without them.
-	_, err = compileOrPanic(context.Background(), prepared, folder)
+	_, err = compile(context.Background(), prepared, folder)
 	if err != nil {
 		return err
 	}
@@ -91,10 +91,15 @@ type notPossible struct{ error }
 // stopTime is how long a child may take to end after SIGTERM.
 const stopTime = time.Second
 
-func compileInChild(ctx context.Context, folder string, wasm []byte, meter bool) error {
+func compileInChild(ctx context.Context, wasm []byte, meter bool) (*Module, error) {
+	folder, err := os.MkdirTemp("", "compiling-*") // which only this user may read
+	if err != nil {
+		return nil, notPossible{err}
+	}
+	defer os.RemoveAll(folder) // compiled code is run: nothing of it stays
 	program, err := program()
 	if err != nil {
-		return notPossible{err}
+		return nil, notPossible{err}
 	}
 	said := &bytes.Buffer{}
 	cmd := exec.CommandContext(ctx, program)
@@ -103,23 +108,23 @@ func compileInChild(ctx context.Context, folder string, wasm []byte, meter bool)
 	cmd.Stderr = said
 	wait, err := child.Start(cmd, stopTime)
 	if err != nil && ctx.Err() == nil {
-		return notPossible{err}
+		return nil, notPossible{err}
 	}
 	if err == nil {
 		err = wait()
 	}
 	switch {
 	case err == nil:
-		return nil
+		return load(folder)
 	case ctx.Err() != nil:
-		return failed(context.Cause(ctx))
+		return nil, failed(context.Cause(ctx))
 	case cmd.ProcessState.ExitCode() == statusRefused:
-		return errors.New(printable.Line(said.String(), maxSaid))
+		return nil, errors.New(printable.Line(said.String(), maxSaid))
 	case cmd.ProcessState.ExitCode() == statusNotWritten:
-		return notPossible{errors.New(printable.Line(said.String(), maxSaid))}
+		return nil, notPossible{errors.New(printable.Line(said.String(), maxSaid))}
 	}
 	cause, _, _ := bytes.Cut(said.Bytes(), []byte("\n")) // of a panic, or for want of memory; then come stacks
-	return failed(fmt.Errorf("the process that compiles it, which may take %d MiB of memory, ended with %w: %s", memoryLimit()>>20, err, printable.Line(string(cause), maxSaid)))
+	return nil, failed(fmt.Errorf("the process that compiles it, which may take %d MiB of memory, ended with %w: %s", memoryLimit()>>20, err, printable.Line(string(cause), maxSaid)))
 }
 
 // program is the file that this process runs. On Linux it is that very file, even if another

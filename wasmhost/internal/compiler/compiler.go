@@ -54,38 +54,20 @@ func (m *Module) Close(ctx context.Context) error {
 func Compile(ctx context.Context, wasm []byte, meter bool) (*Module, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, maxTime, fmt.Errorf("it takes longer than %s", maxTime))
 	defer cancel()
-	if !inChild {
-		return compileHere(ctx, wasm, meter)
+	if inChild {
+		m, err := compileInChild(ctx, wasm, meter)
+		if !errors.As(err, new(notPossible)) {
+			return m, err
+		}
+		warned.Do(func() {
+			klog.FromContext(ctx).Info("Guests are compiled in this process, without a limit of memory: no child process can do it", "err", err)
+		})
 	}
-	folder, err := os.MkdirTemp("", "compiling-*") // which only this user may read
-	if err != nil {
-		return compileUnbounded(ctx, wasm, meter, err)
-	}
-	defer os.RemoveAll(folder) // compiled code is run: nothing of it stays
-	err = compileInChild(ctx, folder, wasm, meter)
-	if errors.As(err, new(notPossible)) {
-		return compileUnbounded(ctx, wasm, meter, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return load(folder)
-}
-
-func compileHere(ctx context.Context, wasm []byte, meter bool) (*Module, error) {
 	prepared, err := module.Prepare(wasm, meter)
 	if err != nil {
 		return nil, err
 	}
 	return compile(ctx, prepared, "")
-}
-
-// compileUnbounded compiles in this process, since no child can.
-func compileUnbounded(ctx context.Context, wasm []byte, meter bool, why error) (*Module, error) {
-	warned.Do(func() {
-		klog.FromContext(ctx).Info("Guests are compiled in this process, without a limit of memory: no child process can do it", "err", why)
-	})
-	return compileHere(ctx, wasm, meter)
 }
 
 var warned sync.Once
@@ -137,7 +119,7 @@ func sizeOf(folder string) (size int64) {
 
 func failed(err error) error { return fmt.Errorf("wasm: error compiling guest: %w", err) }
 
-// compile compiles a module in this process, or loads it from a folder. A panic of the validator is
+// compile compiles a module in this process, and reads or writes its code in a folder, if it has one. A panic of the validator is
 // an error.
 func compile(ctx context.Context, prepared *module.Prepared, folder string) (m *Module, err error) {
 	defer func() {
@@ -146,10 +128,6 @@ func compile(ctx context.Context, prepared *module.Prepared, folder string) (m *
 			m, err = nil, failed(fmt.Errorf("wazero panics: %v", panicked))
 		}
 	}()
-	return compileOrPanic(ctx, prepared, folder)
-}
-
-func compileOrPanic(ctx context.Context, prepared *module.Prepared, folder string) (m *Module, err error) {
 	m = &Module{Prepared: prepared}
 	config := wazero.NewRuntimeConfig()
 	if folder != "" {
@@ -160,7 +138,8 @@ func compileOrPanic(ctx context.Context, prepared *module.Prepared, folder strin
 		config = config.WithCompilationCache(m.cache)
 	}
 	m.Runtime = wazero.NewRuntimeWithConfig(ctx, config)
-	m.CompiledModule, err = m.Runtime.CompileModule(experimental.WithCompilationWorkers(ctx, workers()), prepared.Wasm)
+	workers := min(max(2, runtime.GOMAXPROCS(0)), maxWorkers) // with one, wazero does not look whether its context is done
+	m.CompiledModule, err = m.Runtime.CompileModule(experimental.WithCompilationWorkers(ctx, workers), prepared.Wasm)
 	if err == nil {
 		return m, nil
 	}
@@ -171,8 +150,5 @@ func compileOrPanic(ctx context.Context, prepared *module.Prepared, folder strin
 	return nil, failed(err)
 }
 
-// workers is the number of goroutines that compile. With one, wazero does not look whether its
-// context is done. Each takes memory of its own.
-func workers() int { return min(max(2, runtime.GOMAXPROCS(0)), maxWorkers) }
-
+// maxWorkers bounds the goroutines that compile, each of which takes memory of its own.
 const maxWorkers = 4
