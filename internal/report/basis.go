@@ -15,13 +15,14 @@ type Basis struct {
 	ConfigReason string `json:"configReason,omitempty"`
 	// Ignored are pods that were tried without their regex, which nothing in the configuration reads.
 	Ignored     []string `json:"ignored,omitempty"`
-	Seed        uint64   `json:"seed"`              // of the run that is shown
-	Runs        []Run    `json:"runs,omitempty"`    // all of them, if there are several
-	Counts      string   `json:"counts,omitempty"`  // what the runs' Count is of, such as "pods without a node"
-	Before      []string `json:"before,omitempty"`  // what controllers changed before the question
-	Skipped     []string `json:"skipped,omitempty"` // pods that are being deleted already
-	NotModelled []string `json:"notModelled"`       // what the scheduler asked for and the copy does not have
-	Stopped     []string `json:"stopped,omitempty"` // where controllers were stopped, though they had not come to an end
+	Seed        uint64   `json:"seed"`               // of the run that is shown
+	Runs        []Run    `json:"runs,omitempty"`     // all of them, if there are several
+	Counts      string   `json:"counts,omitempty"`   // what the runs' Count is of, such as "pods without a node"
+	Before      []string `json:"before,omitempty"`   // what controllers changed before the question
+	Skipped     []string `json:"skipped,omitempty"`  // pods that are being deleted already
+	Inferred    []string `json:"inferred,omitempty"` // what the file lacks, and was made as its pods are
+	NotModelled []string `json:"notModelled"`        // what the scheduler asked for and the copy does not have
+	Stopped     []string `json:"stopped,omitempty"`  // where controllers were stopped, though they had not come to an end
 }
 
 // Run is a run with a seed, and the number that distinguishes it.
@@ -55,6 +56,9 @@ func (b *Basis) String() string {
 	}
 	if len(b.Skipped) > 0 {
 		text += ". Skipped: " + Plural(len(b.Skipped), "pod") + " already being deleted: " + Few(b.Skipped)
+	}
+	if len(b.Inferred) > 0 {
+		text += ". Inferred from pods, since the file lacks them: " + Few(b.Inferred)
 	}
 	if len(b.Before) > 0 {
 		text += ". Before the question, " + Few(b.Before)

@@ -215,3 +215,24 @@ func TestTimeOfASnapshotDoesNotDependOnTheDate(t *testing.T) {
 		}
 	}
 }
+
+// TestImportSkipsJobsOfACopy: those of an export were made in a simulator.
+func TestImportSkipsJobsOfACopy(t *testing.T) {
+	const file = "jobs: [{metadata: {name: work}}]\ncronJobs: [{metadata: {name: nightly}}]\n"
+	for source, want := range map[string]int{"": 0, "source: {taken: \"2026-11-28T00:00:00Z\", digests: {key: a2V5}}\n": 2} {
+		s, notices, err := Read(strings.NewReader(file + source))
+		testkit.Must(t, err)
+		skipped := s.dropJobs()
+		if len(skipped) != want || len(s.Jobs)+len(s.CronJobs) != 2-want || len(notices) > 0 {
+			t.Errorf("%q: skipped %v, left %d; %v", source, skipped, len(s.Jobs)+len(s.CronJobs), notices)
+		}
+	}
+}
+
+func TestSnapshotOfAnOlderVersionIsReadWithANotice(t *testing.T) {
+	_, notices, err := Read(strings.NewReader("nodes: [{metadata: {name: a}}]\nsource: {taken: \"2026-11-28T00:00:00Z\"}\n"))
+	testkit.Must(t, err)
+	if len(notices) != 1 || !strings.Contains(notices[0].Reason, "an older version wrote it") {
+		t.Errorf("the notices are %v", notices)
+	}
+}

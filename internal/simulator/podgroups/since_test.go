@@ -27,6 +27,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/anonymize"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/capture"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/digest"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/testsim"
@@ -292,6 +293,7 @@ func TestCopyHasThePodGroups(t *testing.T) {
 	wait()
 	captured, err := capture.Read(t.Context(), capture.Options{Kubeconfig: sim.Kubeconfig()})
 	testkit.Must(t, err)
+	testkit.Must(t, digest.Snapshot(captured, nil))
 	var file bytes.Buffer
 	testkit.Must(t, captured.WriteYAML(&file))
 	again, notices, err := snapshot.Read(&file)

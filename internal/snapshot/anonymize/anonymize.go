@@ -1,7 +1,7 @@
 // Package anonymize replaces the names in a snapshot, so that it can be shown to
 // others and still means the same to a scheduler.
 //
-// Every word, a run of letters, becomes another word of the same length, the same
+// Every UID becomes another one, also where it is part of a name. Every word, a run of letters, becomes another word of the same length, the same
 // one everywhere: in names, in the values of labels, in selectors and affinity, in
 // images and in regexes. Digits and what stands between words stay, so names keep
 // their shape, and two names are equal afterwards if they were before. The words
@@ -20,10 +20,12 @@ import (
 	"slices"
 	"strings"
 
+	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
@@ -40,6 +42,7 @@ func Snapshot(s *snapshot.Snapshot, annotations []string) {
 }
 
 func anonymize(s *snapshot.Snapshot, annotations []string, random *rand.Rand) {
+	s.ControllerRevisions = nil // templates in JSON, which controllers compare byte by byte
 	found := secrets{}
 	replace(s, found.inText, found.inPattern)
 	w := newWords(found, random)
@@ -51,7 +54,7 @@ func anonymize(s *snapshot.Snapshot, annotations []string, random *rand.Rand) {
 	replace(s, w.text, p.translate)
 	source := ptr.Deref(s.Source, snapshot.Source{})
 	s.Source = &snapshot.Source{
-		Version: source.Version, Taken: source.Taken, Objects: source.Objects, Anonymized: true,
+		Version: source.Version, Taken: source.Taken, Objects: s.Objects(), Anonymized: true,
 		Notes: slices.Concat(source.Notes, kept),
 	}
 	for _, key := range annotations {
@@ -83,6 +86,8 @@ var kept = []snapshot.Notice{
 	{About: "labels and taints", Reason: "kept: their keys"},
 	{About: "storage and devices", Reason: "kept: the names of drivers and provisioners, and devices with their attributes and requests"},
 	{About: "pods", Reason: "kept: the names of their schedulers and resources"},
+	{About: "times", Reason: "kept, to the second: who has an audit log of the cluster can find objects by them"},
+	{About: "controllerrevisions", Reason: "not in the snapshot: former templates are inferred from pods"},
 }
 
 // opaque are types in which nothing is replaced.
@@ -116,7 +121,7 @@ func walk(v reflect.Value, text func(string) string) {
 			walk(v.Index(i), text)
 		}
 	case reflect.String:
-		if v.Type() == reflect.TypeFor[string]() {
+		if v.Type() == reflect.TypeFor[string]() || v.Type() == reflect.TypeFor[types.UID]() {
 			v.SetString(text(v.String()))
 		}
 	case reflect.Map:
@@ -163,6 +168,8 @@ func rewrite(o snapshot.Object, text, pattern func(string) string) {
 	for _, annotations := range all {
 		for key, value := range annotations {
 			switch {
+			case key == v1.LastAppliedConfigAnnotation: // in which names are
+				delete(annotations, key)
 			case slices.Contains(regex.Default.Keys(), key):
 				annotations[key] = pattern(value)
 			case slices.Contains(naming, key) || !isKubernetes(key):

@@ -154,6 +154,33 @@ func TestAnonymizeShowsNoSecret(t *testing.T) {
 	}
 }
 
+// TestAnonymizeReplacesUIDs: with those of a cluster, its audit log would tell the names.
+func TestAnonymizeReplacesUIDs(t *testing.T) {
+	const uid, claim = "107766ec-83cb-48fe-9a9b-76cfb5f38453", "4534bccf-f073-4ac3-a8e4-083d68d0a322"
+	s, _, err := snapshot.Read(strings.NewReader(`
+source: {digests: {key: a2V5}}
+replicaSets:
+- metadata: {name: web, namespace: acme, uid: ` + uid + `, annotations: {kubectl.kubernetes.io/last-applied-configuration: acme}}
+  spec: {selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}}}
+pvs: [{metadata: {name: pvc-` + claim + `}, spec: {claimRef: {uid: ` + claim + `}}}]
+pods:
+- metadata: {name: web-1, namespace: acme, ownerReferences: [{kind: ReplicaSet, name: web, uid: ` + uid + `}]}
+  spec: {containers: [{name: c, image: c}]}
+`))
+	testkit.Must(t, err)
+	anonymize(s, nil, seeded(1))
+	var file bytes.Buffer
+	testkit.Must(t, s.WriteYAML(&file))
+	for _, secret := range []string{uid, claim, "acme", "a2V5"} {
+		if strings.Contains(file.String(), secret) {
+			t.Errorf("it shows %s:\n%s", secret, &file)
+		}
+	}
+	if s.ReplicaSets[0].UID != s.Pods[0].OwnerReferences[0].UID || s.PVs[0].Name[len("pvc-"):] != string(s.PVs[0].Spec.ClaimRef.UID) {
+		t.Errorf("UIDs that were equal are not:\n%s", &file)
+	}
+}
+
 // TestAnonymizeDrawsOtherWordsForEachSnapshot is the one test without a seed: that
 // all 60 letters of its words are drawn again is as good as impossible.
 func TestAnonymizeDrawsOtherWordsForEachSnapshot(t *testing.T) {

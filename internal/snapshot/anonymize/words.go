@@ -21,12 +21,17 @@ var common = map[string]bool{
 	"true": true, "false": true, "latest": true,
 }
 
-var aWord = regexp.MustCompile("[a-zA-Z]+")
+var (
+	aWord = regexp.MustCompile("[a-zA-Z]+")
+	// aUID is one as API servers make them.
+	aUID      = regexp.MustCompile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+	uidOrWord = regexp.MustCompile(aUID.String() + "|" + aWord.String())
+)
 
-// secrets are the words of a snapshot that are replaced, in lower case.
+// secrets are the words and UIDs of a snapshot that are replaced, in lower case.
 type secrets map[string]bool
 
-func (s secrets) inText(text string) string { return aWord.ReplaceAllStringFunc(text, s.add) }
+func (s secrets) inText(text string) string { return uidOrWord.ReplaceAllStringFunc(text, s.add) }
 
 func (s secrets) inPattern(pattern string) string { return replaceInPattern(pattern, s.add) }
 
@@ -43,10 +48,14 @@ type words map[string]string
 
 func newWords(found secrets, random *rand.Rand) words {
 	byLength := map[int][]string{}
+	w := words{}
 	for _, word := range slices.Sorted(maps.Keys(found)) {
+		if aUID.MatchString(word) {
+			w[word] = drawUID(random)
+			continue
+		}
 		byLength[len(word)] = append(byLength[len(word)], word)
 	}
-	w := words{}
 	for _, length := range slices.Sorted(maps.Keys(byLength)) {
 		w.choose(byLength[length], random)
 	}
@@ -102,6 +111,10 @@ func draw(length int, random *rand.Rand) string {
 	return string(word)
 }
 
+func drawUID(random *rand.Rand) string {
+	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", random.Uint32(), random.UintN(1<<16), random.UintN(1<<16), random.UintN(1<<16), random.Uint64N(1<<48))
+}
+
 // next is the word of the same length that follows in a dictionary of all, or "".
 func next(word string) string {
 	stem := strings.TrimRight(word, "z")
@@ -112,7 +125,7 @@ func next(word string) string {
 	return stem[:last] + string(stem[last]+1) + strings.Repeat("a", len(word)-len(stem))
 }
 
-func (w words) text(text string) string { return aWord.ReplaceAllStringFunc(text, w.word) }
+func (w words) text(text string) string { return uidOrWord.ReplaceAllStringFunc(text, w.word) }
 
 func (w words) pattern(pattern string) string { return replaceInPattern(pattern, w.word) }
 
@@ -122,6 +135,9 @@ func (w words) word(word string) string {
 	lower := strings.ToLower(word)
 	if common[lower] {
 		return word
+	}
+	if aUID.MatchString(word) {
+		return w[word]
 	}
 	cased := []byte(w[lower])
 	for i := range word {

@@ -12,10 +12,12 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
@@ -123,43 +125,51 @@ func (d digester) value(v any, t reflect.Type, keep bool) any {
 
 // object replaces the text in the fields of a struct.
 func (d digester) object(v map[string]any, t reflect.Type, keep bool) {
+	known := fieldsIn(t)
 	for name := range v {
-		owner, field := find(t, name)
-		if field == nil {
+		f, ok := known[name]
+		if !ok {
 			if !strings.HasPrefix(name, "$") { // as a patch has it
 				v[name] = d.value(v[name], reflect.TypeFor[any](), keep)
 			}
 			continue
 		}
-		rule, ruled := fields[owner.Name()]
+		rule, ruled := rules[f.owner.Name()]
 		switch {
 		case name == "message" || slices.Contains(rule, "-"+name) && v[name] != v1.ClusterIPNone:
 			delete(v, name)
-		case name == "annotations" && owner == reflect.TypeFor[metav1.ObjectMeta]():
+		case name == "annotations" && f.owner == reflect.TypeFor[metav1.ObjectMeta]():
 			all, _ := v[name].(map[string]any)
 			v[name] = d.annotations(all)
 		default:
 			kept := name == "reason" || slices.Contains(rule, name) || slices.Contains(rule, "*") || !ruled && keep
-			v[name] = d.value(v[name], field, kept)
+			v[name] = d.value(v[name], f.of, kept)
 		}
 	}
 }
 
-// find returns the type that has a field of a name in JSON, the one or an embedded one, and the type of the field. It is nil if there is none.
-func find(t reflect.Type, name string) (owner, field reflect.Type) {
+// field is a field of a type, by its name in JSON. That of an embedded type is that type's.
+type field struct{ owner, of reflect.Type }
+
+// fieldsOf are the fields of types that were seen.
+var fieldsOf sync.Map
+
+func fieldsIn(t reflect.Type) map[string]field {
+	known, ok := fieldsOf.Load(t)
+	if ok {
+		return known.(map[string]field)
+	}
+	all := map[string]field{}
 	for f := range t.Fields() {
-		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if tag == name {
-			return t, f.Type
-		}
-		if tag == "" && f.Type.Kind() == reflect.Struct {
-			owner, field = find(f.Type, name)
-			if field != nil {
-				return owner, field
-			}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" && f.Type.Kind() == reflect.Struct {
+			maps.Copy(all, fieldsIn(f.Type))
+		} else {
+			all[name] = field{t, f.Type}
 		}
 	}
-	return t, nil
+	fieldsOf.Store(t, all)
+	return all
 }
 
 // annotations replaces annotations that Kubernetes does not decide by. The keys of Kubernetes' own stay.

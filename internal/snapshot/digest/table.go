@@ -86,8 +86,8 @@ var table = map[string]string{
 	"CronJobStatus":             "active",
 }
 
-// fields are the table's lines, as words.
-var fields = func() map[string][]string {
+// rules are the table's lines, as words.
+var rules = func() map[string][]string {
 	all := map[string][]string{}
 	for name, line := range table {
 		all[name] = strings.Fields(line)

@@ -346,7 +346,6 @@ func (c *Cluster) PodsOf(owner types.UID, namespace string) (pods []*v1.Pod) {
 }
 
 func (c *Cluster) inferRevisionsOf(set Object, template v1.PodTemplateSpec, kind, current, prefix string) error {
-	c.inferred(fmt.Sprintf("revisions of %s %s/%s", kind, set.GetNamespace(), set.GetName()))
 	templates := map[string]v1.PodTemplateSpec{current: template}
 	for _, pod := range c.PodsOf(set.GetUID(), set.GetNamespace()) {
 		revision := pod.Labels[appsv1.ControllerRevisionHashLabelKey]
@@ -359,6 +358,9 @@ func (c *Cluster) inferRevisionsOf(set Object, template v1.PodTemplateSpec, kind
 		case !known:
 			templates[revision] = templateOf(pod, nil)
 		}
+	}
+	if len(templates) > 1 {
+		c.inferred(fmt.Sprintf("revisions of %s %s/%s", kind, set.GetNamespace(), set.GetName()))
 	}
 	for revision, of := range templates {
 		data, err := revisionOf(of)

@@ -143,6 +143,7 @@ func (e *Engine) Describe() report.Basis {
 	basis.Stopped = e.controllers.Unfinished(Horizon)
 	basis.Ignored = e.Scheduler.Ignored()
 	basis.Skipped = e.Cluster.Skipped
+	basis.Inferred = e.Cluster.Inferred
 	return basis
 }
 

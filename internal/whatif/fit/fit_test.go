@@ -95,7 +95,7 @@ func TestFitReportsWhatFitsAndWhatIsPending(t *testing.T) {
 	testkit.Must(t, err)
 	has(t, f, "1 pod would stay pending.", "StatefulSet default/db: 1 of 1 fit: 1 in ", "StatefulSet default/late: 1 of 1 fit", "DaemonSet default/agent: 2 of 2 fit: 1 in a, 1 in b",
 		"  agent-node-2-1: node-2", "DaemonSet default/here: 1 of 1 fit: 1 in a", "Job default/large: 0 of 1 fit", "  1 pod would stay pending: 0/2 nodes are available: 2 Insufficient cpu", "  large-1: -")
-	has(t, f, "Tried in memory, with seed 1. Requested, and not modelled: choose a zone for volumes of StorageClass at-once (")
+	has(t, f, "Tried in memory, with seed 1. Inferred from pods, since the file lacks them: Deployment default/web. Requested, and not modelled: choose a zone for volumes of StorageClass at-once (")
 	if f.Fits() || f.Tried != 6 || f.Pending != 1 {
 		t.Errorf("%+v", f)
 	}
@@ -326,7 +326,7 @@ func TestQuotasLimitPods(t *testing.T) {
 	testkit.Must(t, err)
 	has(t, f, "3 pods would not be created.", "Deployment default/new: 2 of 5 fit",
 		"  3 pods would not be created: the API server rejects it: exceeded quota: quota, requested: pods=1, used: pods=4, limited: pods=4",
-		"Tried in memory, with seed 1. Webhooks and autoscalers are not modelled.")
+		"Tried in memory, with seed 1. Inferred from pods, since the file lacks them: Deployment default/web. Webhooks and autoscalers are not modelled.")
 	f, err = fitted(t, false, manifest("Deployment", "web", "replicas: 3, "+asks("1900m", "")), quota)
 	testkit.Must(t, err)
 	has(t, f, "Deployment default/web: 2 of 3 fit", "  1 pod would not be created: the API server rejects it: exceeded quota: quota, requested: requests.cpu=1900m, used: requests.cpu=3800m, limited: requests.cpu=5500m")
