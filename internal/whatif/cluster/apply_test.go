@@ -129,3 +129,5 @@ func TestUpdatesCountGenerations(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+func named(manifest, name string) string { return strings.Replace(manifest, "NAME", name, 1) }

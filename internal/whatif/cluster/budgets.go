@@ -37,8 +37,20 @@ func (c *Cluster) Evict(namespace, name string) error {
 		}
 	}
 	c.countEviction(pod)
-	c.Delete(pod)
+	c.Disrupt(pod, "EvictionByEvictionAPI")
 	return nil
+}
+
+// Disrupt deletes a pod, with the condition by which the policy of its Job knows that this is no failure of its own.
+func (c *Cluster) Disrupt(pod *v1.Pod, reason string) {
+	if len(pod.Finalizers) > 0 { // or else it is gone before anything reads it
+		pod = pod.DeepCopy()
+		podutil.UpdatePodCondition(&pod.Status, &v1.PodCondition{Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: reason})
+		_, condition := podutil.GetPodCondition(&pod.Status, v1.DisruptionTarget)
+		condition.LastTransitionTime = metav1.NewTime(c.now()) // UpdatePodCondition takes that of this machine
+		c.updateStatus(pod)
+	}
+	c.Delete(pod)
 }
 
 // countEviction takes an eviction off what a budget allows, until its controller has counted again. The pod goes at once: among

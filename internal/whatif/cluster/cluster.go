@@ -135,7 +135,10 @@ func New(now func() time.Time) (*Cluster, error) {
 	pods := c.of(&v1.Pod{}).informer
 	c.Informers = c.newFactory(pods)
 	c.Scheduling = c.newFactory(running{pods})
-	c.quotas = c.newQuotas()
+	c.quotas, err = c.newQuotas()
+	if err != nil {
+		return nil, err
+	}
 	c.admission, err = newAdmission(c)
 	return c, err
 }

@@ -14,6 +14,8 @@ import (
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/kubernetes/pkg/quota/v1/evaluator/core"
 	"k8s.io/utils/clock"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/controlplane"
 )
 
 // quotaClock has the time of the cluster.
@@ -25,19 +27,20 @@ type quotaClock struct {
 // Now implements clock.PassiveClock.
 func (c quotaClock) Now() time.Time { return c.now() }
 
-// newQuotas is what counts objects: those with resources as Kubernetes does, and others by their number.
-func (c *Cluster) newQuotas() quota.Registry {
+// newQuotas is what counts objects as Kubernetes does: pods by the time of the cluster, and kinds without an evaluator by their number.
+func (c *Cluster) newQuotas() (quota.Registry, error) {
 	lister := generic.ListerFuncForResourceFunc(c.Informers.ForResource)
-	all := generic.NewRegistry([]quota.Evaluator{
-		core.NewPodEvaluator(lister, quotaClock{now: c.now}), core.NewServiceEvaluator(lister), core.NewPersistentVolumeClaimEvaluator(lister),
-	})
+	counts, err := controlplane.Quotas(lister, c.Informers)
+	if err != nil {
+		return nil, err
+	}
+	all := generic.NewRegistry(append(counts.Evaluators(), core.NewPodEvaluator(lister, quotaClock{now: c.now})))
 	for resource, k := range c.byName {
 		if k.namespaced && all.Get(resource.GroupResource()) == nil {
-			alias := v1.ResourceName(resource.Resource) // as quotas may call ReplicationControllers
-			all.Add(generic.NewObjectCountEvaluator(resource.GroupResource(), generic.ListResourceUsingListerFunc(lister, resource), alias))
+			all.Add(generic.NewObjectCountEvaluator(resource.GroupResource(), generic.ListResourceUsingListerFunc(lister, resource), ""))
 		}
 	}
-	return all
+	return all, nil
 }
 
 // limit rejects a new object that is too much for the quotas of its namespace, or else counts it.

@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -337,4 +338,30 @@ pods:
 	removed, err := Drain(t.Context(), removing(t, unmodified, cluster, "gone"))
 	testkit.Must(t, err)
 	alike(t, "moves", described(removed.Moves), "mesh-1 gone→: 0/2 nodes are available: 1 Insufficient cpu")
+}
+
+// TestJobsThatMayNotFail: an eviction counts as a failure of a Job, unless its policy ignores disruptions.
+func TestJobsThatMayNotFail(t *testing.T) {
+	const job = `jobs:
+- metadata: {name: work, namespace: default, uid: work}
+  spec: {parallelism: 1, completions: 1, backoffLimit: 0, POLICYselector: {matchLabels: {app: work}}, template: {metadata: {labels: {app: work}}, spec: {restartPolicy: Never, containers: [{name: c, image: c}]}}}
+pods:
+- metadata: {name: work-1, namespace: default, labels: {app: work}, finalizers: [batch.kubernetes.io/job-tracking], ownerReferences: [{apiVersion: batch/v1, kind: Job, name: work, uid: work, controller: true}]}
+  spec: {nodeName: a, restartPolicy: Never, containers: [{name: c, image: c}]}
+`
+	for policy, want := range map[string]string{
+		"": "work-1 a→: ", "podFailurePolicy: {rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}]}, ": "work-1 a→b",
+	} {
+		for name, ask := range map[string]func(context.Context, Options) (*Result, error){"drain": Drain, "upgrade": Upgrade} {
+			if name == "upgrade" {
+				want = strings.Replace(want, "→b", "→", 1)
+			}
+			r, err := ask(t.Context(), removing(t, unmodified, "nodes:\n"+nodeWith("a", "a", "4")+nodeWith("b", "a", "4")+strings.Replace(job, "POLICY", policy, 1), "a"))
+			testkit.Must(t, err)
+			alike(t, name+" with "+policy, described(r.Moves), want)
+			if (r.Lost() == 0) != (policy != "") {
+				t.Errorf("%s: %d lost", name, r.Lost())
+			}
+		}
+	}
 }

@@ -93,7 +93,7 @@ func (e *eviction) evict() {
 	}
 	slices.SortFunc(due, cluster.ByName)
 	for _, pod := range due {
-		e.cluster.Delete(pod)
+		e.cluster.Disrupt(pod, "DeletionByTaintManager")
 	}
 }
 
