@@ -69,7 +69,7 @@ func (b *Basis) String() string {
 	if len(b.Stopped) > 0 {
 		text += ". Stopped looking: " + strings.Join(b.Stopped, "; ")
 	}
-	return text + ". Webhooks and autoscalers are not modelled."
+	return text + ". Webhooks, admission policies, service accounts and autoscalers are not modelled."
 }
 
 // often says in how many runs there were how many, such as "pods without a node: 0 in 2 runs, 3 in 1 run".

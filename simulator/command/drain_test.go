@@ -34,7 +34,7 @@ pods:
 func TestDrainExitStatusReportsUnschedulablePods(t *testing.T) {
 	cluster := writeFile(t, t.TempDir(), "cluster.yaml", drainable)
 	status, out, errOut := here(t, "drain", "--selector", "pool=old", "--cluster", cluster)
-	const tried = "\nTried in memory on a copy of cluster.yaml, under native (default: --cluster has no configuration), with seed 1. Webhooks and autoscalers are not modelled.\n"
+	const tried = "\nTried in memory on a copy of cluster.yaml, under native (default: --cluster has no configuration), with seed 1. Webhooks, admission policies, service accounts and autoscalers are not modelled.\n"
 	const sum = "Draining node-1 would move 1 pod, and there is a node for it.\n\n1 pod: 1 to another node, 0 unschedulable.\n\n"
 	want := sum + "WORKLOAD                 PODS   UNSCHEDULABLE   REASON\nReplicaSet default/web   1      0               \n\n" +
 		"POD             FROM     TO       REASON\ndefault/web-1   node-1   node-2   \n" + tried

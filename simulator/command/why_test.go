@@ -84,7 +84,7 @@ func TestWhySaysWhyAPodIsPending(t *testing.T) {
 			if !regexp.MustCompile(tt.table).MatchString(rest) {
 				t.Errorf("it lacks %s: %s", tt.table, out)
 			}
-			if !strings.HasSuffix(rest, "\nTried in memory on a copy of cluster.yaml, under native (--config), with seed 1. Webhooks and autoscalers are not modelled.\n") {
+			if !strings.HasSuffix(rest, "\nTried in memory on a copy of cluster.yaml, under native (--config), with seed 1. Webhooks, admission policies, service accounts and autoscalers are not modelled.\n") {
 				t.Error(rest)
 			}
 		})

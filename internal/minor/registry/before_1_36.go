@@ -8,8 +8,8 @@ import (
 	"k8s.io/kubernetes/pkg/registry/resource/resourceclaim"
 )
 
-// ResourceClaim are the strategies of resource claims and of their status.
-func ResourceClaim(namespaces v1.NamespaceInterface) (object, status rest.RESTCreateUpdateStrategy) {
+// resourceClaim are the strategies of resource claims and of their status.
+func resourceClaim(namespaces v1.NamespaceInterface) (object, status rest.RESTCreateUpdateStrategy) {
 	strategy := resourceclaim.NewStrategy(namespaces)
 	return strategy, resourceclaim.NewStatusStrategy(strategy)
 }

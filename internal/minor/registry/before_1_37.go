@@ -4,5 +4,5 @@ package registry
 
 import "k8s.io/apiserver/pkg/registry/rest"
 
-// PodGroup are the strategies of PodGroups, which no cluster in memory has here.
-func PodGroup() (object, status rest.RESTCreateUpdateStrategy) { return nil, nil }
+// podGroup are the strategies of PodGroups, which no cluster in memory has here.
+func podGroup() (object, status rest.RESTCreateUpdateStrategy) { return nil, nil }

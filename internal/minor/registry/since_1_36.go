@@ -9,8 +9,8 @@ import (
 	"k8s.io/kubernetes/pkg/registry/resource/resourceclaim"
 )
 
-// ResourceClaim are the strategies of resource claims and of their status. Everybody may write them.
-func ResourceClaim(namespaces v1.NamespaceInterface) (object, status rest.RESTCreateUpdateStrategy) {
+// resourceClaim are the strategies of resource claims and of their status. Everybody may write them.
+func resourceClaim(namespaces v1.NamespaceInterface) (object, status rest.RESTCreateUpdateStrategy) {
 	strategy := resourceclaim.NewStrategy(namespaces, authorizerfactory.NewAlwaysAllowAuthorizer())
 	return strategy, resourceclaim.NewStatusStrategy(strategy)
 }

@@ -7,8 +7,8 @@ import (
 	"k8s.io/kubernetes/pkg/registry/scheduling/podgroup"
 )
 
-// PodGroup are the strategies of PodGroups and of their status.
-func PodGroup() (object, status rest.RESTCreateUpdateStrategy) {
+// podGroup are the strategies of PodGroups and of their status.
+func podGroup() (object, status rest.RESTCreateUpdateStrategy) {
 	strategy := podgroup.NewStrategy()
 	return strategy, podgroup.NewStatusStrategy(strategy)
 }

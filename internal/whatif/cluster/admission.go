@@ -20,7 +20,6 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/util/compatibility"
 	feature "k8s.io/apiserver/pkg/util/feature"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	_ "k8s.io/kubernetes/pkg/apis/apps/install" // for defaults
 	_ "k8s.io/kubernetes/pkg/apis/batch/install"
@@ -31,34 +30,6 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
 	_ "k8s.io/kubernetes/pkg/apis/storage/install"
 	"k8s.io/kubernetes/pkg/capabilities"
-	"k8s.io/kubernetes/pkg/registry/apps/controllerrevision"
-	"k8s.io/kubernetes/pkg/registry/apps/daemonset"
-	"k8s.io/kubernetes/pkg/registry/apps/deployment"
-	"k8s.io/kubernetes/pkg/registry/apps/replicaset"
-	"k8s.io/kubernetes/pkg/registry/apps/statefulset"
-	"k8s.io/kubernetes/pkg/registry/batch/cronjob"
-	"k8s.io/kubernetes/pkg/registry/batch/job"
-	"k8s.io/kubernetes/pkg/registry/core/limitrange"
-	"k8s.io/kubernetes/pkg/registry/core/namespace"
-	"k8s.io/kubernetes/pkg/registry/core/node"
-	"k8s.io/kubernetes/pkg/registry/core/persistentvolume"
-	"k8s.io/kubernetes/pkg/registry/core/persistentvolumeclaim"
-	"k8s.io/kubernetes/pkg/registry/core/pod"
-	"k8s.io/kubernetes/pkg/registry/core/replicationcontroller"
-	"k8s.io/kubernetes/pkg/registry/core/resourcequota"
-	"k8s.io/kubernetes/pkg/registry/core/service"
-	noderuntimeclass "k8s.io/kubernetes/pkg/registry/node/runtimeclass"
-	"k8s.io/kubernetes/pkg/registry/policy/poddisruptionbudget"
-	"k8s.io/kubernetes/pkg/registry/resource/deviceclass"
-	"k8s.io/kubernetes/pkg/registry/resource/devicetaintrule"
-	"k8s.io/kubernetes/pkg/registry/resource/resourceclaimtemplate"
-	"k8s.io/kubernetes/pkg/registry/resource/resourceslice"
-	"k8s.io/kubernetes/pkg/registry/scheduling/priorityclass"
-	"k8s.io/kubernetes/pkg/registry/storage/csidriver"
-	"k8s.io/kubernetes/pkg/registry/storage/csinode"
-	"k8s.io/kubernetes/pkg/registry/storage/csistoragecapacity"
-	"k8s.io/kubernetes/pkg/registry/storage/storageclass"
-	"k8s.io/kubernetes/pkg/registry/storage/volumeattachment"
 	"k8s.io/kubernetes/plugin/pkg/admission/defaulttolerationseconds"
 	"k8s.io/kubernetes/plugin/pkg/admission/limitranger"
 	"k8s.io/kubernetes/plugin/pkg/admission/priority"
@@ -67,7 +38,6 @@ import (
 	"k8s.io/kubernetes/plugin/pkg/admission/storage/persistentvolume/resize"
 	"k8s.io/kubernetes/plugin/pkg/admission/storage/storageclass/setdefault"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/minor/registry"
 	"wasmkwokwizardry.io/regex-scheduling/internal/serviceaccount"
 )
 
@@ -110,49 +80,6 @@ func newAdmission(c *Cluster) (chain, error) {
 		all = append(all, plugin)
 	}
 	return admission.NewChainHandler(all...), nil
-}
-
-// strategies are what an API server prepares and validates objects of a kind by, and what is written of their status alone.
-type strategies struct{ object, status rest.RESTCreateUpdateStrategy }
-
-// newStrategies returns the strategies of each kind that is served.
-func newStrategies(client kubernetes.Interface) map[string]strategies {
-	namespaces := client.CoreV1().Namespaces()
-	all := map[string]strategies{
-		"Namespace":             {namespace.Strategy, namespace.StatusStrategy},
-		"Pod":                   {pod.Strategy, pod.StatusStrategy},
-		"Node":                  {node.Strategy, node.StatusStrategy},
-		"Service":               {service.Strategy, service.StatusStrategy},
-		"LimitRange":            {object: limitrange.Strategy},
-		"ResourceQuota":         {resourcequota.Strategy, resourcequota.StatusStrategy},
-		"PersistentVolume":      {persistentvolume.Strategy, persistentvolume.StatusStrategy},
-		"PersistentVolumeClaim": {persistentvolumeclaim.Strategy, persistentvolumeclaim.StatusStrategy},
-		"ReplicationController": {replicationcontroller.Strategy, replicationcontroller.StatusStrategy},
-		"ControllerRevision":    {object: controllerrevision.Strategy},
-		"Deployment":            {deployment.Strategy, deployment.StatusStrategy},
-		"ReplicaSet":            {replicaset.Strategy, replicaset.StatusStrategy},
-		"StatefulSet":           {statefulset.Strategy, statefulset.StatusStrategy},
-		"DaemonSet":             {daemonset.Strategy, daemonset.StatusStrategy},
-		"Job":                   {job.Strategy, job.StatusStrategy},
-		"CronJob":               {cronjob.Strategy, cronjob.StatusStrategy},
-		"PodDisruptionBudget":   {poddisruptionbudget.Strategy, poddisruptionbudget.StatusStrategy},
-		"PriorityClass":         {object: priorityclass.Strategy},
-		"RuntimeClass":          {object: noderuntimeclass.Strategy},
-		"StorageClass":          {object: storageclass.Strategy},
-		"CSIDriver":             {object: csidriver.Strategy},
-		"CSINode":               {object: csinode.Strategy},
-		"CSIStorageCapacity":    {object: csistoragecapacity.Strategy},
-		"VolumeAttachment":      {volumeattachment.Strategy, volumeattachment.StatusStrategy},
-		"DeviceClass":           {object: deviceclass.Strategy},
-		"DeviceTaintRule":       {devicetaintrule.Strategy, devicetaintrule.StatusStrategy},
-		"ResourceSlice":         {object: resourceslice.Strategy},
-		"ResourceClaimTemplate": {object: resourceclaimtemplate.NewStrategy(namespaces)},
-	}
-	claim, claimStatus := registry.ResourceClaim(namespaces)
-	all["ResourceClaim"] = strategies{claim, claimStatus}
-	group, groupStatus := registry.PodGroup()
-	all["PodGroup"] = strategies{group, groupStatus}
-	return all
 }
 
 // Create makes an object as an API server does, and returns it as it is then. No one else
@@ -237,9 +164,9 @@ func IsRejection(err error) bool {
 // prepare does what an API server does to an object before it stores it, in the place of an old one if that is not nil: all
 // of it, or a subresource. Nodes and volumes come with a status, as those of a snapshot.
 func (c *Cluster) prepare(ctx context.Context, k *kind, o, old Object, subresource string) (Object, error) {
-	strategy := k.strategies.object
+	strategy := k.strategies.Object
 	if subresource == "status" {
-		strategy = k.strategies.status
+		strategy = k.strategies.Status
 	}
 	legacyscheme.Scheme.Default(o)
 	internal, err := legacyscheme.Scheme.UnsafeConvertToVersion(o, runtime.InternalGroupVersioner)

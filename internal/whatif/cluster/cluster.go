@@ -33,6 +33,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/registry"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 )
 
@@ -87,7 +88,7 @@ type kind struct {
 	kind       schema.GroupVersionKind
 	namespaced bool
 	informer   *informer
-	strategies strategies
+	strategies registry.Strategies
 }
 
 // event is a write: of a new object if there is no old one, and a deletion if there is no new one.
@@ -125,10 +126,10 @@ func New(now func() time.Time) (*Cluster, error) {
 	if c.Client, err = kubernetes.NewForConfigAndClient(typed, &http.Client{Transport: transport{c}}); err != nil {
 		return nil, err
 	}
-	all := newStrategies(c.Client)
+	all := registry.New(c.Client)
 	for _, k := range c.byName {
 		k.strategies = all[k.kind.Kind]
-		if k.strategies.object == nil {
+		if k.strategies.Object == nil {
 			return nil, fmt.Errorf("no strategy is known by which an API server writes %s", k.kind)
 		}
 	}

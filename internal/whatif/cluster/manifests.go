@@ -41,7 +41,7 @@ func (c *Cluster) Patch(manifest map[string]any) error {
 	}
 	k := c.of(o)
 	for _, subresource := range []string{"", "status"} {
-		if subresource != "" && (manifest[subresource] == nil || k.strategies.status == nil) {
+		if subresource != "" && (manifest[subresource] == nil || k.strategies.Status == nil) {
 			continue
 		}
 		patch, err := json.Marshal(manifest)

@@ -102,7 +102,7 @@ func (t transport) answer(r *http.Request) (runtime.Object, error) {
 	if k == nil {
 		return nil, t.cluster.errNotServed(info.Verb, what)
 	}
-	if info.Subresource == "status" && k.strategies.status == nil {
+	if info.Subresource == "status" && k.strategies.Status == nil {
 		return nil, k.notFound(info.Name)
 	}
 	switch info.Verb + " " + info.Subresource {

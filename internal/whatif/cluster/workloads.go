@@ -38,7 +38,7 @@ func (c *Cluster) checkWorkload(k *kind, o Object) error {
 	if err != nil {
 		return err
 	}
-	for _, wrong := range k.strategies.object.Validate(k.request(context.Background(), "create", o), internal) {
+	for _, wrong := range k.strategies.Object.Validate(k.request(context.Background(), "create", o), internal) {
 		if wrong.Field == "spec.template.spec.containers" && wrong.Type == field.ErrorTypeRequired {
 			return wrong
 		}

@@ -84,7 +84,7 @@ func TestReportHasDetailsOnDemandOnly(t *testing.T) {
 		"\ndefault/Deployment/w`e\\|b +4 of 27 replicas moved, 1 of 27 replicas only under A \\(1 as a knock-on effect\\); zone 9/9/9 → 12/8/7\n",
 		`\nNODES +USED +CPU +MEMORY +PODS\nall +0, 1, 0 of 2 +0, 0, 0 of 8 +0 GiB, .*\nzone z\|1 +0, 1, 0 of 1 +0, 1.5, 0 of 4 `,
 		`\nPODS +UNPLACED +ONLY UNDER A .* THE SAME\nB +0 +1 +0 +0 +1 +1 +2 +1\n`,
-		`\nTried in memory under before.yaml \(A\) and <after>.yaml \(B\), with seed 1. Requested, and not modelled: list leases. Webhooks and autoscalers are not modelled.\n$`,
+		`\nTried in memory under before.yaml \(A\) and <after>.yaml \(B\), with seed 1. Requested, and not modelled: list leases. Webhooks, admission policies, service accounts and autoscalers are not modelled.\n$`,
 	}
 	details := []string{
 		`default/picky +only under A +one +- +Regex: under B one is rejected: no <match>\n`, `default/web +moved +one +two +totals \(knock-on effect\)\n`,

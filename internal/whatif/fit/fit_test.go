@@ -326,7 +326,7 @@ func TestQuotasLimitPods(t *testing.T) {
 	testkit.Must(t, err)
 	has(t, f, "3 pods would not be created.", "Deployment default/new: 2 of 5 fit",
 		"  3 pods would not be created: the API server rejects it: exceeded quota: quota, requested: pods=1, used: pods=4, limited: pods=4",
-		"Tried in memory, with seed 1. Inferred from pods, since the file lacks them: Deployment default/web. Webhooks and autoscalers are not modelled.")
+		"Tried in memory, with seed 1. Inferred from pods, since the file lacks them: Deployment default/web. Webhooks, admission policies, service accounts and autoscalers are not modelled.")
 	f, err = fitted(t, false, manifest("Deployment", "web", "replicas: 3, "+asks("1900m", "")), quota)
 	testkit.Must(t, err)
 	has(t, f, "Deployment default/web: 2 of 3 fit", "  1 pod would not be created: the API server rejects it: exceeded quota: quota, requested: requests.cpu=1900m, used: requests.cpu=3800m, limited: requests.cpu=5500m")
