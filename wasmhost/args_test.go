@@ -51,13 +51,13 @@ func TestDecodeArgs(t *testing.T) {
 func TestDecodeArgsNamesTheFieldThatIsWrong(t *testing.T) {
 	const (
 		digits   = ", but must be 64 hexadecimal digits, as sha256sum prints them"
-		quantity = `args: memoryLimit: cannot unmarshal JSON string into Go resource.Quantity: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`
-		seconds  = `args: callTimeout: cannot unmarshal JSON string into Go wasmhost.Timeout: must be a duration above 0s such as 500ms, or none`
+		quantity = `args: memoryLimit: expected a quantity such as 500m or 1Gi, found a string`
+		seconds  = `args: callTimeout: invalid value: must be a duration above 0s such as 500ms, or none`
 	)
 	for args, want := range map[runtime.Object]string{
 		&config.NodeAffinityArgs{}:                              `args: they are a *config.NodeAffinityArgs`,
 		&runtime.Unknown{Raw: []byte(`{"guestConfig":"{}"}`)}:   `args: guestURL is required`,
-		&runtime.Unknown{Raw: []byte(`{"guestURL":7}`)}:         `args: guestURL: cannot unmarshal JSON number into Go string: put it in quotes`,
+		&runtime.Unknown{Raw: []byte(`{"guestURL":7}`)}:         `args: guestURL: expected a string, found a number: put it in quotes`,
 		withFields(`"logSeverity":-1`):                          `args: logSeverity is -1, but goes from 0 (info) to 3 (fatal)`,
 		withFields(`"guestSHA256":"0123"`):                      `args: guestSHA256 is "0123"` + digits,
 		withFields(`"guestSHA256":"sha256:` + digest[7:] + `"`): `args: guestSHA256 is "sha256:` + digest[7:] + `"` + digits,
@@ -69,7 +69,7 @@ func TestDecodeArgsNamesTheFieldThatIsWrong(t *testing.T) {
 		withFields(`"callTimeout":"2"`):                         seconds,
 		withFields(`"callTimeout":"0s"`):                        seconds,
 		withFields(`"callTimeout":"-2s"`):                       seconds,
-		withFields(`"callTimeout":2`):                           `args: callTimeout: cannot unmarshal JSON number into Go wasmhost.Timeout: JSON value must be string type`,
+		withFields(`"callTimeout":2`):                           `args: callTimeout: expected a string, found a number: JSON value must be string type`,
 		withFields(`"instances":2`):                             `args: instances is 2, but must be 1, or 0 for as many as the guest allows`,
 		withFields(`"compilationCache":""`):                     `args: compilationCache: was removed and has no replacement: delete it; each start compiles the guest`,
 		withFields(`"memoryLimit":"much","guestConfg":""`):      quantity + "\n" + `args: guestConfg: unknown field: do you mean "guestConfig"?`,

@@ -157,7 +157,7 @@ var mistakes = []struct {
 	want           string
 }{
 	{"an unknown field", "ahead: 2h", "ahed: 2h", 13, `profiles[0].pluginConfig[0].args.ahed: unknown field: do you mean "ahead"?`},
-	{"another type", "ahead: 2h", "ahead: soon", 13, `profiles[0].pluginConfig[0].args.ahead: cannot unmarshal JSON string into Go v1.Duration: time: invalid duration "soon"`},
+	{"another type", "ahead: 2h", "ahead: soon", 13, `profiles[0].pluginConfig[0].args.ahead: expected a duration such as 1m30s, found a string: invalid duration "soon"`},
 	{"another name", "- name: Weight\n        weight", "- name: Weigh\n        weight", 8, "plugin Weigh: profile default-scheduler enables it, but it is not compiled in"},
 }
 

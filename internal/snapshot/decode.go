@@ -13,9 +13,12 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"k8s.io/client-go/tools/cache"
 	kjson "sigs.k8s.io/json"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
@@ -47,28 +50,37 @@ func elements(document []byte) (n int) {
 	}
 }
 
-// add decodes an object, and notes what of it is not known.
+// add decodes an object, and notes what of it is not known. Errors name the object.
 func (in *reading) add(kind Kind, raw []byte) error {
 	one := kind.Example()
-	if err := checkQuantities(raw, reflect.TypeOf(one)); err != nil {
-		return err
+	var found []error
+	err := checkQuantities(raw, reflect.TypeOf(one)) // first, since these take minutes to decode
+	if err == nil {
+		found, err = kjson.UnmarshalStrict(raw, one, kjson.DisallowUnknownFields)
+		if err != nil {
+			err = cmp.Or(unmarshal(raw, one), err)
+		}
 	}
-	found, err := kjson.UnmarshalStrict(raw, one, kjson.DisallowUnknownFields)
 	if err != nil {
-		return cmp.Or(unmarshal(raw, one), err)
+		var named struct {
+			Metadata struct{ Namespace, Name string }
+		}
+		_ = json.Unmarshal(raw, &named) // what is wrong with it, the other decoder says
+		name := cache.NewObjectName(named.Metadata.Namespace, named.Metadata.Name).String()
+		return fmt.Errorf("%s: %w", strings.TrimSpace(kind.Title+" "+name), err)
 	}
 	pod, isPod := one.(*v1.Pod)
 	switch {
 	case one.GetName() == "" && one.GetGenerateName() == "":
-		return errors.New("no metadata.name: perhaps the file is cut off")
+		return fmt.Errorf("%s without metadata.name: perhaps the file is cut off", kind.Title)
 	case isPod && len(pod.Spec.Containers) == 0 && len(found) == 0: // else they are misspelt, which is said of all such fields
-		return fmt.Errorf("%s has no spec.containers: perhaps the file is cut off", qualified(pod))
+		return fmt.Errorf("pod %s has no spec.containers: perhaps the file is cut off", qualified(pod))
 	}
 	if one.GetNamespace() == "" && kind.Namespaced() {
 		one.SetNamespace(metav1.NamespaceDefault) // as kubectl does with a manifest
 	}
 	one.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // as an API server lists them
-	kind.append(&in.Snapshot, one)
+	in.keep(kind, one)
 	for _, err := range found {
 		var field kjson.FieldError
 		if errors.As(err, &field) {
@@ -76,6 +88,39 @@ func (in *reading) add(kind Kind, raw []byte) error {
 		}
 	}
 	return nil
+}
+
+// keep adds an object, or compares it with the one of that name that is there already: of two that are not equal, the newer one stays.
+func (in *reading) keep(kind Kind, one Object) {
+	in.recognized++
+	name := qualified(one)
+	key := kind.Kind + " " + name
+	at, again := in.at[key]
+	if !again || one.GetName() == "" {
+		in.at[key] = kind.of(&in.Snapshot).Len()
+		kind.append(&in.Snapshot, one)
+		return
+	}
+	there := kind.of(&in.Snapshot).Index(at)
+	was := there.Addr().Interface().(Object)
+	if equality.Semantic.DeepEqual(was, one) {
+		return
+	}
+	newer := compareAge(one, was)
+	reason := "it is there more than once, and not equal: the newer one is read"
+	if newer == 0 {
+		reason = "it is there more than once, and not equal, and none is newer: the last one is read"
+	}
+	if newer >= 0 {
+		there.Set(reflect.ValueOf(one).Elem())
+	}
+	in.repeated.add(kind.Title, reason, name)
+}
+
+// compareAge is more than 0 if the first of two objects of one name is newer, and less if the second one is.
+func compareAge(a, b Object) int {
+	versions, _ := resourceversion.CompareResourceVersion(a.GetResourceVersion(), b.GetResourceVersion()) // 0 if one has none
+	return cmp.Or(a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time), versions)
 }
 
 // hugeExponent is in the quantities with which Kubernetes' arithmetic does not end: 1e-99999999 takes minutes to parse, 1e99999999
@@ -132,19 +177,11 @@ func unmarshal(raw []byte, into any) error {
 		return nil
 	}
 	problems := yamlcheck.Decode(raw, reflect.New(reflect.TypeOf(into).Elem()).Interface())
+	problems = slices.DeleteFunc(problems, func(p yamlcheck.Problem) bool { return p.Unknown })
 	if len(problems) > 0 {
 		return problems[:1]
 	}
 	return err
-}
-
-// isWhole rejects what was cut in two. YAML that ends early is YAML.
-func (in *reading) isWhole() error {
-	has, says := in.Objects(), in.Source
-	if says != nil && has < says.Objects {
-		return fmt.Errorf("the file is cut off: it says that it has %d objects, and has %d; if you took some out, correct source.objects", says.Objects, has)
-	}
-	return nil
 }
 
 // grouped are objects that one notice is about, by what it says of them: their kind, and

@@ -4,14 +4,17 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"maps"
 	"math"
+	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -20,6 +23,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/utils/ptr"
+	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
@@ -43,12 +48,6 @@ func ReadSent(r io.Reader) (*Snapshot, []Notice, error) {
 // 150,000 pods.
 const DefaultMaxSize = 1 << 30
 
-// File is a part of what is read. Errors name it.
-type File struct {
-	Name string
-	io.Reader
-}
-
 // ReadWithin is Read for files of one cluster that have at most so many bytes, uncompressed,
 // and until ctx is done. Its error may be a [TooLarge], or that of ctx; then a file is still in use.
 func ReadWithin(ctx context.Context, maxSize int64, files ...File) (*Snapshot, []Notice, error) {
@@ -56,6 +55,10 @@ func ReadWithin(ctx context.Context, maxSize int64, files ...File) (*Snapshot, [
 	done := make(chan func() (*Snapshot, []Notice, error), 1)
 	go func() { // since what parses YAML cannot be interrupted
 		s, notices, err := in.read(files)
+		if err == nil {
+			s.Source = ptr.To(ptr.Deref(s.Source, Source{}))
+			s.Source.Digest = fmt.Sprintf("%x", in.digest.Sum(nil))
+		}
 		done <- func() (*Snapshot, []Notice, error) { return s, notices, err }
 	}()
 	select {
@@ -71,12 +74,12 @@ func ReadWithin(ctx context.Context, maxSize int64, files ...File) (*Snapshot, [
 func (s *Snapshot) AddManifest(raw []byte) (bool, error) {
 	in := newReading(unbounded)
 	in.Snapshot = *s
-	err := in.document(raw)
+	err := in.document("", raw)
 	for field, objects := range in.unknown {
 		err = cmp.Or(err, fmt.Errorf("%s %s: there is no field %s", field[0], objects[0], field[1]))
 	}
 	*s = in.Snapshot
-	return len(in.notices) == 0 && len(in.skipped) == 0, err
+	return len(in.notices) == 0 && len(in.skipped)+len(in.otherKinds) == 0, err
 }
 
 // MaxSent is how many bytes ReadSent reads, uncompressed: some 20,000 pods as kubectl
@@ -114,38 +117,50 @@ func inBytes(size int64) string {
 
 type reading struct {
 	Snapshot
-	most      bounds
-	left      int64 // bytes that may still be read
-	size      int64 // bytes of the documents that have been read
-	elements  int   // of lists, in these
-	documents int
-	notices   []Notice
-	skipped   grouped // kind and reason
-	unknown   grouped // kind and path of the field
+	most       bounds
+	left       int64 // bytes that may still be read
+	size       int64 // bytes of the documents that have been read
+	elements   int   // of lists, in these
+	digest     hash.Hash
+	documents  int
+	recognized int            // objects, fields of exports, and lists without items
+	at         map[string]int // where in the list of its kind an object is, by kind and name
+	notices    []Notice
+	repeated   grouped // kind and reason
+	skipped    grouped // kind and reason
+	otherKinds map[string]int
+	unknown    grouped // kind and path of the field
+
+	foreignFiles, otherFiles []string // without objects, and of other formats
 }
 
 func newReading(most bounds) *reading {
-	return &reading{most: most, left: most.bytes, skipped: grouped{}, unknown: grouped{}}
+	return &reading{
+		most: most, digest: sha256.New(), left: most.bytes, at: map[string]int{},
+		repeated: grouped{}, skipped: grouped{}, otherKinds: map[string]int{}, unknown: grouped{},
+	}
 }
 
 func (in *reading) read(files []File) (*Snapshot, []Notice, error) {
 	for _, file := range files {
-		err := in.file(file.Reader)
+		var err error
+		switch {
+		case file.Folder != nil:
+			err = in.folder(file.Folder, 0)
+		case file.Name != "":
+			err = in.part(file.Name, func() (io.ReadCloser, error) { return io.NopCloser(file), nil }, 0)
+		default:
+			err = in.file("", file, 0)
+		}
 		large := (TooLarge{})
 		if errors.As(err, &large) {
 			return nil, nil, large
-		}
-		if err != nil && file.Name != "" {
-			err = fmt.Errorf("%s: %w", file.Name, err)
 		}
 		if err != nil {
 			return nil, nil, err
 		}
 	}
-	if in.documents == 0 {
-		return nil, nil, errors.New("it is empty")
-	}
-	if err := in.isWhole(); err != nil {
+	if err := in.isCluster(); err != nil {
 		return nil, nil, err
 	}
 	if string(in.SchedulerConfig) == "null" {
@@ -158,44 +173,56 @@ func (in *reading) read(files []File) (*Snapshot, []Notice, error) {
 				"a manifest that has them counts as changed, and a node that is down as ready without its taints; save it again"})
 		}
 	}
+	skippedFiles := slices.Concat(in.foreignFiles, in.otherFiles)
+	if len(skippedFiles) > 0 {
+		in.Source = ptr.To(ptr.Deref(in.Source, Source{}))
+		in.Source.SkippedFiles = skippedFiles
+	}
+	if len(in.otherKinds) > 0 {
+		in.notices = append(in.notices, Notice{in.otherKindsByCount(), "skipped: scheduling does not depend on these kinds"})
+	}
 	const noSuchField = ": skipped: the Kubernetes of this simulator has no such field"
-	in.notices = slices.Concat(in.notices, in.skipped.notices(""), in.unknown.notices(noSuchField), in.noticesOfMissing(), in.OneByOne())
+	in.notices = slices.Concat(in.notices, in.repeated.notices(""), in.skipped.notices(""), in.unknown.notices(noSuchField), in.noticesOfMissing(), in.OneByOne())
 	return &in.Snapshot, in.notices, nil
 }
 
-// file reads a file, or what is in it if it is compressed.
-func (in *reading) file(r io.Reader) error {
-	file := bufio.NewReader(r)
-	r = file
-	magic, _ := file.Peek(2)
-	if string(magic) == "\x1f\x8b" {
-		compressed, err := gzip.NewReader(file)
-		if err != nil {
-			return fmt.Errorf("not gzip: %w", err)
-		}
-		r = compressed
+// isCluster rejects what has no object of a cluster, and what was cut in two. YAML that ends early is YAML.
+func (in *reading) isCluster() error {
+	has, says := in.Objects(), in.Source
+	skipped := slices.Concat(in.foreignFiles, in.otherFiles)
+	switch {
+	case says != nil && has < says.Objects:
+		return fmt.Errorf("the file is cut off: it says that it has %d objects, and has %d; if you took some out, correct source.objects", says.Objects, has)
+	case in.recognized > 0:
+		return nil
+	case len(in.otherKinds) > 0:
+		return fmt.Errorf("it has no object that scheduling depends on, such as a node or a pod, but only %s", in.otherKindsByCount())
+	case len(skipped) > 0:
+		return fmt.Errorf("none of its files has objects of a cluster: %s", few(skipped))
 	}
-	limited := &io.LimitedReader{R: r, N: in.left + 1}
-	text := bufio.NewReader(limited)
-	begin, _ := text.Peek(512)
-	begin = bytes.TrimSpace(begin)
-	read := in.yaml
-	if len(begin) > 0 && (begin[0] == '{' || begin[0] == '[') {
-		read = in.json
+	return errors.New("it is empty")
+}
+
+// otherKindsByCount names the kinds that scheduling does not depend on, with how many objects there are of each.
+func (in *reading) otherKindsByCount() string {
+	var all []string
+	for _, kind := range slices.Sorted(maps.Keys(in.otherKinds)) {
+		all = append(all, fmt.Sprint(in.otherKinds[kind], " ", kind))
 	}
-	err := read(text)
-	in.left = limited.N - 1
-	if in.left < 0 {
-		return tooLarge(inBytes(in.most.bytes), in.most.advice)
+	return few(all)
+}
+
+// few names the first of many.
+func few(names []string) string {
+	const most = 3
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("the file is cut off: %w", io.ErrUnexpectedEOF)
-	}
-	return err
+	return strings.Join(names, ", ")
 }
 
 // json reads JSON values, one after the other.
-func (in *reading) json(text *bufio.Reader) error {
+func (in *reading) json(file string, text *bufio.Reader) error {
 	values := jsontext.NewDecoder(text, jsontext.AllowInvalidUTF8(true))
 	for {
 		value, err := values.ReadValue()
@@ -204,13 +231,13 @@ func (in *reading) json(text *bufio.Reader) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &wrong):
-			return fmt.Errorf("the key %s is repeated", wrong.JSONPointer)
+			return syntaxError{fmt.Errorf("the key %s is repeated", wrong.JSONPointer)}
 		case errors.As(err, &wrong) && !errors.Is(err, io.ErrUnexpectedEOF):
-			return fmt.Errorf("not JSON: %s", strings.TrimPrefix(err.Error(), "jsontext: "))
+			return syntaxError{fmt.Errorf("not JSON: %s", strings.TrimPrefix(err.Error(), "jsontext: "))}
 		case err != nil:
 			return err
 		}
-		if err := in.document(value); err != nil {
+		if err := in.document(file, value); err != nil {
 			return err
 		}
 	}
@@ -218,9 +245,9 @@ func (in *reading) json(text *bufio.Reader) error {
 
 // yaml reads documents of YAML. No parser streams within one, and to convert it takes some
 // forty times as much memory.
-func (in *reading) yaml(text *bufio.Reader) error {
+func (in *reading) yaml(file string, text *bufio.Reader) error {
 	documents := utilyaml.NewYAMLReader(text)
-	for {
+	for n := 1; ; n++ {
 		document, err := documents.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -234,73 +261,107 @@ func (in *reading) yaml(text *bufio.Reader) error {
 		value, err := yaml.YAMLToJSONStrict(document)
 		if err != nil {
 			message := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:", "")
-			return fmt.Errorf("not YAML: %s", strings.Join(strings.Fields(message), " "))
+			return syntaxError{fmt.Errorf("not YAML: document %d: %s", n, strings.Join(strings.Fields(message), " "))}
 		}
 		if string(value) == "null" {
 			continue
 		}
-		if err := in.document(value); err != nil {
+		if err := in.document(file, value); err != nil {
 			return err
 		}
 	}
 }
 
 // header is what manifests and lists have, and exports have not.
-type header = metav1.PartialObjectMetadata
+type header struct {
+	metav1.PartialObjectMetadata
+	Items json.RawMessage `json:"items"`
+}
 
-func (in *reading) document(raw []byte) error {
+func (in *reading) document(file string, raw []byte) error {
 	in.documents++
 	in.size += int64(len(raw))
 	in.elements += elements(raw)
+	_, _ = in.digest.Write(raw)
 	most := max(fewElements, in.size/bytesPerElement)
 	if int64(in.elements) > most {
 		return tooLarge(fmt.Sprint(most, " elements in lists"), fmt.Sprintf("for a file of %d bytes", in.size))
 	}
-	var of map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &of); err != nil {
-		return cmp.Or(unmarshal(raw, &in.Snapshot), err) // which says what is not JSON, or not an object
-	}
-	var is header
-	if err := json.Unmarshal(raw, &is); err != nil {
-		return err
-	}
-	switch {
-	case is.Kind == "" && (of["items"] != nil || is.APIVersion != ""):
-		return errors.New("the kind is missing, with which a list of kubectl ends: the file is cut off")
-	case is.Kind == "":
-		return in.export(of)
-	}
-	return in.manifest(raw, is, 0)
+	return in.value(file, raw, header{}, 0)
 }
 
-// maxNested is how deep lists may be in lists: each is parsed once more for each one around it.
+// maxNested is how deep lists may be in lists, and archives in archives: each list is parsed once more for each one around it.
 const maxNested = 8
 
-// manifest reads an object, or those of a list.
-func (in *reading) manifest(raw []byte, is header, depth int) error {
-	var list struct {
-		Items json.RawMessage `json:"items"`
-	}
-	if !strings.HasSuffix(is.Kind, "List") || json.Unmarshal(raw, &list) != nil || list.Items == nil {
-		return in.object(raw, is)
-	}
+// value reads an object, a list, or an export. The items of a list may not say of which kind they are: then the list does, or
+// the path of the file, or their fields.
+func (in *reading) value(file string, raw []byte, list header, depth int) error {
 	if depth > maxNested {
 		return fmt.Errorf("lists are nested more than %d deep", maxNested)
 	}
-	return each("items", list.Items, func(item []byte) error {
-		var one header
-		if err := json.Unmarshal(item, &one); err != nil {
-			return err
+	var is header
+	items := func(name string, raw []byte) error {
+		return each(name, raw, func(item []byte) error { return in.value(file, item, is, depth+1) })
+	}
+	if raw[0] == '[' {
+		return items("", raw)
+	}
+	err := unmarshal(raw, &is)
+	if is.Kind == "" && depth > 0 {
+		is.APIVersion = list.APIVersion
+		is.Kind = strings.TrimSuffix(list.Kind, "List")
+	}
+	switch {
+	case err != nil && is.Kind == "":
+		return noObjects{err}
+	case err != nil:
+		return err
+	case is.Items != nil && is.Kind == "" && is.APIVersion != "":
+		return errors.New("the kind is missing, with which a list of kubectl ends: the file is cut off")
+	case is.Items != nil && (is.Kind == "" || strings.HasSuffix(is.Kind, "List")):
+		if is.Kind != "" && string(is.Items) == "[]" {
+			in.recognized++
 		}
-		if one.Kind == "" { // those of a PodList and the like do not say what they are
-			one.APIVersion = is.APIVersion
-			one.Kind = strings.TrimSuffix(is.Kind, "List")
+		return items("items", is.Items)
+	case is.Kind == "" && depth == 0 && is.Name == "":
+		return in.export(file, raw)
+	case is.Kind == "":
+		kind, ok := kindOfKindless(file, raw, is)
+		if !ok {
+			return noObjects{errors.New("it has no kind, and not the fields of any kind that scheduling depends on")}
 		}
-		if one.Kind == "" {
-			return errors.New("the kind is missing")
+		return in.add(kind, raw)
+	}
+	return in.object(raw, is)
+}
+
+// kindOfKindless is the kind of an object by the path of its file, as in cluster-resources/pods/default.json, or else the only
+// one that has all its fields.
+func kindOfKindless(file string, raw []byte, is header) (kind Kind, ok bool) {
+	if is.Name == "" {
+		return kind, false
+	}
+	for ; file != "." && file != "/" && file != ""; file = path.Dir(file) {
+		name := strings.TrimSuffix(path.Base(file), path.Ext(file))
+		name = strings.ReplaceAll(strings.ToLower(name), "-", "")
+		for _, kind := range Kinds {
+			if name == kind.Resource.Resource || name == strings.ToLower(kind.name) {
+				return kind, true
+			}
 		}
-		return in.manifest(item, one, depth+1)
+	}
+	fits := slices.DeleteFunc(slices.Clone(Kinds), func(k Kind) bool {
+		err := checkQuantities(raw, reflect.TypeOf(k.Example()))
+		if err != nil {
+			return true
+		}
+		unknown, err := kjson.UnmarshalStrict(raw, k.Example(), kjson.DisallowUnknownFields)
+		return err != nil || len(unknown) > 0
 	})
+	if len(fits) != 1 {
+		return kind, false
+	}
+	return fits[0], true
 }
 
 // each calls a function with each value of a list. Errors begin with its name.
@@ -326,57 +387,68 @@ func each(name string, raw []byte, read func([]byte) error) error {
 }
 
 func (in *reading) object(raw []byte, is header) error {
-	gvk := schema.FromAPIVersionAndKind(is.APIVersion, is.Kind)
-	title := is.Kind
-	reason := "skipped: " + is.APIVersion + " " + is.Kind + " is not a kind that scheduling depends on"
+	gvk := is.GroupVersionKind()
+	title, reason := is.Kind, ""
 	if gvk.GroupKind() == (schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PodGroup"}) {
-		reason = "skipped: " + minor.NoPodGroups
+		reason = minor.NoPodGroups
 	}
 	for _, kind := range Kinds {
 		read := kind.Resource.GroupVersion()
 		switch {
 		case kind.Kind != gvk.Kind:
 		case read == gvk.GroupVersion():
-			if err := in.add(kind, raw); err != nil {
-				return fmt.Errorf("%s: %w", kind.Title, err)
-			}
-			return nil
+			return in.add(kind, raw)
 		case read.Group == gvk.Group || gvk.Group == "extensions": // where many of them began
 			title = kind.Title
-			reason = fmt.Sprintf("skipped: it is of %s, and only %s is read: kubectl convert makes one of the other", is.APIVersion, read)
+			reason = fmt.Sprintf("it is of %s, and only %s is read: kubectl convert makes one of the other", is.APIVersion, read)
 		}
 	}
-	in.skipped.add(title, reason, qualified(&is))
+	if reason == "" {
+		in.otherKinds[strings.TrimSpace(is.APIVersion+" "+is.Kind)]++
+		return nil
+	}
+	in.recognized++
+	in.skipped.add(title, "skipped: "+reason, qualified(&is))
 	return nil
 }
 
-// export reads a file of our own, or of kube-scheduler-simulator.
-func (in *reading) export(of map[string]json.RawMessage) error {
-	strange := 0
+// export reads a file of our own, or of kube-scheduler-simulator. One of several files is an export if it has nothing else.
+func (in *reading) export(file string, raw []byte) error {
+	var of map[string]json.RawMessage
+	if err := unmarshal(raw, &of); err != nil {
+		return noObjects{err}
+	}
+	var strange []Notice
+	kind := func(name string) int { return slices.IndexFunc(Kinds, func(k Kind) bool { return k.name == name }) }
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		if kind(name) < 0 && !slices.Contains([]string{"schedulerConfig", "source", "podGroups"}, name) {
+			strange = append(strange, Notice{About: "field " + name, Reason: "skipped: an export has no such field"})
+		}
+	}
+	if len(strange) > 0 && (file != "" || len(strange) == len(of)) {
+		return noObjects{errors.New(`it has none of the fields of an export, such as "nodes" and "pods", and no kind either`)}
+	}
+	in.notices = append(in.notices, strange...)
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		var err error
-		kind := slices.IndexFunc(Kinds, func(k Kind) bool { return k.name == name })
+		of, raw := kind(name), of[name]
 		switch {
-		case kind >= 0:
-			err = each(name, of[name], func(one []byte) error { return in.add(Kinds[kind], one) })
+		case of >= 0:
+			err = each(name, raw, func(one []byte) error { return in.add(Kinds[of], one) })
 		case name == "schedulerConfig":
-			in.SchedulerConfig = of[name]
+			in.SchedulerConfig = raw
 		case name == "source":
-			if err := unmarshal(of[name], &in.Source); err != nil {
-				return fmt.Errorf("source: %w", err)
+			err = unmarshal(raw, &in.Source)
+			if err != nil {
+				err = fmt.Errorf("source: %w", err)
 			}
 		case name == "podGroups":
 			in.notices = append(in.notices, Notice{"field podGroups", "skipped: " + minor.NoPodGroups})
-		default:
-			in.notices = append(in.notices, Notice{About: "field " + name, Reason: "skipped: an export has no such field"})
-			strange++
 		}
 		if err != nil {
 			return err
 		}
-	}
-	if len(of) > 0 && strange == len(of) {
-		return errors.New(`it has none of the fields of an export, such as "nodes" and "pods", and no kind either`)
+		in.recognized++
 	}
 	return nil
 }

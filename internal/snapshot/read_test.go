@@ -47,7 +47,7 @@ func TestListsOfKubectlAreRead(t *testing.T) {
 	}
 	s, notices := noticed(t, "kind: Pod\napiVersion: v1\nmetadata: {name: p}\nspec: {containers: [{name: c}]}\n---\nkind: Node\napiVersion: v1\nmetadata: {name: a}\n---\n---\nkind: ReplicaSet\napiVersion: apps/v1\nmetadata: {name: r}\n---\n"+
 		"kind: ConfigMap\napiVersion: v1\nmetadata: {name: m, namespace: ns}\n")
-	want := "ConfigMap ns/m: skipped: v1 ConfigMap is not a kind that scheduling depends on"
+	want := "1 v1 ConfigMap: skipped: scheduling does not depend on these kinds"
 	if len(s.Nodes) != 1 || s.Nodes[0].Namespace != "" || s.Pods[0].Namespace != "default" || len(s.ReplicaSets) != 1 || notices != want {
 		t.Errorf("got %v, %v, %s", s.Nodes, s.Pods, notices)
 	}
@@ -66,18 +66,18 @@ func TestJSONDocumentsOfAFileAreRead(t *testing.T) {
 
 func TestFilesOfOneClusterAreReadTogether(t *testing.T) {
 	files := []File{
-		{"nodes.json", strings.NewReader(`{"kind": "NodeList", "apiVersion": "v1", "items": [{"metadata": {"name": "a"}}]}`)},
-		{"events.json", strings.NewReader(`{"kind": "EventList", "apiVersion": "v1", "items": [{"metadata": {"name": "e"}}, {"metadata": {"name": "f"}}]}`)},
+		{Name: "nodes.json", Reader: strings.NewReader(`{"kind": "NodeList", "apiVersion": "v1", "items": [{"metadata": {"name": "a"}}]}`)},
+		{Name: "events.json", Reader: strings.NewReader(`{"kind": "EventList", "apiVersion": "v1", "items": [{"metadata": {"name": "e"}}, {"metadata": {"name": "f"}}]}`)},
 	}
 	s, notices, err := ReadWithin(t.Context(), 1<<20, files...)
-	if err != nil || len(s.Nodes) != 1 || len(notices) != 1 || notices[0].String() != "Event e and 1 more: skipped: v1 Event is not a kind that scheduling depends on" {
+	if err != nil || len(s.Nodes) != 1 || len(notices) != 1 || notices[0].String() != "2 v1 Event: skipped: scheduling does not depend on these kinds" {
 		t.Errorf("%v, %v", notices, err)
 	}
-	_, _, err = ReadWithin(t.Context(), 1<<20, File{"nodes.json", strings.NewReader(`{"kind": "Node"`)})
+	_, _, err = ReadWithin(t.Context(), 1<<20, File{Name: "nodes.json", Reader: strings.NewReader(`{"kind": "Node"`)})
 	if err == nil || err.Error() != "nodes.json: the file is cut off: unexpected EOF" {
 		t.Error(err)
 	}
-	if _, _, err := ReadWithin(t.Context(), 20, File{"a", strings.NewReader("nodes: []\n")}, File{"b", strings.NewReader("pods: [] # all\n")}); !errors.As(err, new(TooLarge)) {
+	if _, _, err := ReadWithin(t.Context(), 20, File{Name: "a.yaml", Reader: strings.NewReader("nodes: []\n")}, File{Name: "b.yaml", Reader: strings.NewReader("pods: [] # all\n")}); !errors.As(err, new(TooLarge)) {
 		t.Errorf("of 25 bytes, at most 20: %v", err)
 	}
 }
@@ -111,7 +111,7 @@ func TestWhatIsNotKnownOfAnObjectIsSkippedWithANotice(t *testing.T) {
 func TestManifestThatIsSkippedHasANotice(t *testing.T) {
 	for file, want := range map[string]string{
 		`{"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": {"name": "b", "namespace": "team"}}`: "pod disruption budget team/b: skipped: it is of policy/v1beta1, and only policy/v1 is read: kubectl convert makes one of the other",
-		`{"apiVersion": "serving.example.com/v1", "kind": "Service", "metadata": {"name": "s"}}`:                          "Service s: skipped: serving.example.com/v1 Service is not a kind that scheduling depends on",
+		`{"nodes": []} {"apiVersion": "serving.example.com/v1", "kind": "Service", "metadata": {"name": "s"}}`:            "1 serving.example.com/v1 Service: skipped: scheduling does not depend on these kinds",
 	} {
 		_, notices := noticed(t, file)
 		if notices != want {
@@ -153,11 +153,11 @@ func TestSnapshotThatIsNoneIsAnErrorOfOneLine(t *testing.T) {
 		{"something else", `{"colour": "red"}`, `it has none of the fields of an export, such as "nodes" and "pods", and no kind either`},
 		{"no YAML", "a: b: c", "not YAML: "},
 		{"a list of kubectl that was cut", "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Node\n  metadata: {name: a}\n", "the kind is missing, with which a list of kubectl ends: the file is cut off"},
-		{"an export that was cut", "nodes:\n- metadata: {name: a}\npods:\n- metadata: {name: p}\n  spec:\n", "pods[0]: p has no spec.containers: perhaps the file is cut off"},
-		{"in the middle of metadata", "nodes:\n- metadata:\n", "nodes[0]: no metadata.name: perhaps the file is cut off"},
+		{"an export that was cut", "nodes:\n- metadata: {name: a}\npods:\n- metadata: {name: p}\n  spec:\n", "pods[0]: pod p has no spec.containers: perhaps the file is cut off"},
+		{"in the middle of metadata", "nodes:\n- metadata:\n", "nodes[0]: node without metadata.name: perhaps the file is cut off"},
 		{"a snapshot that was cut", "source: {objects: 3}\nnodes:\n- metadata: {name: a}\n", "the file is cut off: it says that it has 3 objects, and has 1"},
-		{"a name that YAML takes for a no", "kind: Node\napiVersion: v1\nmetadata: {name: n}\n", "cannot unmarshal bool into Go struct field"},
-		{"a wrong type in a list", `{"kind": "List", "items": [{"kind": "Node", "apiVersion": "v1", "metadata": {"name": "a"}, "spec": {"taints": {}}}]}`, `items[0]: node: spec.taints: cannot unmarshal JSON object into Go []v1.Taint`},
+		{"a name that YAML takes for a no", "kind: Node\napiVersion: v1\nmetadata: {name: n}\n", "metadata.name: expected a string, found a boolean: put it in quotes"},
+		{"a wrong type in a list", `{"kind": "List", "items": [{"kind": "Node", "apiVersion": "v1", "metadata": {"name": "a"}, "spec": {"taints": {}}}]}`, "items[0]: node a: spec.taints: expected a list, found an object"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, _, err := Read(strings.NewReader(tt.file))

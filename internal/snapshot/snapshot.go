@@ -107,6 +107,10 @@ type Source struct {
 	Digests *Digests `json:"digests,omitempty"`
 	// Objects is how many there are, so that a file that was cut is noticed.
 	Objects int `json:"objects,omitempty"`
+	// SkippedFiles were among the files that the snapshot was read from, and have no objects of a cluster.
+	SkippedFiles []string `json:"-"`
+	// Digest is of the documents that were read.
+	Digest string `json:"-"`
 	// Notes say what the snapshot does not have, or not as the cluster does.
 	Notes []Notice `json:"notes,omitempty"`
 }
@@ -136,6 +140,13 @@ func (s *Source) String() string {
 	}
 	if s.Anonymized {
 		words += ", names replaced"
+	}
+	switch n := len(s.SkippedFiles); n {
+	case 0:
+	case 1:
+		words += fmt.Sprintf(" (1 file in it is skipped, since it has no objects of a cluster: %s)", s.SkippedFiles[0])
+	default:
+		words += fmt.Sprintf(" (%d files in it are skipped, since they have no objects of a cluster: %s)", n, few(s.SkippedFiles))
 	}
 	return words
 }

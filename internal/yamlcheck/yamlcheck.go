@@ -7,18 +7,24 @@ package yamlcheck
 
 import (
 	"cmp"
+	"encoding"
 	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/pmezard/go-difflib/difflib"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
@@ -30,6 +36,8 @@ type Problem struct {
 	// Line is where it is, from 1. It is 0 where only JSON is known.
 	Line    int
 	Message string
+	// Unknown is true if there is no such field.
+	Unknown bool
 }
 
 // Problems are an error that names all of them.
@@ -78,7 +86,8 @@ func Decode(raw []byte, into any) (all Problems) {
 		if !errors.As(json.Unmarshal(raw, again, jsontext.AllowDuplicateNames(true), json.RejectUnknownMembers(true)), &wrong) {
 			return append(all, Problem{Message: err.Error()})
 		}
-		all = append(all, Problem{Field: pathOf(wrong.JSONPointer), Message: message(*wrong)})
+		unknownField := errors.Is(wrong.Err, json.ErrUnknownName)
+		all = append(all, Problem{Field: pathOf(wrong.JSONPointer), Message: message(*wrong), Unknown: unknownField})
 		raw = without(raw, wrong.JSONPointer)
 		if raw == nil {
 			return all
@@ -141,16 +150,21 @@ func message(e json.SemanticError) string {
 		return "unknown field"
 	}
 	// The words of e.Error differ between processes, on purpose.
-	text := "cannot unmarshal JSON " + kinds[e.JSONKind]
+	text := "expected " + expected(e.GoType) + ", found " + found[e.JSONKind]
+	if expected(e.GoType) == found[e.JSONKind] {
+		text = "invalid value"
+	}
 	if len(e.JSONValue) > 0 && len(e.JSONValue) < maxShown {
 		text += " " + string(e.JSONValue)
 	}
-	text += " into Go " + e.GoType.String()
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
-	}
-	if e.GoType.Kind() == reflect.String {
+	wrongTime := (*time.ParseError)(nil)
+	switch {
+	case expected(e.GoType) == "a string" && e.Err == nil:
 		text += ": put it in quotes"
+	case errors.As(e.Err, &wrongTime):
+		text += fmt.Sprintf(" %q", wrongTime.Value)
+	case e.Err != nil && !errors.Is(e.Err, strconv.ErrSyntax) && !errors.Is(e.Err, resource.ErrFormatWrong):
+		text += ": " + strings.TrimPrefix(e.Err.Error(), "time: ")
 	}
 	return text
 }
@@ -158,7 +172,40 @@ func message(e json.SemanticError) string {
 // maxShown bounds a value in a message, in bytes.
 const maxShown = 100
 
-var kinds = map[jsontext.Kind]string{'n': "null", 't': "boolean", 'f': "boolean", '"': "string", '0': "number", '{': "object", '[': "array"}
+var found = map[jsontext.Kind]string{'n': "null", 't': "a boolean", 'f': "a boolean", '"': "a string", '0': "a number", '{': "an object", '[': "a list"}
+
+// expected is what a person calls the values of a type.
+func expected(t reflect.Type) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	_, fromText := reflect.New(t).Interface().(encoding.TextUnmarshaler)
+	switch {
+	case ofType[t] != "":
+		return ofType[t]
+	case fromText, t.Kind() == reflect.String:
+		return "a string"
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.Map, reflect.Struct:
+		return "an object"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	}
+	return "a whole number"
+}
+
+var ofType = map[reflect.Type]string{
+	reflect.TypeFor[resource.Quantity]():  "a quantity such as 500m or 1Gi",
+	reflect.TypeFor[metav1.Duration]():    "a duration such as 1m30s",
+	reflect.TypeFor[metav1.Time]():        "a time such as 2026-01-02T15:04:05Z",
+	reflect.TypeFor[metav1.MicroTime]():   "a time such as 2026-01-02T15:04:05.000000Z",
+	reflect.TypeFor[intstr.IntOrString](): "a number or a string",
+}
 
 // fieldsOf are the names in JSON of the fields of a struct.
 func fieldsOf(t reflect.Type) (names []string) {

@@ -44,21 +44,21 @@ func TestEveryMistakeIsReportedWithItsLine(t *testing.T) {
 		},
 		{
 			"a name that is no list item", configuration, "profiles:\n- plugins:\n    multiPoint:\n      enabled:\n      - A\n",
-			`5 profiles[0].plugins.multiPoint.enabled[0]: cannot unmarshal JSON string into Go v1.Plugin`,
+			`5 profiles[0].plugins.multiPoint.enabled[0]: expected an object, found a string`,
 		},
 		{
 			"a list where an object must stand", configuration, "profiles:\n- plugins:\n  - name: a\n",
-			`2 profiles[0].plugins: cannot unmarshal JSON array into Go v1.Plugins`,
+			`2 profiles[0].plugins: expected an object, found a list`,
 		},
-		{"a fraction", configuration, "parallelism: 1.5\n", "1 parallelism: cannot unmarshal JSON number 1.5 into Go int32: invalid syntax"},
-		{"no duration", configuration, "extenders:\n- httpTimeout: soon\n", "2 extenders[0].httpTimeout: cannot unmarshal JSON string into Go v1.Duration: time: invalid duration \"soon\""},
+		{"a fraction", configuration, "parallelism: 1.5\n", "1 parallelism: expected a whole number, found a number 1.5"},
+		{"no duration", configuration, "extenders:\n- httpTimeout: soon\n", "2 extenders[0].httpTimeout: expected a duration such as 1m30s, found a string: invalid duration \"soon\""},
 
-		{"a pattern that YAML takes for a number", pod, "metadata:\n  annotations:\n    r: 12\n", "3 metadata.annotations.r: cannot unmarshal JSON number into Go string: put it in quotes"},
-		{"a label that YAML takes for a truth", pod, "metadata:\n  labels:\n    ssd: yes\n", "3 metadata.labels.ssd: cannot unmarshal JSON boolean into Go string: put it in quotes"},
+		{"a pattern that YAML takes for a number", pod, "metadata:\n  annotations:\n    r: 12\n", "3 metadata.annotations.r: expected a string, found a number: put it in quotes"},
+		{"a label that YAML takes for a truth", pod, "metadata:\n  labels:\n    ssd: yes\n", "3 metadata.labels.ssd: expected a string, found a boolean: put it in quotes"},
 		{
 			"quantities", pod, "spec:\n  containers:\n  - resources:\n      requests:\n        cpu: lots\n        memory: 1 Gi\n        pods: 0.5\n",
-			`5 spec.containers[0].resources.requests.cpu: cannot unmarshal JSON string into Go resource.Quantity: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
-6 spec.containers[0].resources.requests.memory: cannot unmarshal JSON string into Go resource.Quantity: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
+			`5 spec.containers[0].resources.requests.cpu: expected a quantity such as 500m or 1Gi, found a string
+6 spec.containers[0].resources.requests.memory: expected a quantity such as 500m or 1Gi, found a string`,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

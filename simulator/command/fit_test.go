@@ -73,11 +73,11 @@ func TestFitReadsAFolderAsACluster(t *testing.T) {
 	writeFile(t, logs, "logs.txt", "==== START logs\n")
 	small := writeFile(t, t.TempDir(), "small.yaml", fittedPods[:strings.Index(fittedPods, "---")])
 	status, out, errOut := fitHere(t, "-f", small, "--cluster", folder)
-	if status != statusLost || !strings.Contains(out, "1 Insufficient cpu") || strings.Count(errOut, "notice: Event default/e and 1 more: skipped") != 1 {
+	if status != statusLost || !strings.Contains(out, "1 Insufficient cpu") || !strings.Contains(out, "(1 file in it is skipped, since it has no objects of a cluster: default/p/logs.txt)") || strings.Count(errOut, "notice: 2 v1 Event: skipped") != 1 {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 	status, _, errOut = fitHere(t, "-f", small, "--cluster", logs)
-	if status != statusNone || !strings.Contains(errOut, "there is no .json, .yaml or .yml file in it") {
+	if status != statusNone || !strings.Contains(errOut, "none of its files has objects of a cluster: logs.txt") {
 		t.Errorf("a folder of logs alone: status %d: %s", status, errOut)
 	}
 	status, _, errOut = fitHere(t, "-f", "-", "--cluster", "-")
@@ -90,13 +90,13 @@ func TestReadingAClusterFromStandardInput(t *testing.T) {
 	var size maxSize
 	size.add(pflag.NewFlagSet("", pflag.PanicOnError))
 	const text = "nodes:\n- metadata: {name: a}\n"
-	s, _, digest, err := readSnapshot(t.Context(), strings.NewReader(text), "-", size)
+	s, _, err := readSnapshot(t.Context(), strings.NewReader(text), "-", size)
 	if err != nil || len(s.Nodes) != 1 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	_, _, same, err := readSnapshot(t.Context(), nil, writeFile(t, t.TempDir(), "c.yaml", text), size)
-	if err != nil || same != digest {
-		t.Errorf("the digest of the same file is %s, not %s: %v", same, digest, err)
+	same, _, err := readSnapshot(t.Context(), nil, writeFile(t, t.TempDir(), "c.yaml", text), size)
+	if err != nil || same.Source.Digest != s.Source.Digest {
+		t.Errorf("the digest of the same file is %s, not %s: %v", same.Source.Digest, s.Source.Digest, err)
 	}
 }
 

@@ -98,7 +98,7 @@ func (o *options) readFiles(ctx context.Context, errOut io.Writer) (err error) {
 }
 
 func (o *options) readFrom(ctx context.Context) (err error) {
-	o.objects, o.notices, _, err = readSnapshot(ctx, o.stdin, o.from, o.maxSize)
+	o.objects, o.notices, err = readSnapshot(ctx, o.stdin, o.from, o.maxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return err // which names it
 	}

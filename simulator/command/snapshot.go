@@ -3,15 +3,10 @@ package command
 import (
 	"compress/gzip"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -20,7 +15,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
-	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/anonymize"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/capture"
@@ -120,78 +114,22 @@ func (m *maxSize) Set(value string) error {
 }
 
 // readSnapshot reads the file of a cluster, a folder of files, or stdin for -. The notices say
-// what is skipped. The digest is of all that was read.
-func readSnapshot(ctx context.Context, stdin io.Reader, path string, limit maxSize) (s *snapshot.Snapshot, notices []snapshot.Notice, digest string, err error) {
-	files, err := clusterFiles(stdin, path)
+// what is skipped.
+func readSnapshot(ctx context.Context, stdin io.Reader, path string, limit maxSize) (*snapshot.Snapshot, []snapshot.Notice, error) {
+	file, err := snapshot.Open(path, stdin)
 	if err != nil {
-		return nil, nil, "", err
+		return nil, nil, err
 	}
-	hash := sha256.New()
-	for i := range files {
-		files[i].Reader = io.TeeReader(files[i].Reader, hash)
+	if file.Closer != nil {
+		defer file.Close()
 	}
-	s, notices, err = snapshot.ReadWithin(ctx, limit.Value(), slices.Clone(files)...)
+	s, notices, err := snapshot.ReadWithin(ctx, limit.Value(), file)
 	if err != nil {
-		return nil, nil, "", err
-	}
-	for _, file := range files {
-		if _, err := io.Copy(io.Discard, file); err != nil { // what comes after
-			return nil, nil, "", err
-		}
-	}
-	if s.Source == nil {
-		s.Source = &snapshot.Source{}
+		return nil, nil, err
 	}
 	s.Source.File = filepath.Base(path)
 	if path == "-" {
 		s.Source.File = "standard input"
 	}
-	return s, notices, fmt.Sprintf("%x", hash.Sum(nil)), nil
-}
-
-// clusterFiles returns stdin, a file, or the files in a folder that may have objects. That of
-// kubectl cluster-info dump has logs, too.
-func clusterFiles(stdin io.Reader, path string) (files []snapshot.File, err error) {
-	if path == "-" {
-		return []snapshot.File{{Reader: stdin}}, nil
-	}
-	info, err := os.Stat(path)
-	if err != nil || !info.IsDir() {
-		return []snapshot.File{{Reader: &whenRead{open: func() (io.ReadCloser, error) { return readfile.Open(path) }}}}, nil
-	}
-	folder := os.DirFS(path)
-	err = fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
-		extension := filepath.Ext(strings.TrimSuffix(name, ".gz"))
-		if err == nil && entry.Type().IsRegular() && slices.Contains([]string{".json", ".yaml", ".yml"}, extension) {
-			open := func() (io.ReadCloser, error) { return folder.Open(name) }
-			files = append(files, snapshot.File{Name: name, Reader: &whenRead{open: open}})
-		}
-		return err
-	})
-	if err == nil && len(files) == 0 {
-		err = errors.New("there is no .json, .yaml or .yml file in it")
-	}
-	return files, err
-}
-
-// whenRead is a file that is opened when it is read first, and closed at its end: a folder
-// may have more files than a process may open, and opening a pipe waits for a writer.
-type whenRead struct {
-	open func() (io.ReadCloser, error)
-	file io.ReadCloser
-	err  error
-}
-
-func (f *whenRead) Read(into []byte) (n int, err error) {
-	if f.file == nil && f.err == nil {
-		f.file, f.err = f.open()
-	}
-	if f.err != nil {
-		return 0, f.err
-	}
-	n, f.err = f.file.Read(into)
-	if f.err != nil {
-		_ = f.file.Close() // which was only read
-	}
-	return n, f.err
+	return s, notices, nil
 }

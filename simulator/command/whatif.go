@@ -106,7 +106,7 @@ func (c *clusterFlags) read(cmd *cobra.Command) (*snapshot.Snapshot, error) {
 		list(cmd.ErrOrStderr(), "note", cluster.Source.Notes)
 		return cluster, nil
 	}
-	cluster, notices, digest, err := readSnapshot(ctx, cmd.InOrStdin(), c.file, c.maxSize)
+	cluster, notices, err := readSnapshot(ctx, cmd.InOrStdin(), c.file, c.maxSize)
 	for _, notice := range notices {
 		fmt.Fprintln(warnings{cmd.ErrOrStderr()}, "notice:", notice)
 	}
@@ -116,7 +116,7 @@ func (c *clusterFlags) read(cmd *cobra.Command) (*snapshot.Snapshot, error) {
 	case err != nil:
 		return nil, fmt.Errorf("--cluster %s: %w", c.file, err)
 	}
-	c.digest = digest
+	c.digest = cluster.Source.Digest
 	return cluster, nil
 }
 

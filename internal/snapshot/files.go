@@ -1,0 +1,194 @@
+package snapshot
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
+)
+
+// File is a part of what is read: a file, or a folder. Errors name it.
+type File struct {
+	Name string
+	io.Reader
+	io.Closer       // or nil
+	Folder    fs.FS // or nil
+}
+
+// Open is what a path names: stdin for "-", a file, or a folder.
+func Open(path string, stdin io.Reader) (File, error) {
+	if path == "-" {
+		return File{Reader: stdin}, nil
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		return File{Folder: os.DirFS(path)}, nil
+	}
+	file, err := readfile.Open(path)
+	if err != nil {
+		return File{}, err
+	}
+	return File{Reader: file, Closer: file}, nil
+}
+
+// noObjects is an error about what has no objects of a cluster. Among several files it is skipped.
+type noObjects struct{ error }
+
+// syntaxError is about what is not JSON or YAML, or not all of it.
+type syntaxError struct{ error }
+
+// extensions are of the files in a folder or an archive that may have objects, compressed or not.
+var extensions = []string{".json", ".yaml", ".yml", ".tar", ".tgz", ".zip"}
+
+// folder reads the files of a folder, or of an archive that can be read as one.
+func (in *reading) folder(folder fs.FS, depth int) error {
+	return fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		if !entry.Type().IsRegular() { // a link may lead out of the folder, and a pipe or a device may have no end
+			return in.part(name, nil, depth)
+		}
+		return in.part(name, func() (io.ReadCloser, error) { return folder.Open(name) }, depth)
+	})
+}
+
+// part reads one of several files, which need not have objects.
+func (in *reading) part(name string, open func() (io.ReadCloser, error), depth int) error {
+	extension := path.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz"))
+	if open == nil || !slices.Contains(extensions, extension) {
+		in.otherFiles = append(in.otherFiles, name)
+		return nil
+	}
+	file, err := open()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	before := in.recognized
+	err = in.file(name, file, depth+1)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, new(noObjects)) && in.recognized == before:
+		in.foreignFiles = append(in.foreignFiles, name)
+		return nil
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// file reads a file, or what is in it if it is compressed or an archive.
+func (in *reading) file(name string, r io.Reader, depth int) error {
+	if depth > maxNested {
+		return fmt.Errorf("archives are nested more than %d deep", maxNested)
+	}
+	file := bufio.NewReader(bounded{r, in})
+	begin, _ := file.Peek(512)
+	switch {
+	case bytes.HasPrefix(begin, []byte("\x1f\x8b")):
+		content, err := gzip.NewReader(file)
+		if err != nil {
+			return fmt.Errorf("not gzip: %w", err)
+		}
+		return in.file(strings.TrimSuffix(name, ".gz"), content, depth+1)
+	case bytes.HasPrefix(begin, []byte("PK\x03\x04")):
+		content, err := io.ReadAll(file) // its table of contents is at its end
+		if err != nil {
+			return err
+		}
+		archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
+		if err != nil {
+			return fmt.Errorf("the archive is damaged or cut off: %w", err)
+		}
+		return in.folder(archive, depth)
+	case len(begin) > 262 && string(begin[257:262]) == "ustar":
+		return in.tar(tar.NewReader(file), depth)
+	}
+	return in.text(name, file)
+}
+
+func (in *reading) tar(archive *tar.Reader, depth int) error {
+	for {
+		entry, err := archive.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("the archive is damaged or cut off: %w", err)
+		case entry.Typeflag == tar.TypeReg:
+			err = in.part(entry.Name, func() (io.ReadCloser, error) { return io.NopCloser(archive), nil }, depth)
+		case entry.Typeflag != tar.TypeDir && entry.Typeflag != tar.TypeXGlobalHeader:
+			err = in.part(entry.Name, nil, depth)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// bounded reads no more than what is left of the bytes of a reading.
+type bounded struct {
+	io.Reader
+	in *reading
+}
+
+func (b bounded) Read(into []byte) (n int, err error) {
+	n, err = b.Reader.Read(into)
+	b.in.left -= int64(n)
+	if b.in.left < 0 {
+		return n, tooLarge(inBytes(b.in.most.bytes), b.in.most.advice)
+	}
+	return n, err
+}
+
+// headSize is of the part of a text that has to name a kind, or what cannot be read of it is not of a cluster.
+const headSize = 64 << 10
+
+// text reads documents of JSON or YAML, in UTF-8, or in UTF-16 as PowerShell writes it.
+func (in *reading) text(name string, r io.Reader) error {
+	text := bufio.NewReaderSize(transform.NewReader(r, unicode.BOMOverride(transform.Nop)), headSize)
+	head, _ := text.Peek(headSize)
+	contentType := http.DetectContentType(head)
+	if !strings.HasPrefix(contentType, "text/") {
+		return noObjects{errors.New("it is neither text nor a .tar, .gz or .zip")}
+	}
+	read := in.yaml
+	begin := bytes.TrimSpace(head)
+	if len(begin) > 0 && (begin[0] == '{' || begin[0] == '[') {
+		read = in.json
+	}
+	err := read(name, text)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = syntaxError{fmt.Errorf("the file is cut off: %w", io.ErrUnexpectedEOF)}
+	}
+	if errors.As(err, new(syntaxError)) && !namesKind(head) {
+		return noObjects{err}
+	}
+	return err
+}
+
+var kindField = regexp.MustCompile(`\bkind"?: *"?([A-Za-z]+)`)
+
+// namesKind says whether the beginning of a text names a kind that is read, or a list.
+func namesKind(head []byte) bool {
+	return slices.ContainsFunc(kindField.FindAllSubmatch(head, -1), func(found [][]byte) bool {
+		kind := strings.TrimSuffix(string(found[1]), "List")
+		return kind == "" || slices.ContainsFunc(Kinds, func(k Kind) bool { return k.Kind == kind })
+	})
+}
