@@ -120,7 +120,7 @@ with regex scheduling. The web page shows why each pod is where it is. Nothing r
 	flags.BoolVar(&o.headless, "headless", false, "serve the API without the page")
 	flags.StringVar(&o.confFile, "config", "", "file with the KubeSchedulerConfiguration to start with, instead of --plugin")
 	flags.StringVar(&o.from, "from", "",
-		`file with a cluster to copy at the start: from "simulator snapshot", an export of this or of kube-scheduler-simulator, or from kubectl get -o yaml or json; or a folder of such files, or - for standard input`)
+		`file with a cluster to copy at the start: from "simulator snapshot", an export of this or of kube-scheduler-simulator, or from kubectl get -o yaml or json; or a folder or an archive of such files, or - for standard input`)
 	o.maxSize.add(flags)
 	flags.BoolVar(&o.example, "example", false, "start with three nodes, and pods whose regex matches some, none, and is invalid; reset removes them")
 	flags.BoolVar(&o.objectsOnly, "objects-only", false, "ignore the scheduler's configuration in the file of --from")

@@ -79,7 +79,7 @@ func (c *clusterFlags) add(flags *pflag.FlagSet) {
 }
 
 func (c *clusterFlags) addFile(flags *pflag.FlagSet) {
-	flags.StringVar(&c.file, "cluster", "", `file with the cluster: from "simulator snapshot", an export, or from kubectl get -o yaml or json; or a folder of such files, or - for standard input`)
+	flags.StringVar(&c.file, "cluster", "", `file with the cluster: from "simulator snapshot", an export, or from kubectl get -o yaml or json; or a folder or an archive of such files, or - for standard input`)
 	c.maxSize.add(flags)
 	quietFlag(flags)
 }
