@@ -29,7 +29,7 @@ import (
 // Load puts what a snapshot has into the cluster, and uses it up: whatever refers to it
 // must not be changed. Objects come as an API server has handed them out, so they are
 // not admitted once more, unless they lack what it fills in. Pods that have ended, or are
-// that a kubelet will soon end, are skipped. Pods that have a node are ready unless the file says
+// being deleted, are skipped, but for those of StatefulSets that a finalizer or a silent kubelet keeps. Pods that have a node are ready unless the file says
 // otherwise, and so are nodes. Pods without a node come last, the oldest first, and then what is for pods
 // that are made later alone. An error names the object at fault.
 func (c *Cluster) Load(s *snapshot.Snapshot) error {
@@ -157,10 +157,12 @@ func (c *Cluster) load(o Object) error {
 // loadPod admits a pod that a person has written. One that an API server has stored stays as it is: it would be
 // rejected the second time if it has matchLabelKeys, or if its PriorityClass has changed since.
 func (c *Cluster) loadPod(pod *v1.Pod) error {
+	ref := metav1.GetControllerOf(pod)
+	held := ref != nil && ref.Kind == "StatefulSet" && (len(pod.Finalizers) > 0 || c.silent(pod)) // it has no successor before it is gone
 	switch {
 	case podutil.IsPodTerminal(pod):
 		return nil
-	case pod.DeletionTimestamp != nil && (pod.Spec.NodeName == "" || len(pod.Finalizers) == 0 && !c.silent(pod)): // it will soon take no room
+	case pod.DeletionTimestamp != nil && !held: // it will soon take no room
 		c.Skipped = append(c.Skipped, cache.MetaObjectToName(pod).String())
 		return nil
 	}
@@ -194,7 +196,6 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 	if pod.DeletionTimestamp != nil && !c.silent(pod) { // its kubelet ends it, and its finalizers keep it
 		pod.Status.Phase = v1.PodFailed
 	}
-	ref := metav1.GetControllerOf(pod)
 	if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) && (ref == nil || c.owner(pod.Namespace, ref) == nil) {
 		pod.Finalizers = slices.DeleteFunc(pod.Finalizers, func(f string) bool { return f == batchv1.JobTrackingFinalizer })
 		c.Unmodelled("Jobs that the cluster's file lacks (their pods are recreated, and have no finalizers of them)")
