@@ -54,7 +54,7 @@ func TestEveryQuestionEnds(t *testing.T) {
 		"a pod of a Job that is missing":             {"drain --cluster jobpod.yaml n1", 0, []string{"default/batch-x7k2p   n1     n2   \n", "not modelled: Jobs that the cluster's file lacks"}},
 		"the same, shrink":                           {"shrink --cluster jobpod.yaml", 0, []string{"You can remove 1 of 2 nodes"}},
 		"the same, upgrade":                          {"upgrade --cluster jobpod.yaml n1", 0, []string{"The upgrade would replace all of 1 node"}},
-		"the same, compare":                          {"compare --pods all --cluster jobpod.yaml --a native --b none", 0, nil},
+		"the same, compare":                          {"compare --pods all --cluster jobpod.yaml --a native --b none", 0, []string{"Inferred from pods, since the file lacks them: "}},
 		"an orphan of a Job":                         {"drain --cluster orphan.yaml --force n1", 0, []string{"n1     n2   \n"}},
 		"a Job's pod is preempted":                   {"fit --cluster preempt-job.yaml -f one.yaml", 0, []string{"1 pod would fit."}},
 		"a pod is preempted":                         {"fit --cluster preempt-plain.yaml -f one.yaml", 0, []string{"1 pod would fit."}},

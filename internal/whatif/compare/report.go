@@ -181,7 +181,7 @@ func Ignored(results []*Result) []string {
 // basis is how results came about, and what they do not have of a real cluster.
 func basis(results []*Result) string {
 	first := results[0]
-	basis := report.Basis{Cluster: first.Cluster, Config: first.A + " (A)", Seed: first.Seed, Ignored: Ignored(results), Skipped: first.Skipped, NotModelled: first.NotModelled}
+	basis := report.Basis{Cluster: first.Cluster, Config: first.A + " (A)", Seed: first.Seed, Ignored: Ignored(results), Skipped: first.Skipped, Inferred: first.Inferred, NotModelled: first.NotModelled}
 	for i, one := range results {
 		basis.Config += fmt.Sprintf(" and %s (%s)", one.B, letter(i, len(results)))
 	}

@@ -41,10 +41,11 @@ type Result struct {
 	Ties        []Difference      `json:"ties"`    // pods that chance alone moves
 	Pending     []Difference      `json:"pending"` // pods without a node on either side
 	Load        Loads             `json:"load"`
-	Rejected    []snapshot.Notice `json:"rejected"`          // objects that the API server rejects, on both sides
-	NotModelled []string          `json:"notModelled"`       // what neither side did as a real cluster does
-	Skipped     []string          `json:"skipped,omitempty"` // pods that are being deleted already
-	Ignored     []string          `json:"ignored"`           // pods whose regex neither side reads
+	Rejected    []snapshot.Notice `json:"rejected"`           // objects that the API server rejects, on both sides
+	NotModelled []string          `json:"notModelled"`        // what neither side did as a real cluster does
+	Skipped     []string          `json:"skipped,omitempty"`  // pods that are being deleted already
+	Inferred    []string          `json:"inferred,omitempty"` // what the file lacks, and was made as its pods are
+	Ignored     []string          `json:"ignored"`            // pods whose regex neither side reads
 	// Cluster is what was copied, as "a copy of prod"; empty if that is not known.
 	Cluster string `json:"cluster,omitempty"`
 }
@@ -75,6 +76,7 @@ func newResult(a, b *side.Result) (*Result, error) {
 		Workloads: v.workloads(), Groups: newGroups(load.Nodes), Nodes: len(load.Nodes), Load: load, Asked: max(asked(a), asked(b)),
 		Ignored:     sets.List(sets.New(a.Ignored...).Intersection(sets.New(b.Ignored...))),
 		Skipped:     a.Skipped,
+		Inferred:    a.Inferred,
 		NotModelled: sets.List(sets.New(a.NotModelled...).Insert(b.NotModelled...)), Rejected: append([]snapshot.Notice{}, a.Rejected...),
 		Unplaced: append([]Difference{}, v.unplaced...), Differences: append([]Difference{}, v.differences...),
 		Ties: append([]Difference{}, v.ties...), Pending: append([]Difference{}, v.pending...),

@@ -134,7 +134,7 @@ func TestReadReportsMistakesInALine(t *testing.T) {
 		"makes pods: there is 2 Secret, 1 Service":                     file("no-pods.yaml", "{apiVersion: v1, kind: Secret, metadata: {name: s}}\n---\n{apiVersion: v1, kind: Secret, metadata: {name: t}}\n---\n{apiVersion: v1, kind: Service, metadata: {name: s}}"),
 		"makes pods: there is no object":                               file("empty.yaml", "# nothing\n"),
 		"deployment default/web: there is no field spec.replica":       file("field.yaml", manifest("Deployment", "web", "replica: 3, "+specOf(""))),
-		`spec.replicas: expected a whole number, found a string`:    file("three.yaml", manifest("Deployment", "web", "replicas: three, "+specOf(""))),
+		`spec.replicas: expected a whole number, found a string`:       file("three.yaml", manifest("Deployment", "web", "replicas: three, "+specOf(""))),
 		"mapping values are not allowed":                               file("syntax.yaml", "kind: Pod\napiVersion: v1: v2\n"),
 		"there is 1 ReplicationController":                             file("rc.yaml", manifest("ReplicationController", "rc", "replicas: 3")),
 		"Pod one is there twice":                                       file("twice.yaml", strings.Repeat(manifest("Pod", "one", "containers: [{name: c, image: c}]")+"---\n", 2)),

@@ -44,7 +44,7 @@ func (s *Side) result() (*Result, error) {
 	o := s.options
 	r := &Result{
 		Format: Format, Kubernetes: version.Get().GitVersion, Name: o.Name, Task: o.Task, Mode: o.Pods, Steps: len(o.Scenario.Steps), Seed: o.Seed,
-		Rejected: s.refused, NotModelled: s.engine.Cluster.NotModelled(), Unanswered: s.engine.Scheduler.Unanswered(), Ignored: s.engine.Scheduler.Ignored(), Skipped: s.engine.Cluster.Skipped,
+		Rejected: s.refused, NotModelled: s.engine.Cluster.NotModelled(), Unanswered: s.engine.Scheduler.Unanswered(), Ignored: s.engine.Scheduler.Ignored(), Skipped: s.engine.Cluster.Skipped, Inferred: s.engine.Cluster.Inferred,
 	}
 	for _, name := range sortedNames(s.pods) {
 		pod := s.pods[name]

@@ -45,6 +45,7 @@ type Result struct {
 	NotModelled []string         `json:"notModelled,omitempty"`
 	Unanswered  []string         `json:"unanswered,omitempty"` // extenders that did not answer: there is no verdict then
 	Skipped     []string         `json:"skipped,omitempty"`    // pods that are being deleted already
+	Inferred    []string         `json:"inferred,omitempty"`   // what the file lacks, and was made as its pods are
 	Ignored     []string         `json:"ignored,omitempty"`    // pods that were tried without their regex, which no plugin reads
 	Setups      map[string]Setup `json:"setups"`               // what decides for pods, by profile
 	// NodeNames is what the attempts refer to.

@@ -62,7 +62,7 @@ func TestDrainIsTriedInACopyOfTheCluster(t *testing.T) {
 	p.says("#result", "0/3 nodes are available: ")
 	p.says("#result", node+"\tip-10-0-28-")
 	p.says(".command", "kubectl drain --ignore-daemonsets --delete-emptydir-data --force "+node)
-	p.says("main", "Tried in memory on a copy of this simulator's cluster, under the current configuration (Unmodified kube-scheduler), with seed 1. Webhooks, admission policies, service accounts and autoscalers are not modelled.")
+	p.says("main", "Tried in memory on a copy of this simulator's cluster, under the current configuration (Unmodified kube-scheduler), with seed 1. Inferred from pods, since the file lacks them: Shop default/checkout-frontend-of-the-european-shop. Webhooks, admission policies, service accounts and autoscalers are not modelled.")
 	p.onEveryScreen("the result", "h1, .command code, main .hint")
 	is, err := sim.Client().CoreV1().Nodes().Get(t.Context(), node, metav1.GetOptions{})
 	if err != nil || is.Spec.Unschedulable {
