@@ -8,6 +8,7 @@ package yamlcheck
 import (
 	"cmp"
 	"encoding"
+	encodingjson "encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -158,7 +159,10 @@ func message(e json.SemanticError) string {
 		text += " " + string(e.JSONValue)
 	}
 	wrongTime := (*time.ParseError)(nil)
+	wrongKind := (*encodingjson.UnmarshalTypeError)(nil) // of which the text says already what was expected and found
 	switch {
+	case errors.As(e.Err, &wrongKind):
+	case e.JSONKind == '[' || e.JSONKind == '{':
 	case expected(e.GoType) == "a string" && e.Err == nil:
 		text += ": put it in quotes"
 	case errors.As(e.Err, &wrongTime):
