@@ -252,13 +252,15 @@ nodes:
 }
 
 func TestBrokenClusterIsRefusedInALine(t *testing.T) {
-	for want, text := range map[string]string{
-		"node n1: there are two of this name":                  "nodes:\n" + node("n1", "1") + node("n1", "2"),
-		`pod default/a: Pod "a" is invalid: spec.containers[0`: "pods:\n" + pod("a", "", "-1", ""),
-		"pod default/a: ": "pods:\n" + pod("a", "", "1", "priorityClassName: system-none, "),
+	twice := read(t, "nodes:\n"+node("n1", "1"))
+	twice.Nodes = append(twice.Nodes, twice.Nodes[0]) // of a file, one of them is read
+	for want, cluster := range map[string]*snapshot.Snapshot{
+		"node n1: there are two of this name":                  twice,
+		`pod default/a: Pod "a" is invalid: spec.containers[0`: read(t, "pods:\n"+pod("a", "", "-1", "")),
+		"pod default/a: ": read(t, "pods:\n"+pod("a", "", "1", "priorityClassName: system-none, ")),
 	} {
 		config, _ := kubescheduler.Read([]byte(unmodified))
-		_, err := New(t.Context(), Options{Config: config, Cluster: read(t, text)})
+		_, err := New(t.Context(), Options{Config: config, Cluster: cluster})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("got %v, want %s", err, want)
 		}
