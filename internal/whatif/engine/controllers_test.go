@@ -251,6 +251,13 @@ func TestRolloutEndsWithTheNewTemplate(t *testing.T) {
 	}
 }
 
+// Each pod is rejected by its kubelet, and replaced at once.
+func TestLoopOfAControllerEndsAndIsReported(t *testing.T) {
+	e := underControl(t, 1, workload("Deployment", "apps/v1", "web", "replicas: 1", "nodeName: n0, nodeSelector: {none: has}, "))
+	got := fmt.Sprint(e.Describe().Stopped)
+	testkit.Has(t, got, "replicaset-controller at default/web-", ", since it changed something again and again")
+}
+
 func TestControllersDoTheSameEachTime(t *testing.T) {
 	all := func() string {
 		e := underControl(t, 3, webAndMore())

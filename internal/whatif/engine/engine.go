@@ -119,7 +119,12 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		return nil, err
 	}
 	e.Cluster.Start()
-	return e, e.Cluster.Err()
+	err = e.Cluster.Err()
+	if err != nil {
+		e.Close()
+		return nil, err
+	}
+	return e, nil
 }
 
 // enablePodGroups does so in all of this process, where this minor has them.

@@ -73,8 +73,11 @@ func TestPluginThatPanicsAsItIsMadeOrInPreEnqueueIsAnErrorThatNamesTheFunction(t
 	} {
 		o := Options{Cluster: read(t, "nodes:\n"+node("n1", "2")+tt.pods)}
 		withPanics(tt.config)(&o)
-		_, err := New(t.Context(), o)
+		e, err := New(t.Context(), o)
 		testkit.ErrorHas(t, err, tt.want)
+		if e != nil {
+			t.Error("there is an engine, which nobody closes")
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/scale"
 	"k8s.io/klog/v2"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/controllers"
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
@@ -95,12 +96,12 @@ func (m *Manager) sync(ctx context.Context, queues []*queue, own []ownQueue) (sy
 	for again := true; again; {
 		again = false
 		for _, q := range queues {
-			for key, blocked, ok := q.next(); ok; key, blocked, ok = q.next() {
+			for key, syncs, ok := q.next(); ok; key, syncs, ok = q.next() {
 				if ctx.Err() != nil {
 					return synced, context.Cause(ctx)
 				}
-				if blocked {
-					m.cluster.Unmodelled(fmt.Sprintf("a loop that does not end (%s works on %s again and again)", q.name, key))
+				if syncs%minSyncs == 0 && syncs >= m.maxSyncs() {
+					q.block(key)
 				}
 				version := m.cluster.Version()
 				m.cluster.DeferEvents(func() { q.worker(ctx) })
@@ -128,10 +129,29 @@ func (m *Manager) sync(ctx context.Context, queues []*queue, own []ownQueue) (sy
 	return synced, nil
 }
 
+// minSyncs and syncsOfAPod bound the syncs of a key without a step of the clock. A rollout of one pod after the other takes three to five
+// for each, and a budget is synced for each pod that is preempted.
+const (
+	minSyncs    = 1000
+	syncsOfAPod = 20
+)
+
+// maxSyncs of a key are a loop that does not end, such as that of a ReplicaSet whose pods are rejected by their kubelets, one after the
+// other. Such pods do not count.
+func (m *Manager) maxSyncs() int {
+	running := len(cluster.All[*v1.Node](m.cluster))
+	for _, pod := range cluster.All[*v1.Pod](m.cluster) {
+		if !podutil.IsPodTerminal(pod) {
+			running++
+		}
+	}
+	return minSyncs + syncsOfAPod*running
+}
+
 // EvictTainted deletes pods as Kubernetes' controllers tainteviction and podgc do.
 func (m *Manager) EvictTainted() { m.eviction.evict() }
 
-// BeginRun has controllers try again at once what has failed, or what they have abandoned, since something has changed.
+// BeginRun has controllers try again at once what has failed, since something has changed.
 func (m *Manager) BeginRun() {
 	for _, q := range m.queues {
 		q.beginRun()
@@ -174,12 +194,15 @@ func (m *Manager) RecordChanges(o cluster.Object) {
 	}
 }
 
-// Unfinished names keys that controllers have abandoned, and what still changed at the horizon at which the last run ended.
+// Unfinished names keys that controllers have abandoned, or synced without an end, and what still changed at the horizon at which the last run ended.
 func (m *Manager) Unfinished(horizon time.Duration) (all []string) {
 	for _, q := range m.queues {
+		name, _, _ := strings.Cut(q.name, ".")
 		if len(q.abandoned) > 0 {
-			name, _, _ := strings.Cut(q.name, ".")
 			all = append(all, fmt.Sprintf("%s at %s, since further looks change nothing", name, report.Few(slices.Sorted(maps.Keys(q.abandoned)))))
+		}
+		if len(q.endless) > 0 {
+			all = append(all, fmt.Sprintf("%s at %s, since it changed something again and again", name, report.Few(slices.Sorted(maps.Keys(q.endless)))))
 		}
 	}
 	const often = 4 // writes

@@ -29,13 +29,11 @@ type queue struct {
 	delayed   map[string]time.Time
 	failed    workqueue.TypedRateLimiter[string]
 	syncs     map[string]int  // since the clock was last stepped
-	blocked   map[string]bool // keys with maxSyncs: they are not added in this run
+	blocked   map[string]bool // keys that are not added in this run
+	endless   map[string]bool // keys that were blocked in any run
 	unchanged map[string]int  // how many delayed syncs of a key in a row changed nothing
 	abandoned map[string]bool // keys with maxUnchanged
 }
-
-// maxSyncs of a key without a step of the clock are a loop that does not end.
-const maxSyncs = 1000
 
 // maxUnchanged is how many delayed syncs of a key may change nothing before further ones wait for a change. Backoffs reach the
 // horizon with fewer.
@@ -49,7 +47,7 @@ func newBackoff() workqueue.TypedRateLimiter[string] {
 func newQueue(name string, c *clock.Clock, worker func(context.Context)) *queue {
 	return &queue{
 		name: name, clock: c, worker: worker, dirty: map[string]bool{}, delayed: map[string]time.Time{},
-		failed: newBackoff(), syncs: map[string]int{}, blocked: map[string]bool{}, unchanged: map[string]int{}, abandoned: map[string]bool{},
+		failed: newBackoff(), syncs: map[string]int{}, blocked: map[string]bool{}, endless: map[string]bool{}, unchanged: map[string]int{}, abandoned: map[string]bool{},
 	}
 }
 
@@ -58,6 +56,7 @@ func (q *queue) Add(key string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.unchanged, key)
+	delete(q.abandoned, key)
 	q.add(key)
 }
 
@@ -118,23 +117,28 @@ func (q *queue) Done(key string) {
 	}
 }
 
-// next takes the first key. One in a loop that does not end is blocked from then on.
-func (q *queue) next() (key string, blocked, ok bool) {
+// next takes the first key, and says how often it was synced since the clock was last stepped.
+func (q *queue) next() (key string, syncs int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.keys) == 0 {
-		return "", false, false
+		return "", 0, false
 	}
 	key = q.keys[0]
 	q.keys = q.keys[1:]
 	delete(q.dirty, key)
 	q.syncs[key]++
-	if q.syncs[key] == maxSyncs {
-		q.blocked[key] = true
-	}
 	q.syncing = key
 	q.offered = key
-	return key, q.blocked[key], true
+	return key, q.syncs[key], true
+}
+
+// block has a key not be added any more in this run.
+func (q *queue) block(key string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.blocked[key] = true
+	q.endless[key] = true
 }
 
 // changed has the next delayed syncs of a key take place.
