@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -202,7 +203,9 @@ func explain(err error, stage string) error {
 	var certificate *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
 	switch {
-	case errors.As(shown, &connection), errors.As(shown, &certificate), errors.As(shown, &record):
+	case errors.As(shown, &certificate): // whose text names what the certificate has
+		return failure{whyInvalid(certificate), err}
+	case errors.As(shown, &connection), errors.As(shown, &record):
 		return shown
 	case errors.Is(shown, io.EOF), errors.Is(shown, io.ErrUnexpectedEOF), errors.Is(shown, http.ErrSchemeMismatch), errors.Is(shown, context.Canceled):
 		return shown
@@ -231,3 +234,19 @@ func parse(guestURL string) source {
 
 // String is the URL without the secrets that it may have.
 func (s source) String() string { return printable.GuestURL(s.text) }
+
+// whyInvalid says what is wrong with the certificate of a server.
+func whyInvalid(err error) string {
+	var host x509.HostnameError
+	var unknown x509.UnknownAuthorityError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &host):
+		return "the server's certificate is not valid for " + host.Host
+	case errors.As(err, &unknown):
+		return "the server's certificate is signed by an unknown authority"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "the server's certificate has expired or is not yet valid"
+	}
+	return "the server's certificate is not valid"
+}

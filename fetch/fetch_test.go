@@ -130,6 +130,24 @@ func TestEncryptedFetchStaysEncrypted(t *testing.T) {
 	}
 }
 
+func TestWhatACertificateHasIsNotShown(t *testing.T) {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	defer server.Close()
+	trusting := Fetcher{Transport: server.Client().Transport}
+	for _, tt := range []struct {
+		fetcher   Fetcher
+		url, want string
+	}{
+		{Fetcher{}, server.URL, "the server's certificate is signed by an unknown authority"},
+		{trusting, strings.Replace(server.URL, "127.0.0.1", "localhost", 1), "the server's certificate is not valid for localhost"},
+	} {
+		_, err := get(t, tt.fetcher, tt.url)
+		if message(err) != tt.want {
+			t.Errorf("got %v, want %s", err, tt.want)
+		}
+	}
+}
+
 func message(err error) string {
 	if err == nil {
 		return ""

@@ -18,5 +18,5 @@ package wasmhost
 //   - what is fetched: maxRedirects, maxManifest, maxRequests, maxBundle, maxReferrers, maxKey
 //   - compiling: maxMemory, maxTime and stopTime of a child; package module has limits of its own
 //
-// One may tune, by a benchmark of bench/ and nothing else: leastAhead, askedAhead and mostAhead; maxWorkers; maxGone; and
+// One may tune, by a benchmark of bench/ and nothing else: leastAhead, askedAhead and mostAhead; maxWorkers; maxGone and maxGoneBytes; and
 // entryBytes, answerBytes, verdictBytes and slotBytes, which are measured sizes.

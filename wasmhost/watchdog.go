@@ -7,7 +7,7 @@ import (
 
 // watchdog interrupts calls of a guest that last longer than its callTimeout. It
 // looks at all instances now and then, since a timer for each call would take
-// longer than most calls do: a call ends after up to a quarter more than the time.
+// longer than most calls do: a call ends after up to half more than the time.
 type watchdog struct {
 	running sync.Map // of *instance
 	looks   int64    // how often it has looked

@@ -8,7 +8,7 @@ type Type string
 
 const (
 	Nothing Type = ""
-	// I32 is a status code as the result of an export. Parameters are addresses in the guest's memory, or sizes in bytes, and so are
+	// I32 is a status code as the result of an export. Parameters are addresses in the guest's memory, sizes in bytes, or a severity. Sizes are the
 	// results of imports.
 	I32 Type = "i32"
 	// I64 is a result of two halves. A hook has its status code in the lower one, and a score or a nominating mode in the upper one.
@@ -29,7 +29,7 @@ const (
 	ExportInitialize = "_initialize"
 )
 
-// ExportDecidesBy is called once, at the start, for what PreFilter, Filter and Score decide by. It returns the address of a list in its upper half,
+// ExportDecidesBy is called once, at the start, for what PreFilter, Filter, PreScore and Score decide by. It returns the address of a list in its upper half,
 // and in its lower half the size in bytes. Each field of the list ends with a zero byte. The upstream host does not call it.
 const ExportDecidesBy = "decides_by"
 

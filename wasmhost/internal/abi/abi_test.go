@@ -5,6 +5,7 @@ import (
 	"os"
 	"reflect"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -110,6 +111,23 @@ func TestGuestWithoutRoomForWhatItAsksTraps(t *testing.T) {
 			write()
 			t.Errorf("%s: it is not written, and the guest goes on", what)
 		}()
+	}
+}
+
+func TestNothingIsWrittenBeyondTheLimit(t *testing.T) {
+	i := start(t, compile(t, "mirror"))
+	i.In.Scheduler = NoScheduler{}
+	const at, limit = 1024, 4
+	for name, function := range hostFunctions[abi.ModuleScheduler] {
+		if !strings.HasSuffix(name, "waiting_pod") {
+			continue
+		}
+		i.memory.WriteUint64Le(at, 1<<64-1)
+		function(i, []uint64{0, 0, at, limit})
+		after, _ := i.memory.ReadUint64Le(at)
+		if after != 1<<64-1 {
+			t.Errorf("%s has written: %x", name, after)
+		}
 	}
 }
 

@@ -161,14 +161,14 @@ func (i *Instance) endWait(stack []uint64, what string, end func(uid string) boo
 	if !i.Quiet && end(uid) {
 		ended = 1
 	}
-	i.writeNumber(ended, stack[2])
+	i.writeNumber(ended, stack[2], stack[3])
 }
 
 // Eight zero bytes if there is no such pod.
 func getWaitingPod(i *Instance, stack []uint64) {
 	pod := i.In.Scheduler.WaitingPod(i.readName(stack[0], stack[1], abi.ImportGetWaitingPod))
 	if pod == nil {
-		i.writeNumber(0, stack[2])
+		i.writeNumber(0, stack[2], stack[3])
 		return
 	}
 	i.writeMessage(pod, stack[2], stack[3])

@@ -36,9 +36,9 @@ func write[T string | []byte](i *Instance, b T, buf, limit uint64) uint64 {
 	return size
 }
 
-// writeNumber writes eight bytes, the lowest first.
-func (i *Instance) writeNumber(n, buf uint64) {
-	write(i, binary.LittleEndian.AppendUint64(nil, n), buf, 8)
+// writeNumber is write for eight bytes, the lowest first.
+func (i *Instance) writeNumber(n, buf, limit uint64) {
+	write(i, binary.LittleEndian.AppendUint64(nil, n), buf, limit)
 }
 
 // writeMessage is write for an object.

@@ -146,7 +146,8 @@ func (k *Kind) putVerdict(hook abi.Hook, node Node, v abi.Verdict) bool {
 	var grown int64
 	indexes := k.ofNodes(hook).Load()
 	if indexes == nil || int(node/2) >= len(*indexes) {
-		more := make([]atomic.Uint32, (k.numbers.len()+1)/2)
+		numbers, _ := k.numbers.size()
+		more := make([]atomic.Uint32, (numbers+1)/2)
 		grown = 4 * int64(len(more))
 		if indexes != nil {
 			grown -= 4 * int64(len(*indexes))

@@ -19,17 +19,18 @@ type Node int32
 // numbering has the numbers of nodes by the values of their fields, with those of nodes that
 // are gone.
 type numbering struct {
-	mu  sync.Mutex
-	ids map[string]Node
+	mu    sync.Mutex
+	ids   map[string]Node
+	bytes int // of the values
 }
 
-// maxGone bounds the numbers of nodes that are gone: beyond it all answers are dropped.
-const maxGone = 1000
+// maxGone and maxGoneBytes bound the numbers of nodes that are gone, and the values of their fields: beyond these all answers are dropped.
+const maxGone, maxGoneBytes = 1000, 1 << 20
 
-func (n *numbering) len() int {
+func (n *numbering) size() (numbers, bytes int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return len(n.ids)
+	return len(n.ids), n.bytes
 }
 
 // of is the number of the nodes whose fields have these values.
@@ -40,6 +41,7 @@ func (n *numbering) of(values []byte) Node {
 	if !ok {
 		id = Node(len(n.ids))
 		n.ids[string(values)] = id
+		n.bytes += len(values)
 	}
 	return id
 }
@@ -48,6 +50,7 @@ func (n *numbering) of(values []byte) Node {
 type nodes struct {
 	version int64 // another one for each list, and for other numbers
 	list    []fwk.NodeInfo
+	bytes   int                          // of the values of their fields
 	numbers []Node                       // in the order of the list
 	byInfo  map[*framework.NodeInfo]Node // a map of interfaces takes 20 ns more
 	objects []*v1.Node                   // the numbers are of these; with the store's lock; empty if names alone count
@@ -68,12 +71,13 @@ func (s *Store) renew(list []fwk.NodeInfo) {
 		node := info.Node()
 		values = appendValues(values[:0], fields, &node.ObjectMeta)
 		next.numbers[i] = s.numbers.of(values)
+		next.bytes += len(values)
 		if !onlyName {
 			next.objects = append(next.objects, node)
 		}
 	}
 	if same && slices.Equal(next.numbers, last.numbers) { // nothing that counts has changed
-		last.objects = next.objects
+		last.objects, last.bytes = next.objects, next.bytes
 		return
 	}
 	next.byInfo = make(map[*framework.NodeInfo]Node, len(list))

@@ -63,7 +63,8 @@ func (s *Store) Of(pod *v1.Pod, list []fwk.NodeInfo) *Kind {
 	if s.closed {
 		return nil
 	}
-	if s.numbers.len() > 2*len(list)+maxGone {
+	numbers, bytes := s.numbers.size()
+	if numbers > 2*len(list)+maxGone || bytes > 2*s.nodes.bytes+maxGoneBytes {
 		s.clear()
 	}
 	s.renew(list)

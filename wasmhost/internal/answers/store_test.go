@@ -51,9 +51,24 @@ func TestNumbersOfNodesThatAreGoneAreDropped(t *testing.T) {
 	for i := range 3 * maxGone {
 		c.Of(pod("x"), listOf(fmt.Sprint("n", i)))
 	}
-	n := c.numbers.len()
+	n, _ := c.numbers.size()
 	if n > 2*maxGone {
 		t.Errorf("%d numbers for one node", n)
+	}
+}
+
+func TestLongValuesOfNodesThatAreGoneAreDropped(t *testing.T) {
+	const length = 100 << 10
+	fields := &abi.Fields{Node: []abi.Field{{Kind: abi.Annotation, Key: "a"}}}
+	c := New(fields, 1<<20, func(int, int64) {})
+	for i := range 100 {
+		list := listOf("n1")
+		list[0].Node().Annotations = map[string]string{"a": fmt.Sprintf("%0*d", length, i)}
+		c.Of(pod(), list)
+	}
+	_, bytes := c.numbers.size()
+	if bytes > maxGoneBytes+4*length {
+		t.Errorf("%d bytes for a node with %d", bytes, length)
 	}
 }
 
