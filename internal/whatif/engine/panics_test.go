@@ -76,7 +76,7 @@ func TestPluginThatPanicsAsItIsMadeOrInPreEnqueueIsAnErrorThatNamesTheFunction(t
 		e, err := New(t.Context(), o)
 		testkit.ErrorHas(t, err, tt.want)
 		if e != nil {
-			t.Error("there is an engine, which nobody closes")
+			t.Error("the engine that failed is returned")
 		}
 	}
 }
