@@ -57,6 +57,8 @@ func TestDecodeArgsNamesTheFieldThatIsWrong(t *testing.T) {
 	for args, want := range map[runtime.Object]string{
 		&config.NodeAffinityArgs{}:                              `args: they are a *config.NodeAffinityArgs`,
 		&runtime.Unknown{Raw: []byte(`{"guestConfig":"{}"}`)}:   `args: guestURL is required`,
+		withFields(`"memoryLimit":"1e99999999"`):                `args: memoryLimit: the exponent of quantity 1e99999999 is out of range`,
+		withFields(`"answersLimit":1e-99999999`):                `args: answersLimit: the exponent of quantity 1e-99999999 is out of range`,
 		&runtime.Unknown{Raw: []byte(`{"guestURL":7}`)}:         `args: guestURL: expected a string, found a number: put it in quotes`,
 		withFields(`"logSeverity":-1`):                          `args: logSeverity is -1, but goes from 0 (info) to 3 (fatal)`,
 		withFields(`"guestSHA256":"0123"`):                      `args: guestSHA256 is "0123"` + digits,

@@ -14,7 +14,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
@@ -54,7 +53,7 @@ func elements(document []byte) (n int) {
 func (in *reading) add(kind Kind, raw []byte) error {
 	one := kind.Example()
 	var found []error
-	err := checkQuantities(raw, reflect.TypeOf(one)) // first, since these take minutes to decode
+	err := yamlcheck.Quantities(raw, reflect.TypeOf(one)) // first, since these take minutes to decode
 	if err == nil {
 		found, err = kjson.UnmarshalStrict(raw, one, kjson.DisallowUnknownFields)
 		if err != nil {
@@ -121,51 +120,6 @@ func (in *reading) keep(kind Kind, one Object) {
 func compareAge(a, b Object) int {
 	versions, _ := resourceversion.CompareResourceVersion(a.GetResourceVersion(), b.GetResourceVersion()) // 0 if one has none
 	return cmp.Or(a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time), versions)
-}
-
-// hugeExponent is in the quantities with which Kubernetes' arithmetic does not end: 1e-99999999 takes minutes to parse, 1e99999999
-// to be added to another.
-var hugeExponent = regexp.MustCompile(`^[+-]?[0-9.]+[eE][+-]?[0-9]{4,}$`)
-
-// checkQuantities refuses such quantities in the JSON of an object. A label may look like one.
-func checkQuantities(raw []byte, of reflect.Type) error {
-	tokens := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	for {
-		token, err := tokens.ReadToken()
-		if err != nil {
-			return nil // at the end; what else is wrong, the decoder says
-		}
-		scalar := token.Kind() == '"' || token.Kind() == '0'
-		if scalar && hugeExponent.MatchString(token.String()) && isQuantity(of, tokens.StackPointer()) {
-			return fmt.Errorf("%s: the exponent of quantity %s is out of range", tokens.StackPointer(), token)
-		}
-	}
-}
-
-// isQuantity says whether the value at a place in an object of a type is a quantity.
-func isQuantity(of reflect.Type, at jsontext.Pointer) bool {
-	for name := range at.Tokens() {
-		if of.Kind() == reflect.Pointer {
-			of = of.Elem()
-		}
-		switch of.Kind() {
-		case reflect.Slice, reflect.Map:
-			of = of.Elem()
-		case reflect.Struct:
-			fields := reflect.VisibleFields(of)
-			i := slices.IndexFunc(fields, func(f reflect.StructField) bool {
-				tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-				return tag == name
-			})
-			if i < 0 {
-				return false
-			}
-			of = fields[i].Type
-		default:
-			return false
-		}
-	}
-	return of == reflect.TypeFor[resource.Quantity]() || of == reflect.TypeFor[*resource.Quantity]()
 }
 
 var index = regexp.MustCompile(`\[\d+\]`)

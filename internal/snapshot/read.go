@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
 // Read reads what an export, "simulator snapshot", kube-scheduler-simulator or kubectl has
@@ -351,7 +352,7 @@ func kindOfKindless(file string, raw []byte, is header) (kind Kind, ok bool) {
 		}
 	}
 	fits := slices.DeleteFunc(slices.Clone(Kinds), func(k Kind) bool {
-		err := checkQuantities(raw, reflect.TypeOf(k.Example()))
+		err := yamlcheck.Quantities(raw, reflect.TypeOf(k.Example()))
 		if err != nil {
 			return true
 		}

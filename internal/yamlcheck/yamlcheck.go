@@ -76,6 +76,10 @@ const maxWrong = 20
 // of a wrong type. Kubernetes' decoder decides. It stops at the first wrong value, and says of
 // some not where it is: the other decoder finds that.
 func Decode(raw []byte, into any) (all Problems) {
+	huge := Quantities(raw, reflect.TypeOf(into))
+	if errors.As(huge, &all) {
+		return all
+	}
 	for range maxWrong {
 		unknown, err := kjson.UnmarshalStrict(raw, into, kjson.DisallowUnknownFields)
 		err = cmp.Or(err, errors.Join(unknown...))

@@ -308,7 +308,14 @@ func (f *fitting) addOne(ctx context.Context, w *Workload) (err error) {
 		err = f.addPod(ctx, w, pod.DeepCopy())
 	case w.replicas == 1:
 		setReplicas(w.object, 1)
-		w.object, err = f.engine.Cluster.Create(ctx, w.object)
+		var created cluster.Object
+		created, err = f.engine.Cluster.Create(ctx, w.object)
+		if err == nil {
+			w.object = created
+		}
+	case w.rejected != nil: // the workload itself
+		w.replicas--
+		return nil
 	default:
 		o := f.engine.Cluster.Current(w.object).DeepCopyObject().(cluster.Object)
 		setReplicas(o, int32(w.replicas))

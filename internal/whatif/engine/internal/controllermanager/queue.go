@@ -26,6 +26,7 @@ type queue struct {
 	dirty     map[string]bool
 	offered   string // the key that Get returns, or empty
 	syncing   string // the key that the worker works on, or empty
+	later     bool   // the worker wants to sync it once more after a time
 	delayed   map[string]time.Time
 	failed    workqueue.TypedRateLimiter[string]
 	syncs     map[string]int  // since the clock was last stepped
@@ -56,7 +57,6 @@ func (q *queue) Add(key string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.unchanged, key)
-	delete(q.abandoned, key)
 	q.add(key)
 }
 
@@ -75,6 +75,7 @@ func (q *queue) add(key string) {
 func (q *queue) AddAfter(key string, delay time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.later = q.later || key == q.syncing
 	switch {
 	case delay <= 0:
 		q.add(key)
@@ -112,6 +113,9 @@ func (q *queue) Done(key string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.syncing = ""
+	if !q.later {
+		delete(q.abandoned, key)
+	}
 	if q.dirty[key] {
 		q.keys = append(q.keys, key)
 	}
@@ -129,6 +133,7 @@ func (q *queue) next() (key string, syncs int, ok bool) {
 	delete(q.dirty, key)
 	q.syncs[key]++
 	q.syncing = key
+	q.later = false
 	q.offered = key
 	return key, q.syncs[key], true
 }
