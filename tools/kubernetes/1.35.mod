@@ -216,6 +216,7 @@ replace (
 	k8s.io/kube-scheduler => k8s.io/kube-scheduler v0.35.8
 	k8s.io/kubectl => k8s.io/kubectl v0.35.8
 	k8s.io/kubelet => k8s.io/kubelet v0.35.8
+	k8s.io/kubernetes => k8s.io/kubernetes v1.35.8
 	k8s.io/metrics => k8s.io/metrics v0.35.8
 	k8s.io/mount-utils => k8s.io/mount-utils v0.35.8
 	k8s.io/pod-security-admission => k8s.io/pod-security-admission v0.35.8
