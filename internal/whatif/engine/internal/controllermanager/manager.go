@@ -34,6 +34,7 @@ type Manager struct {
 	cancel   context.CancelFunc // ends what controllers start when they are made
 
 	changes map[string]int // how often a workload or a node has changed since RecordChanges
+	most    int            // nodes and pods that maxSyncs has counted in this run
 }
 
 // New makes controllers, and the disruption and the node controller. They see what is in the cluster when it starts. It fails if
@@ -137,7 +138,7 @@ const (
 )
 
 // maxSyncs of a key are a loop that does not end, such as that of a ReplicaSet whose pods are rejected by their kubelets, one after the
-// other. Such pods do not count.
+// other. Such pods do not count, but those do that were deleted since: a StatefulSet is scaled down in order.
 func (m *Manager) maxSyncs() int {
 	running := len(cluster.All[*v1.Node](m.cluster))
 	for _, pod := range cluster.All[*v1.Pod](m.cluster) {
@@ -145,7 +146,8 @@ func (m *Manager) maxSyncs() int {
 			running++
 		}
 	}
-	return minSyncs + syncsOfAPod*running
+	m.most = max(m.most, running)
+	return minSyncs + syncsOfAPod*m.most
 }
 
 // EvictTainted deletes pods as Kubernetes' controllers tainteviction and podgc do.
@@ -157,6 +159,7 @@ func (m *Manager) BeginRun() {
 		q.beginRun()
 	}
 	clear(m.changes)
+	m.most = 0
 }
 
 // Advance moves the clock to the time when the first key is due, or a pod is to be evicted, if that is not after until.

@@ -57,6 +57,40 @@ func TestLoopWithoutAnEndIsStoppedAndReported(t *testing.T) {
 	}
 }
 
+// As a StatefulSet that is scaled down in order, which has fewer pods the more often it was synced.
+func TestControllersEndWhatLeavesLessWithEachSync(t *testing.T) {
+	const nodes = 2040
+	now := clock.New(time.Unix(1, 0))
+	c, err := cluster.New(now.Now)
+	testkit.Must(t, err)
+	has := &snapshot.Snapshot{}
+	for i := range nodes {
+		var node v1.Node
+		node.Name = fmt.Sprint("n", i)
+		has.Nodes = append(has.Nodes, node)
+	}
+	testkit.Must(t, c.Load(has))
+	q := newQueue("web-controller.queue", now, nil)
+	left := nodes
+	q.worker = func(context.Context) {
+		key, _ := q.Get()
+		left--
+		c.Delete(cluster.Get[*v1.Node](c, "", fmt.Sprint("n", left)))
+		if left > 0 {
+			q.Add(key)
+		}
+		q.Done(key)
+	}
+	q.Add("default/web")
+	m := &Manager{cluster: c, clock: now, queues: []*queue{q}}
+	_, err = m.Sync(t.Context())
+	testkit.Must(t, err)
+	unfinished := m.Unfinished(time.Hour)
+	if left > 0 || len(unfinished) > 0 {
+		t.Errorf("%d are left, unfinished: %s", left, unfinished)
+	}
+}
+
 func TestKeyThatIsAddedAgainIsNotAbandoned(t *testing.T) {
 	now := clock.New(time.Unix(1, 0))
 	q := newQueue("web-controller.queue", now, nil)
