@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
+	extensions "k8s.io/api/extensions/v1beta1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -221,7 +222,7 @@ func ordinals(set string, pods []*v1.Pod) (first, last int) {
 // templateOf is the template from which a pod was made, as far as the pod tells.
 func templateOf(pod *v1.Pod, more map[string]string) v1.PodTemplateSpec {
 	made := asNew(pod)
-	for _, label := range []string{appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel, appsv1.ControllerRevisionHashLabelKey, "pod-template-generation"} {
+	for _, label := range []string{appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel, appsv1.ControllerRevisionHashLabelKey, extensions.DaemonSetTemplateGenerationKey} {
 		delete(made.Labels, label)
 	}
 	spec := &made.Spec
@@ -302,10 +303,17 @@ func (c *Cluster) inferRevisions() error {
 		}
 	}
 	for _, set := range All[*appsv1.DaemonSet](c) {
+		pods := c.PodsOf(set.UID, set.Namespace)
+		if set.Annotations[appsv1.DeprecatedTemplateGeneration] == "" { // or its next template has the number of that of its pods
+			generation := newestRevision(extensions.DaemonSetTemplateGenerationKey, set.Spec.Template, pods)
+			set = set.DeepCopy()
+			metav1.SetMetaDataAnnotation(&set.ObjectMeta, appsv1.DeprecatedTemplateGeneration, cmp.Or(generation, "1"))
+			c.put(set)
+		}
 		if has[set.UID] {
 			continue
 		}
-		current := cmp.Or(newestRevision(key, set.Spec.Template, c.PodsOf(set.UID, set.Namespace)), "inferred")
+		current := cmp.Or(newestRevision(key, set.Spec.Template, pods), "inferred")
 		if err := c.inferRevisionsOf(set, set.Spec.Template, "DaemonSet", current, set.Name+"-"); err != nil {
 			return err
 		}

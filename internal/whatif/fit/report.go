@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	daemonutil "k8s.io/kubernetes/pkg/controller/daemon/util"
+	deploymentutil "k8s.io/kubernetes/pkg/controller/deployment/util"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
@@ -227,32 +229,44 @@ func (f *fitting) makes(w *Workload, pod *v1.Pod) bool {
 	return pod.Namespace == w.Namespace && (of == cluster.Workload{Kind: w.Kind, Name: w.Name} || of.Kind == "" && w.Kind == "Pod" && pod.Name == w.Name)
 }
 
-// podsOf are the pods of a workload. Where some are new, or would be, they are only those of the same revision as these.
+// podsOf are the pods of the newest revision of a workload, or of any while it is paused.
 func (f *fitting) podsOf(w *Workload) (names []types.NamespacedName) {
 	if _, isPod := w.object.(*v1.Pod); isPod {
 		return w.bare
 	}
-	type revision struct{ owner, of string }
-	revisionOf := func(pod *v1.Pod) revision {
-		return revision{string(metav1.GetControllerOf(pod).UID), pod.Labels[appsv1.ControllerRevisionHashLabelKey]}
-	}
-	var all []*v1.Pod
-	created := map[revision]bool{}
-	rejected := w.Kind == "Deployment" && f.rejection(w) != "" && w.rejected == nil && outdated(f.engine.Cluster.Current(w.object)) > 0
+	updated := f.updated(w)
 	for _, pod := range cluster.In[*v1.Pod](f.engine.Cluster, w.Namespace) {
-		if f.makes(w, pod) && pod.DeletionTimestamp == nil {
-			all = append(all, pod)
-			if !f.before.Has(pod) {
-				created[revisionOf(pod)] = true
-			}
-		}
-	}
-	for _, pod := range all {
-		if len(created) == 0 && !rejected || created[revisionOf(pod)] {
+		if f.makes(w, pod) && pod.DeletionTimestamp == nil && updated(pod) {
 			names = append(names, cluster.NameOf(pod))
 		}
 	}
 	return names
+}
+
+// updated says which pods of a workload its controller takes for those of the newest revision.
+func (f *fitting) updated(w *Workload) func(*v1.Pod) bool {
+	switch o := f.engine.Cluster.Current(w.object).(type) {
+	case *appsv1.Deployment:
+		sets := slices.DeleteFunc(cluster.In[*appsv1.ReplicaSet](f.engine.Cluster, w.Namespace), func(set *appsv1.ReplicaSet) bool { return !metav1.IsControlledBy(set, o) })
+		newest := deploymentutil.FindNewReplicaSet(o, sets)
+		return func(pod *v1.Pod) bool { return o.Spec.Paused || newest != nil && metav1.IsControlledBy(pod, newest) }
+	case *appsv1.StatefulSet:
+		return func(pod *v1.Pod) bool {
+			return pod.Labels[appsv1.ControllerRevisionHashLabelKey] == o.Status.UpdateRevision
+		}
+	case *appsv1.DaemonSet:
+		newest := &appsv1.ControllerRevision{}
+		for _, revision := range cluster.In[*appsv1.ControllerRevision](f.engine.Cluster, w.Namespace) {
+			if metav1.IsControlledBy(revision, o) && revision.Revision > newest.Revision {
+				newest = revision
+			}
+		}
+		generation, _ := daemonutil.GetTemplateGeneration(o) // which an API server has written
+		return func(pod *v1.Pod) bool {
+			return daemonutil.IsPodUpdated(pod, newest.Labels[appsv1.ControllerRevisionHashLabelKey], generation)
+		}
+	}
+	return func(*v1.Pod) bool { return true }
 }
 
 // wants is how many pods of its newest revision a workload wants by now.
@@ -260,6 +274,7 @@ func (f *fitting) wants(w *Workload) int {
 	o := f.engine.Cluster.Current(w.object)
 	_, isPod := w.object.(*v1.Pod)
 	set, isDaemonSet := o.(*appsv1.DaemonSet)
+	stateful, isStatefulSet := o.(*appsv1.StatefulSet)
 	d, isDeployment := o.(*appsv1.Deployment)
 	switch {
 	case isPod:
@@ -276,6 +291,8 @@ func (f *fitting) wants(w *Workload) int {
 			}
 		}
 		return wanted
+	case isStatefulSet && stateful.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType:
+		return wantedBy(o) - outdated(o)
 	}
 	return wantedBy(o) - partitioned(o)
 }
@@ -381,7 +398,7 @@ func (f *Fitting) Verdict() string {
 			text += ", even with " + f.Growth.String()
 		}
 	case f.Tried == 0:
-		text = "No pod is wanted: there are no replicas, no node for a DaemonSet, or a new Deployment is paused"
+		text = "No pod is wanted: there are no replicas, no node for a DaemonSet, a new Deployment is paused, or pods of an old revision stay until they are deleted"
 	default:
 		text = report.Plural(f.Tried, "pod") + " would fit"
 		if f.Growth != nil && f.Growth.Nodes > 0 {
@@ -466,16 +483,21 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 	if len(places) > 0 {
 		item.Text += ": " + strings.Join(places, ", ")
 	}
-	switch {
-	case f.UntilFull:
-	case w.Replaced > 0 && w.Kept > 0:
-		item.Text += fmt.Sprintf(" (%d running, unchanged; %d deleted)", w.Kept, w.Replaced)
-	case w.Kept > 0:
-		item.Text += fmt.Sprintf(" (%d running, unchanged)", w.Kept)
-	case w.Replaced > 0:
-		item.Text += fmt.Sprintf(" (replacing %d running)", w.Replaced)
-	case len(w.stayed) > 0:
-		item.Text += fmt.Sprintf(" (%d of the old revision left running)", len(w.stayed))
+	old := len(w.stayed) - w.Kept
+	var before []string
+	if w.Kept > 0 {
+		before = append(before, fmt.Sprintf("%d running, unchanged", w.Kept))
+	}
+	if w.Replaced > 0 && w.Kept > 0 {
+		before = append(before, fmt.Sprintf("%d deleted", w.Replaced))
+	} else if w.Replaced > 0 {
+		before = append(before, fmt.Sprintf("replacing %d running", w.Replaced))
+	}
+	if old > 0 {
+		before = append(before, fmt.Sprintf("%d of the old revision left running", old))
+	}
+	if len(before) > 0 && !f.UntilFull {
+		item.Text += " (" + strings.Join(before, "; ") + ")"
 	}
 	if f.UntilFull {
 		item.Lines = []string{w.limit()}
