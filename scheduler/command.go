@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apiserver/pkg/server"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/cli/globalflag"
@@ -65,7 +64,7 @@ func NewCommand(host *wasmhost.Host, plugins ...app.Option) *cobra.Command {
 
 // ownFlags are the values of the flags that kube-scheduler does not have.
 type ownFlags struct {
-	decisions resource.QuantityValue
+	decisions cli.Bytes
 	tracing   string // a file
 }
 

@@ -39,7 +39,7 @@ func TestGuestHandsOverABoundedAmount(t *testing.T) {
 		{"a nominated node with too long a name", "m", 1, 254, "a", "result.nominated_node_name: 254 bytes, and at most 253 are taken"},
 		{"the name of a node that is asked about", "o", 1, 254, "a", "node: 254 bytes, and at most 253 are taken"},
 		{"events that a pod may cause", "e", 100, len(event), event, ""},
-		{"too many events", "e", 101, len(event), event, "handle.eventrecorder.eventf: more than 100 events for one pod"},
+		{"too many events", "e", 101, len(event), event, "handle.eventrecorder.eventf: more than 100 events in one attempt"},
 		{"too long an event", "e", 1, 16<<10 + 1, " ", "handle.eventrecorder.eventf: 16385 bytes, and at most 16384 are taken"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -195,13 +195,13 @@ func (p *plugin) Close() error { return p.close() }
 func (p *plugin) closeOnce() error {
 	p.pool.closed.Store(true)
 	p.host.forget(p)
-	if p.answers != nil {
-		p.answers.Close()
-	}
 	p.stop(errClosed)
 	defer p.log.close()
 	if !p.pool.end() {
 		return fmt.Errorf("plugin %s: guest %s is left behind: a call has not returned", p.name, p.url)
+	}
+	if p.answers != nil { // which startFirst makes in its slot
+		p.answers.Close()
 	}
 	return p.guest.Close(context.Background())
 }

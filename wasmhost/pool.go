@@ -124,6 +124,9 @@ func (s *slot) invoke(c *cycle, hook abi.Hook, in *abi.In, out *abi.Out) error {
 	i.shown.node = nil
 	if err != nil {
 		s.drop()
+		if errors.Is(err, errClosed) {
+			return err
+		}
 		traps.WithLabelValues(p.name).Inc()
 		klog.FromContext(p.ctx).Error(err, "Wasm guest trapped: another takes its place", "plugin", p.name, "guest", p.url,
 			"pod", klog.KObj(c.pod), "export", hook.String())

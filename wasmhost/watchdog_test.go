@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/component-base/metrics/testutil"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
@@ -120,6 +121,7 @@ func TestGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {
 // The guest would loop for an hour.
 func TestHostThatIsClosedWaitsForNoGuest(t *testing.T) {
 	pl := openWith(t, "endless", Args{CallTimeout: Timeout{time.Hour}}, nil)
+	traps.Reset()
 	answered := make(chan *fwk.Status)
 	go func() {
 		answered <- pl.(fwk.FilterPlugin).Filter(t.Context(), framework.NewCycleState(), pod("web"), node("endless"))
@@ -137,6 +139,10 @@ func TestHostThatIsClosedWaitsForNoGuest(t *testing.T) {
 	status := testkit.EventuallyReceives(t, "the call ends", answered)
 	if !strings.Contains(status.Message(), errClosed.Error()) {
 		t.Errorf("got %v", status)
+	}
+	n, err := testutil.GetCounterMetricValue(traps.WithLabelValues(pl.Name()))
+	if n != 0 || err != nil {
+		t.Errorf("%v traps, want 0: an interrupted call is none; %v", n, err)
 	}
 }
 

@@ -8,8 +8,8 @@ type Type string
 
 const (
 	Nothing Type = ""
-	// I32 is a status code as the result of an export. Parameters are addresses in the guest's memory, sizes in bytes, or a severity. Sizes are the
-	// results of imports.
+	// I32 is a status code as the result of an export, and a size in bytes as that of an import. A parameter is an address in the
+	// guest's memory, a size, or a severity.
 	I32 Type = "i32"
 	// I64 is a result of two halves. A hook has its status code in the lower one, and a score or a nominating mode in the upper one.
 	// But permit has its code in the upper half, and a timeout in milliseconds in the lower one.
@@ -159,7 +159,7 @@ const (
 	MaxEntries       = 64 << 10 // names or scores in them
 	MaxClusterEvents = 1 << 10  // bytes: 128 events
 	MaxEvent         = 16 << 10 // bytes of an event's JSON
-	MaxEvents        = 100      // that are sent for one pod
+	MaxEvents        = 100      // that are sent in one attempt to schedule a pod
 	MaxName          = 253      // bytes of the name of an object, or of its UID
 )
 
@@ -167,7 +167,7 @@ const (
 const (
 	MaxNote         = 1024      // bytes of a field of an event: the API server takes no longer note
 	MaxText         = 8 << 10   // bytes of a reason, a message, or the keys and values beside it
-	MaxReasons      = 512 << 10 // bytes of the reasons for one pod: its status must fit into 1.5 MiB
+	MaxReasons      = 512 << 10 // bytes of the different reasons in one attempt: the pod's status must fit into 1.5 MiB
 	MaxReasonsCount = 20_000
 )
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,8 +20,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/version"
+	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
 // StatusUsage is the exit status for a [UsageError].
@@ -203,5 +206,16 @@ func (o oneOf) Set(value string) error {
 		return fmt.Errorf("use %s", strings.Trim(strings.Join(o.all[:last], ", ")+" or "+o.all[last], " or"))
 	}
 	*o.value = value
+	return nil
+}
+
+// Bytes is a flag with a number of bytes, as a quantity.
+type Bytes struct{ resource.QuantityValue }
+
+func (b *Bytes) Set(value string) error {
+	err := yamlcheck.Quantities([]byte(strconv.Quote(value)), reflect.TypeFor[resource.Quantity]())
+	if err != nil || b.QuantityValue.Set(value) != nil {
+		return errors.New("use a number of bytes, such as 2Gi")
+	}
 	return nil
 }

@@ -99,18 +99,11 @@ func list(out io.Writer, word string, notices []snapshot.Notice) {
 }
 
 // maxSize is the flag of how large the file of a cluster may be.
-type maxSize struct{ resource.QuantityValue }
+type maxSize struct{ cli.Bytes }
 
 func (m *maxSize) add(flags *pflag.FlagSet) {
 	m.Quantity = *resource.NewQuantity(snapshot.DefaultMaxSize, resource.BinarySI)
 	flags.Var(m, "max-size", "maximum size of the cluster's file, uncompressed")
-}
-
-func (m *maxSize) Set(value string) error {
-	if m.QuantityValue.Set(value) != nil {
-		return errors.New("use a number of bytes, such as 2Gi")
-	}
-	return nil
 }
 
 // readSnapshot reads the file of a cluster, a folder of files, or stdin for -. The notices say

@@ -14,7 +14,7 @@ func handedOver(what, format string, args ...any) error {
 	return fmt.Errorf(what+": "+format, args...)
 }
 
-// Account counts what a guest hands over for one pod, in all its instances and
+// Account counts what a guest hands over in one attempt to schedule a pod, in all its instances and
 // calls. The zero value is ready to use.
 type Account struct {
 	mu      sync.Mutex
@@ -61,7 +61,7 @@ func (a *Account) event() {
 	defer a.mu.Unlock()
 	a.events++
 	if a.events > abi.MaxEvents {
-		panic(handedOver(abi.ImportEventf, "more than %d events for one pod", abi.MaxEvents))
+		panic(handedOver(abi.ImportEventf, "more than %d events in one attempt", abi.MaxEvents))
 	}
 }
 
