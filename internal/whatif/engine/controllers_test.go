@@ -168,6 +168,12 @@ func TestDescriptionSaysWhatControllersChangedBeforeTheQuestion(t *testing.T) {
 			"controllers created 1 pod of Deployment default/web, controllers gave 1 pod of Deployment default/web to ReplicaSet default/old",
 		},
 		{
+			"bare pods that a ReplicaSet selects, one more than it wants", node("b", "4") + "replicaSets: [{metadata: {name: web, uid: r}, spec: {replicas: 1, " + template + "}}]\npods:\n" +
+				"- {metadata: {name: web-a, labels: {app: web}}, spec: {nodeName: b, containers: [{name: c, image: x}]}}\n" +
+				"- {metadata: {name: web-b, labels: {app: web}}, spec: {nodeName: b, containers: [{name: c, image: x}]}}\n",
+			"controllers deleted 1 pod of no workload, controllers gave 1 pod of no workload to ReplicaSet default/web",
+		},
+		{
 			"a node that evicts, and one whose cordon has no taint yet", "- {metadata: {name: a}, spec: {unschedulable: true, taints: [{key: x, effect: NoExecute}]}}\n" + node("b", "4") +
 				"pods:\n" + owned("web-a", "ReplicaSet", "web", "r", "spec: {nodeName: a, containers: [{name: c, image: x}]}") + pod("bare", "a", "1", ""),
 			"controllers created 1 pod of ReplicaSet default/web, controllers deleted 1 pod of ReplicaSet default/web, controllers deleted 1 pod of no workload, " +

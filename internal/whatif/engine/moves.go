@@ -221,14 +221,14 @@ func (e *Engine) RunBeforeQuestion(ctx context.Context) error {
 	changed := map[string]int{}
 	for _, pod := range pods {
 		was := workloads[pod.UID]
-		now := cmp.Or(e.Cluster.WorkloadName(pod), "no workload")
+		now := cluster.Get[*v1.Pod](e.Cluster, pod.Namespace, pod.Name)
 		switch {
 		case e.WasPreempted(pod):
 			changed["the scheduler preempted %s of "+was]++
 		case !e.Has(pod):
 			changed["controllers deleted %s of "+was]++
-		case was != now:
-			changed["controllers gave %s of "+was+" to "+now]++
+		case was != cmp.Or(e.Cluster.WorkloadName(now), "no workload"):
+			changed["controllers gave %s of "+was+" to "+cmp.Or(e.Cluster.WorkloadName(now), "no workload")]++
 		}
 	}
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {

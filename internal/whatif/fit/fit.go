@@ -16,7 +16,9 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/kubernetes/pkg/apis/scheduling"
 	"k8s.io/utils/ptr"
 
@@ -152,9 +154,10 @@ type fitting struct {
 	manifests *Manifests
 	found     Fitting
 	progress  engine.Progress
-	before    *engine.Pods       // before anything is tried
-	timeline  *timeline.Timeline // nil if it is not asked for
-	replace   bool               // manifests take the place of what is there
+	before    *engine.Pods          // before anything is tried
+	adopted   map[types.UID]*v1.Pod // pods of before that had no owner, as controllers have adopted them
+	timeline  *timeline.Timeline    // nil if it is not asked for
+	replace   bool                  // manifests take the place of what is there
 }
 
 // enter schedules the pending pods of the cluster, and makes what the pods of the manifests depend on.
@@ -164,6 +167,16 @@ func (f *fitting) enter(ctx context.Context) error {
 		return err
 	}
 	f.before = f.engine.Pods()
+	f.adopted = map[types.UID]*v1.Pod{}
+	_, err := f.engine.Cluster.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(old, now any) {
+		pod := now.(*v1.Pod)
+		if metav1.GetControllerOf(old.(*v1.Pod)) == nil && metav1.GetControllerOf(pod) != nil && f.before.Has(pod) {
+			f.adopted[pod.UID] = pod
+		}
+	}})
+	if err != nil {
+		return err
+	}
 	objects := &f.manifests.objects
 	given := sets.New[string]()
 	for _, namespace := range objects.Namespaces {

@@ -250,6 +250,30 @@ func TestPlacesAreZonesWithPods(t *testing.T) {
 	}
 }
 
+// TestFitCountsAdoptedPodsAsRunning: controllers adopt the bare pods that they select, and delete what is too many.
+func TestFitCountsAdoptedPodsAsRunning(t *testing.T) {
+	for name, want := range map[string]string{
+		manifest("ReplicaSet", "a", "replicas: 3, "+asks("1", "")):  "ReplicaSet default/a: 3 of 3 fit: 2 in a, 1 in b (2 running, unchanged)",
+		manifest("ReplicaSet", "a", "replicas: 1, "+asks("1", "")):  "ReplicaSet default/a: 1 of 1 fit: 1 in a (1 running, unchanged; 1 deleted)",
+		manifest("StatefulSet", "a", "replicas: 2, "+asks("1", "")): "StatefulSet default/a: 2 of 2 fit: 2 in b (replacing 1 running)",
+		manifest("DaemonSet", "a", asks("1", "")):                   "DaemonSet default/a: 2 of 2 fit: 1 in a, 1 in b (replacing 2 running)",
+	} {
+		o := optionsFor(t, name)
+		for _, bare := range []string{"a-0", "other"} {
+			pod := o.Cluster.Pods[0].DeepCopy()
+			pod.Name, pod.OwnerReferences, pod.Labels = bare, nil, map[string]string{"app": "a"}
+			pod.Spec.Containers[0].Resources.Requests[v1.ResourceCPU] = resource.MustParse("1")
+			o.Cluster.Pods = append(o.Cluster.Pods, *pod)
+		}
+		f, err := Fit(t.Context(), o)
+		testkit.Must(t, err)
+		has(t, f, want)
+		if strings.Contains(text(t, f, "table"), "by preemption") {
+			t.Errorf("a pod that was there is said to preempt:\n%s", text(t, f, "table"))
+		}
+	}
+}
+
 // TestFitKeepsWhatDoesNotChange: 2 pods of web run, and 4 CPUs are free.
 func TestFitKeepsWhatDoesNotChange(t *testing.T) {
 	spec := func(replicas, image string) string {

@@ -155,11 +155,19 @@ func (f *fitting) sumOf(w *Workload) {
 	w.Pods = map[string]string{}
 	w.Replaced, w.Kept = 0, 0
 	w.stayed = sets.New[types.NamespacedName]()
-	for _, pod := range w.ran {
-		if f.engine.Has(pod) {
-			w.stayed.Insert(cluster.NameOf(pod))
-		} else if !f.engine.WasPreempted(pod) {
+	ran := slices.Clone(w.ran)
+	for _, pod := range f.adopted {
+		if f.makes(w, pod) {
+			ran = append(ran, pod)
+		}
+	}
+	for _, pod := range ran {
+		now := cluster.Get[*v1.Pod](f.engine.Cluster, pod.Namespace, pod.Name)
+		switch {
+		case !f.engine.Has(pod) && !f.engine.WasPreempted(pod):
 			w.Replaced++
+		case f.engine.Has(pod) && f.makes(w, now):
+			w.stayed.Insert(cluster.NameOf(pod))
 		}
 	}
 	_, isPod := w.object.(*v1.Pod)
