@@ -141,6 +141,8 @@ type Group struct {
 	// a plugin without a column, which the reason then names.
 	Column int
 	Reason string
+	// Lacking are the resources of which they have too little left, if that is why: "cpu, memory".
+	Lacking string `json:",omitempty"`
 
 	nodeSet
 }
@@ -150,7 +152,7 @@ func (g Group) Len() int { return g.Places.count() }
 
 // equal reports whether two groups are the same, of the same list of nodes.
 func (g Group) equal(other Group) bool {
-	return g.Verdict == other.Verdict && g.Column == other.Column && g.Reason == other.Reason &&
+	return g.Verdict == other.Verdict && g.Column == other.Column && g.Reason == other.Reason && g.Lacking == other.Lacking &&
 		&g.names[0] == &other.names[0] && slices.Equal(g.Places, other.Places)
 }
 

@@ -45,9 +45,9 @@ func nothing() {}
 // halves rejects every other node.
 func halves(i int) nodeVerdict {
 	if i%2 == 0 {
-		return nodeVerdict{Rejected, 1, "even"}
+		return nodeVerdict{Rejected, 1, "even", ""}
 	}
-	return nodeVerdict{Passed, -1, ""}
+	return nodeVerdict{Passed, -1, "", ""}
 }
 
 func TestRecorderForgetsOldAttemptsOfAPod(t *testing.T) {
@@ -69,7 +69,7 @@ func TestReasonsThatDifferForEachNodeCount(t *testing.T) {
 	r.MaxBytes = 10 * (baseBytes + 100*(groupBytes+len("a reason of its own 00")+4))
 	for i := range 50 {
 		r.record(fmt.Sprint(i), newTestNodes(100), func(i int) nodeVerdict {
-			return nodeVerdict{Rejected, 0, fmt.Sprintf("a reason of its own %02d", i)}
+			return nodeVerdict{Rejected, 0, fmt.Sprintf("a reason of its own %02d", i), ""}
 		})
 	}
 	if len(r.pods) != 10 {
@@ -127,7 +127,7 @@ func TestErrorsAndRejectionsComeFirst(t *testing.T) {
 	r := New(nothing)
 	r.record("p", newTestNodes(6), func(i int) nodeVerdict {
 		return []nodeVerdict{
-			{Passed, -1, ""}, {NotRun, -1, ""}, {Rejected, 1, "b"}, {Rejected, 0, "a"}, {Errored, 1, "e"}, {Excluded, 0, "l"},
+			{Passed, -1, "", ""}, {NotRun, -1, "", ""}, {Rejected, 1, "b", ""}, {Rejected, 0, "a", ""}, {Errored, 1, "e", ""}, {Excluded, 0, "l", ""},
 		}[i]
 	})
 	a := r.Attempts("ns", "p")[0]

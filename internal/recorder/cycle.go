@@ -134,5 +134,5 @@ func (s *session) look(c *cycle, fwk schedframework.Framework) {
 	}
 	c.looked = true
 	s.nodes.follow(list)
-	s.verdicts = slices.Repeat([]nodeVerdict{{NotRun, -1, ""}}, len(s.nodes.names))
+	s.verdicts = slices.Repeat([]nodeVerdict{{verdict: NotRun, column: -1}}, len(s.nodes.names))
 }

@@ -1,6 +1,10 @@
 package recorder
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	resourcehelper "k8s.io/component-helpers/resource"
@@ -9,7 +13,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
-	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 )
 
 // diagnose records what is known once no node was found: for a sparse recorder the verdicts on
@@ -38,33 +41,26 @@ func (s *session) diagnose(c *cycle, fwk schedframework.Framework, unfit *schedf
 	}
 }
 
-// shortages says what the nodes lack that the plugin of a column has rejected for want of resources.
+// shortages says what the nodes lack that the plugin of a column has rejected for want of resources. The verdicts on these nodes
+// get it, too.
 func (s *session) shortages(column int, pod *v1.Pod, list []framework.NodeInfo) (all []decisions.Shortage) {
-	lacking := map[string][]string{} // by reason
+	lacking := Lacking(pod)
 	most := map[string]int64{}
 	nodes := map[string]int{}
-	var order []string
 	for i, place := range s.nodes.places {
 		verdict := &s.verdicts[place]
 		if column < 0 || verdict.verdict != Rejected || verdict.column != column {
 			continue
 		}
-		resources, ok := lacking[verdict.reason]
-		if !ok {
-			resources = report.Lacking(verdict.reason)
-			lacking[verdict.reason] = resources
-		}
+		resources := lacking(list[i])
+		verdict.lacking = strings.Join(resources, ", ")
 		for _, name := range resources {
-			if nodes[name] == 0 {
-				order = append(order, name)
-			}
 			nodes[name]++
-			most[name] = max(most[name], free(list[i], name))
+			most[name] = max(most[name], free(list[i], v1.ResourceName(name)))
 		}
 	}
-	asked := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
-	asked[v1.ResourcePods] = *resource.NewQuantity(1, resource.DecimalSI)
-	for _, name := range order {
+	asked := askedBy(pod)
+	for _, name := range slices.Sorted(maps.Keys(nodes)) {
 		quantity := asked[v1.ResourceName(name)]
 		left := resource.NewQuantity(most[name], quantity.Format)
 		if name == string(v1.ResourceCPU) {
@@ -75,10 +71,37 @@ func (s *session) shortages(column int, pod *v1.Pod, list []framework.NodeInfo) 
 	return all
 }
 
+// askedBy is what a pod requests, with its place on a node.
+func askedBy(pod *v1.Pod) v1.ResourceList {
+	asked := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
+	asked[v1.ResourcePods] = *resource.NewQuantity(1, resource.DecimalSI)
+	return asked
+}
+
+// Lacking returns what says of a node that the plugin NodeResourcesFit has rejected for a pod of which resources it has too little
+// left, sorted. None is lacking where only pods that are nominated to the node would leave too little.
+func Lacking(pod *v1.Pod) func(framework.NodeInfo) []string {
+	asked := askedBy(pod)
+	names := slices.Sorted(maps.Keys(asked))
+	return func(node framework.NodeInfo) (lacking []string) {
+		for _, name := range names {
+			quantity := asked[name]
+			amount := quantity.Value()
+			if name == v1.ResourceCPU {
+				amount = quantity.MilliValue()
+			}
+			if amount > 0 && amount > free(node, name) {
+				lacking = append(lacking, string(name))
+			}
+		}
+		return lacking
+	}
+}
+
 // free is how much of a resource a node has left, in thousandths for CPU.
-func free(node framework.NodeInfo, name string) int64 {
+func free(node framework.NodeInfo, name v1.ResourceName) int64 {
 	all, used := node.GetAllocatable(), node.GetRequested()
-	switch v1.ResourceName(name) {
+	switch name {
 	case v1.ResourceCPU:
 		return all.GetMilliCPU() - used.GetMilliCPU()
 	case v1.ResourceMemory:
@@ -88,5 +111,5 @@ func free(node framework.NodeInfo, name string) int64 {
 	case v1.ResourcePods:
 		return int64(all.GetAllowedPodNumber() - len(node.GetPods()))
 	}
-	return all.GetScalarResources()[v1.ResourceName(name)] - used.GetScalarResources()[v1.ResourceName(name)]
+	return all.GetScalarResources()[name] - used.GetScalarResources()[name]
 }

@@ -73,7 +73,7 @@ func (f *recordedFramework) exclude(c *cycle, state framework.CycleState, result
 	reason = strings.TrimPrefix(reason, fmt.Sprintf("%d ", len(all.places)-len(named))) // the count is shown beside it
 	for _, place := range all.places {
 		if !named.Has(all.names[place]) {
-			f.session.verdicts[place] = nodeVerdict{Excluded, c.rec.profile.columnOf(plugin), reason}
+			f.session.verdicts[place] = nodeVerdict{verdict: Excluded, column: c.rec.profile.columnOf(plugin), reason: reason}
 		}
 	}
 }

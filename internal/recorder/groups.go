@@ -67,6 +67,7 @@ type nodeVerdict struct {
 	verdict Verdict
 	column  int
 	reason  string
+	lacking string // as in Group
 }
 
 // rank puts errors and rejections first.
@@ -82,7 +83,7 @@ func groupNodes(names []string, nodes []int32, verdicts []nodeVerdict) []Group {
 		i, ok := index[v]
 		if !ok {
 			i, index[v] = len(groups), len(groups)
-			groups = append(groups, Group{v.verdict, v.column, v.reason, nodeSet{names: names}})
+			groups = append(groups, Group{v.verdict, v.column, v.reason, v.lacking, nodeSet{names: names}})
 		}
 		groups[i].Places.add(place)
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 )
 
@@ -18,7 +20,7 @@ func (a *Attempt) Because(message string) string {
 		return " because " + message
 	}
 	by := a.RejectedItself()
-	if by != nil && !strings.HasPrefix(a.Causes()[0].Reason, perNode) {
+	if by != nil && !by.LimitsNodes && !strings.HasPrefix(a.Causes()[0].Reason, perNode) {
 		return fmt.Sprintf(", and another node would not help: %s (plugin %s)", by.Reason, by.Plugin)
 	}
 	return " because " + causes(a)
@@ -95,7 +97,7 @@ func causes(a *Attempt) string {
 	rest := 0
 	for i, group := range a.Causes() {
 		if i < mostCauses {
-			all = append(all, cause(group))
+			all = append(all, a.cause(group))
 		} else {
 			rest += group.Len()
 		}
@@ -110,20 +112,19 @@ func causes(a *Attempt) string {
 	return nodes + strings.Join(all, "; ")
 }
 
-// perNode is how the scheduler begins a reason that may be that of several nodes.
+// perNode is how plugins begin a reason that may be that of several nodes. One that begins otherwise is shown as it is.
 const perNode = "node(s) "
 
 // cause is what the nodes of a group have in common, mostly in the scheduler's words.
-func cause(group Group) string {
+func (a *Attempt) cause(group Group) string {
 	nodes, do, are := report.Plural(group.Len(), "node"), "do", "are"
 	if group.Len() == 1 {
 		do, are = "does", "is"
 	}
-	lacking := report.Lacking(group.Reason)
-	if len(lacking) > 0 {
-		return fmt.Sprintf("%s %s not have enough free %s", nodes, do, strings.Join(lacking, ", "))
+	if group.Lacking != "" {
+		return fmt.Sprintf("%s %s not have enough free %s", nodes, do, group.Lacking)
 	}
-	if group.Reason == perNode+"were unschedulable" {
+	if group.Column >= 0 && a.Columns[group.Column].Name == names.NodeUnschedulable {
 		return fmt.Sprintf("%s %s cordoned", nodes, are)
 	}
 	if said, ok := strings.CutPrefix(group.Reason, perNode); ok {

@@ -160,10 +160,10 @@ func (s *session) set(node framework.NodeInfo, status *framework.Status) {
 // verdict is the verdict on a node by its status.
 func (c *cycle) verdict(status *framework.Status) nodeVerdict {
 	if status.IsSuccess() {
-		return nodeVerdict{Passed, -1, ""}
+		return nodeVerdict{verdict: Passed, column: -1}
 	}
 	verdict, reason := verdictOf(status)
-	return nodeVerdict{verdict, c.rec.profile.columnOf(status.Plugin()), reason}
+	return nodeVerdict{verdict: verdict, column: c.rec.profile.columnOf(status.Plugin()), reason: reason}
 }
 
 // columnOf is the column with a key, or -1.

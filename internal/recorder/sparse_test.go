@@ -119,7 +119,7 @@ func TestTensOfThousandsOfPodsStayWithinTheBound(t *testing.T) {
 	for range 50 {
 		verdicts := make([]nodeVerdict, len(names))
 		for i := range verdicts {
-			verdicts[i] = nodeVerdict{Rejected, 0, fmt.Sprint("reason ", random.IntN(4))}
+			verdicts[i] = nodeVerdict{Rejected, 0, fmt.Sprint("reason ", random.IntN(4)), ""}
 		}
 		kinds = append(kinds, groupNodes(names, places, verdicts))
 	}

@@ -1,10 +1,8 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -49,16 +47,6 @@ func Counted(things map[string]int) string {
 		all = append(all, fmt.Sprint(things[what], " ", what))
 	}
 	return strings.Join(all, ", ")
-}
-
-var lacking = regexp.MustCompile(`Insufficient ([^\s,]*[^\s,.])|Too many pods`)
-
-// Lacking are the resources of which too little is left, by a message of the scheduler's.
-func Lacking(message string) (resources []string) {
-	for _, found := range lacking.FindAllStringSubmatch(message, -1) {
-		resources = append(resources, cmp.Or(found[1], "pods"))
-	}
-	return resources
 }
 
 // Age is how long ago something was.

@@ -281,7 +281,7 @@ func (t *trial) describe(d *draining, before *engine.Pods, were []*v1.Pod, nodes
 		if stays && why != "" {
 			move.To = ""
 			move.Feasible = 0
-			move.Reason = why
+			move.Reason, move.Against = why, ""
 		}
 		if move.Reason == "" {
 			move.Reason = d.engine.Cluster.Terminating(was)

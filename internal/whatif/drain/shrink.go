@@ -3,9 +3,7 @@ package drain
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/component-helpers/resource"
@@ -148,34 +146,10 @@ func (t *trial) stuck() (all []Stay) {
 	all = slices.Clone(t.terminating)
 	for _, move := range t.moves {
 		if move.To == "" && !slices.ContainsFunc(all, func(s Stay) bool { return s.Node == move.From }) {
-			all = append(all, Stay{move.From, move.Pod, withoutNumbers(move.Reason)})
+			all = append(all, Stay{move.From, move.Pod, cmp.Or(move.Against, move.Reason)})
 		}
 	}
 	return all
-}
-
-// available is how the scheduler begins to say what is against nodes.
-var available, numbers = regexp.MustCompile(`^\d+/\d+ nodes are available: (.*)$`), regexp.MustCompile(`^\d+ `)
-
-const cordoned = "node(s) were unschedulable"
-
-// withoutNumbers are the scheduler's reasons, but for that nodes are cordoned, which they
-// are by the trial. Other reasons stay as they are.
-func withoutNumbers(reason string) string {
-	said := available.FindStringSubmatch(reason)
-	if said == nil {
-		return reason
-	}
-	text, _, _ := strings.Cut(said[1], ". ")
-	var all []string
-	for _, one := range strings.Split(strings.TrimSuffix(text, "."), ", ") {
-		one = numbers.ReplaceAllString(one, "")
-		if one != cordoned && !slices.Contains(all, one) {
-			all = append(all, one)
-		}
-	}
-	slices.Sort(all)
-	return cmp.Or(strings.Join(all, ", "), cordoned)
 }
 
 // emptiestFirst sorts by the larger share that is requested, of CPU or of memory. Nodes that are not ready come before all.

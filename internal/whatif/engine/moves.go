@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,6 +30,7 @@ type Move struct {
 	Reason      string `json:"reason,omitempty"`      // why not
 	NotCreated  bool   `json:"notCreated,omitempty"`  // since the API server rejects what would take its place
 	PreemptedBy string `json:"preemptedBy,omitempty"` // the pod that preempted it
+	Against     string `json:"-"`                     // the reason without numbers, and without that nodes are cordoned unless all are; may be empty
 }
 
 // Moves are the results for some of the pods that there were before, each by where the pod is now that its controller has
@@ -58,10 +60,11 @@ func (e *Engine) move(was, now *v1.Pod) Move {
 	m.To, m.Feasible = o.Node, o.Feasible
 	if m.To == "" {
 		m.Reason, m.Feasible = o.Reason(), 0
+		m.Against = strings.Join(o.Against.Reasons, ", ")
 	}
 	held := e.Cluster.Attached(now)
 	if held != "" {
-		m.To, m.Feasible, m.Reason = "", 0, held
+		m.To, m.Feasible, m.Reason, m.Against = "", 0, held, ""
 	}
 	return m
 }

@@ -31,6 +31,8 @@ func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 	if !attempted {
 		o.State = NotAsked
 	}
+	against := o.Against
+	o.Against = scheduling.Against{}
 	pod := cluster.Get[*v1.Pod](e.Cluster, name.Namespace, name.Name)
 	preemption, preempted := e.Scheduler.Attempts.Preemption(name)
 	switch {
@@ -49,6 +51,7 @@ func (e *Engine) Outcome(name types.NamespacedName) Outcome {
 		o.State, o.Node, o.Message = NotAsked, "", e.notAsked(pod)
 	default:
 		o.Node = "" // of before a rollback
+		o.Against = against
 	}
 	if e.groups != nil && o.Message != "" {
 		attempts := e.groups.Attempts(name.Namespace, name.Name)

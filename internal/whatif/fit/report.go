@@ -97,6 +97,7 @@ type Workload struct {
 	bare     []types.NamespacedName         // the pods of a Pod
 	ran      []*v1.Pod                      // its pods before
 	stayed   sets.Set[types.NamespacedName] // of these
+	lacking  map[string][]string            // resources, by the messages of Why
 	rejected error                          // why an API server rejects it
 }
 
@@ -150,6 +151,7 @@ func (f *fitting) sumOf(w *Workload) {
 	w.Fit = 0
 	w.Zones = map[string]int{}
 	w.Why = map[string]int{}
+	w.lacking = map[string][]string{}
 	w.NotCreated = map[string]int{}
 	w.Feasible = map[string]int{}
 	w.Pods = map[string]string{}
@@ -194,6 +196,7 @@ func (f *fitting) sumOf(w *Workload) {
 		if o.Node == "" || held != "" {
 			o.Message = cmp.Or(held, lost, o.Message)
 			w.Why[o.Reason()]++
+			w.lacking[o.Reason()] = o.Against.Lacking
 			continue
 		}
 		w.Fit++
@@ -564,9 +567,8 @@ func (w *Workload) limit() string {
 	}
 	why := slices.Min(slices.Collect(maps.Keys(w.Why)))
 	text := "The next one would stay pending: " + why
-	lacking := report.Lacking(why)
-	if len(lacking) > 0 {
-		text = "Limited by: " + strings.Join(lacking, ", ") + ". " + text
+	if len(w.lacking[why]) > 0 {
+		text = "Limited by: " + strings.Join(w.lacking[why], ", ") + ". " + text
 	}
 	return text
 }

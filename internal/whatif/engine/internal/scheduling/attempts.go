@@ -9,10 +9,14 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 )
 
@@ -32,8 +36,40 @@ type Outcome struct {
 	// Feasible is how many nodes the scheduler found feasible, of the ones that it looked at, when it gave the pod its node: it
 	// had no choice if this is 1. It is 0 if it gave it none, or by preemption.
 	Feasible    int
+	Against     Against              // of the last attempt, if the pod has no node
 	PreemptedBy types.NamespacedName // if it is preempted
 	Preempted   []types.NamespacedName
+}
+
+// Against is why nodes reject a pod, by the statuses that plugins give them.
+type Against struct {
+	Reasons []string // each once, sorted. That a node is cordoned is one only if there is no other
+	Lacking []string // the resources of which nodes have too little left, sorted
+}
+
+// newAgainst is for a pod that no node of a profile fits.
+func newAgainst(of framework.Framework, unfit *framework.FitError) (a Against) {
+	reasons, cordons, lacking := sets.Set[string]{}, sets.Set[string]{}, sets.Set[string]{}
+	lacks := recorder.Lacking(unfit.Pod)
+	nodes := unfit.Diagnosis.NodeToStatus
+	nodes.ForEachExplicitNode(func(name string, status *fwk.Status) {
+		if status.Plugin() == names.NodeUnschedulable {
+			cordons.Insert(status.Reasons()...)
+			return
+		}
+		reasons.Insert(status.Reasons()...)
+		node, err := of.SnapshotSharedLister().NodeInfos().Get(name)
+		if status.Plugin() == names.NodeResourcesFit && err == nil {
+			lacking.Insert(lacks(node)...)
+		}
+	})
+	if nodes.Len() < unfit.NumAllNodes {
+		reasons.Insert(nodes.AbsentNodesStatus().Reasons()...)
+	}
+	if len(reasons) == 0 {
+		reasons = cordons
+	}
+	return Against{sets.List(reasons), sets.List(lacking)}
 }
 
 // Reason is why a pod has no node, in a line.
@@ -102,12 +138,13 @@ func (a *Attempts) foundFeasible(pod *v1.Pod, nodes int) {
 	a.outcomes[cluster.NameOf(pod)] = o
 }
 
-func (a *Attempts) failed(pod *v1.Pod, status *fwk.Status) {
+func (a *Attempts) failed(pod *v1.Pod, status *fwk.Status, against Against) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	o := a.outcomes[cluster.NameOf(pod)]
 	o.Attempts++
 	o.Message = status.Message()
+	o.Against = against
 	o.State = Failed
 	if status.IsRejected() {
 		o.State = Unschedulable
@@ -129,6 +166,7 @@ func (a *Attempts) bound(pod *v1.Pod, node string) {
 	o.State = Scheduled
 	o.Node = node
 	o.Message = ""
+	o.Against = Against{}
 	a.outcomes[cluster.NameOf(pod)] = o
 	delete(a.retries, pod.UID)
 	a.progress++

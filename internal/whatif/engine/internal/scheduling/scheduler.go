@@ -223,13 +223,17 @@ func (s *Scheduler) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 		// 1. A pod like one that is known to be unschedulable is unschedulable.
 		known := s.verdicts.find(of, pod, s.Attempts.changes())
 		if known != nil {
+			s.verdicts.against = known.against
 			return scheduler.ScheduleResult{}, &framework.FitError{Pod: pod, NumAllNodes: known.err.NumAllNodes, Diagnosis: known.err.Diagnosis}
 		}
 		// 2. Others are kube-scheduler's to decide.
 		result, err := next(ctx, of, state, queued)
 		s.verdicts.fitError = nil
+		s.verdicts.against = Against{}
 		if err != nil {
-			errors.As(err, &s.verdicts.fitError)
+			if errors.As(err, &s.verdicts.fitError) {
+				s.verdicts.against = newAgainst(of, s.verdicts.fitError)
+			}
 			return result, err
 		}
 		// 3. With extenders, it does not choose by the seed.
@@ -244,7 +248,11 @@ func (s *Scheduler) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 // failureHandler keeps why a pod was not scheduled.
 func (s *Scheduler) failureHandler(next scheduler.FailureHandlerFn) scheduler.FailureHandlerFn {
 	return func(ctx context.Context, of framework.Framework, pod *framework.QueuedPodInfo, status *fwk.Status, nominating *fwk.NominatingInfo, start time.Time) {
-		s.Attempts.failed(pod.Pod, status)
+		against := Against{}
+		if errors.As(status.AsError(), new(*framework.FitError)) { // or else its binding failed
+			against = s.verdicts.against
+		}
+		s.Attempts.failed(pod.Pod, status, against)
 		next(ctx, of, pod, status, nominating, start)
 		s.ended(pod.Pod)
 	}

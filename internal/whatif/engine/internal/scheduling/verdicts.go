@@ -28,10 +28,12 @@ type knownVerdicts struct {
 	pod      string              // the pod without its name, or empty if it is not to be kept
 	known    *verdict            // or nil
 	fitError *framework.FitError // or nil
+	against  Against             // as fitError says
 }
 
 type verdict struct {
 	err        *framework.FitError
+	against    Against
 	postFilter *fwk.Status
 }
 
@@ -62,7 +64,7 @@ func (v *knownVerdicts) find(of framework.Framework, pod *v1.Pod, changes int) *
 // keep keeps the verdict on the current pod, unless preemption has found it a node.
 func (v *knownVerdicts) keep(result *fwk.PostFilterResult, status *fwk.Status) {
 	if v.pod != "" && v.fitError != nil && status.IsRejected() && (result == nil || result.NominatingInfo == nil || result.NominatedNodeName == "") {
-		v.byPod[v.pod] = &verdict{v.fitError, status}
+		v.byPod[v.pod] = &verdict{v.fitError, v.against, status}
 	}
 }
 
