@@ -163,7 +163,7 @@ func (live *rolled) check(t *testing.T, question string, w *fit.Workload) {
 	if left != nil {
 		old, _ = strconv.Atoi(left[1])
 	}
-	ends := w.Stuck == "" && pending == 0
+	ends := w.Stuck == "" && (pending == 0 || w.InTurn)
 	if w.Fit != live.Run || pending != wantPending || old != live.Old || live.Done != nil && ends != *live.Done {
 		t.Errorf("%s: %s: fit %d, pending %d, old %d, ends %t; live: fit %d, pending %d, old %d, done %v: %s, %v, %v",
 			question, w, w.Fit, pending, old, ends, live.Run, wantPending, live.Old, live.Done, w.Stuck, w.Why, w.NotCreated)

@@ -152,7 +152,7 @@ func TestNotCreatedPodsAreCountedOfEachKind(t *testing.T) {
 		"DaemonSet, no pod":          {"pods: 2", manifest("DaemonSet", "agent", asks("1", "")), []string{"2 pods would not be created.", "DaemonSet default/agent: 0 of 2 fit"}},
 		"StatefulSet":                {"pods: 3", manifest("StatefulSet", "db", "replicas: 3, "+asks("1", "")), []string{"2 pods would not be created.", "StatefulSet default/db: 1 of 3 fit"}},
 		"claim of a StatefulSet":     {"requests.storage: 1Gi", manifest("StatefulSet", "db", "replicas: 3, "+claims+asks("1", "")), []string{"2 pods would not be created.", "  2 pods would not be created: " + rejected + "requests.storage=1Gi"}},
-		"Job":                        {"pods: 3", manifest("Job", "j", "completions: 3, parallelism: 3, "+noSelector(asks("1", "restartPolicy: Never, "))), []string{"2 pods would not be created.", "Job default/j: 1 of 3 fit"}},
+		"Job":                        {"pods: 2", manifest("Job", "j", "completions: 3, parallelism: 3, "+noSelector(asks("1", "restartPolicy: Never, "))), []string{"3 pods would not be created.", "Job default/j: 0 of 3 fit"}},
 		"Pod":                        {"pods: 2", manifest("Pod", "one", "containers: [{name: c, image: c}]"), []string{"1 pod would not be created.", "Pod default/one: 0 of 1 fit"}},
 		"ReplicaSet of a Deployment": {"count/replicasets.apps: 1", manifest("Deployment", "new", asks("1", "")), []string{"1 pod would not be created.", "  1 pod would not be created: " + rejected + "count/replicasets.apps=1"}},
 	} {
@@ -162,6 +162,32 @@ func TestNotCreatedPodsAreCountedOfEachKind(t *testing.T) {
 			has(t, f, tt.want...)
 			if f.Fits() || f.Pending > 0 {
 				t.Errorf("%d pending, it fits: %v", f.Pending, f.Fits())
+			}
+		})
+	}
+}
+
+// TestPodsOfAJobTakeTheirTurn: there is room for some of them, and those end.
+func TestPodsOfAJobTakeTheirTurn(t *testing.T) {
+	job := func(cpu string) string {
+		return manifest("Job", "j", "completions: 9, parallelism: 3, "+noSelector(asks(cpu, "restartPolicy: Never, ")))
+	}
+	const then = "  2 pods would %s when others of the Job have ended: "
+	for name, tt := range map[string]struct {
+		quota, manifest string
+		fits            bool
+		want            []string
+	}{
+		"room":    {"pods: 9", job("2"), true, []string{"1 pod would start when others of the Job have ended.", "Job default/j: 2 of 3 fit", "  1 pod would start when others of the Job have ended: 0/2 nodes are available"}},
+		"quota":   {"pods: 3", job("1"), true, []string{"2 pods would start when", "Job default/j: 1 of 3 fit", fmt.Sprintf(then, "be created") + "the API server rejects it: exceeded quota"}},
+		"no room": {"pods: 9", job("3"), false, []string{"3 pods would stay pending.", "Job default/j: 0 of 3 fit", "  3 pods would stay pending: 0/2 nodes"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := fitted(t, false, tt.manifest, limited(tt.quota))
+			testkit.Must(t, err)
+			has(t, f, tt.want...)
+			if f.Fits() != tt.fits {
+				t.Errorf("it fits: %v", f.Fits())
 			}
 		})
 	}

@@ -85,6 +85,8 @@ type Workload struct {
 	Why        map[string]int `json:"why,omitempty"`   // how many are pending, by the scheduler's message
 	// NotCreated is how many the API server rejects, by its message.
 	NotCreated map[string]int `json:"notCreated,omitempty"`
+	// InTurn: of a Job, pods that are pending, or are not created, take the places of ended ones.
+	InTurn bool `json:"inTurn,omitempty"`
 	// Pods are their names with their nodes, which are empty for pending ones.
 	Pods map[string]string `json:"pods"`
 	// Feasible is how many nodes the scheduler could choose from, by the pod's name. Where it is 1,
@@ -208,6 +210,8 @@ func (f *fitting) sumOf(w *Workload) {
 			w.Zones[node.Labels[v1.LabelTopologyZone]]++
 		}
 	}
+	_, isJob := w.object.(*batchv1.Job)
+	w.InTurn = isJob && w.rejected == nil && w.Fit > 0
 	missing := f.wants(w) - len(w.Pods)
 	if w.rejected != nil && !isPod {
 		missing = max(1, w.asked())
@@ -374,12 +378,28 @@ func (f *Fitting) Fits() bool {
 	if slices.ContainsFunc(f.Workloads, func(w *Workload) bool { return w.Stuck != "" }) {
 		return false
 	}
-	return f.Pending+f.NotCreated+len(f.Rejected) == 0 || f.UntilFull && !slices.ContainsFunc(f.Workloads, func(w *Workload) bool { return w.Fit == 0 })
+	pending, notCreated, _ := f.lacking()
+	return pending+notCreated+len(f.Rejected) == 0 || f.UntilFull && !slices.ContainsFunc(f.Workloads, func(w *Workload) bool { return w.Fit == 0 })
+}
+
+// lacking is how many pods stay pending, are not created, and start when others of their Job have ended.
+func (f *Fitting) lacking() (pending, notCreated, inTurn int) {
+	pending = f.Pending
+	for _, w := range f.Workloads {
+		if w.InTurn {
+			pending -= total(w.Why)
+			inTurn += total(w.Why) + total(w.NotCreated)
+		} else {
+			notCreated += total(w.NotCreated)
+		}
+	}
+	return pending, notCreated, inTurn
 }
 
 // Verdict is the result in a line.
 func (f *Fitting) Verdict() string {
 	var text string
+	pending, notCreated, inTurn := f.lacking()
 	switch {
 	case f.Rollout:
 		text = f.sentence()
@@ -398,11 +418,14 @@ func (f *Fitting) Verdict() string {
 		text = strings.Join(all, ", ") + " would fit"
 	case f.Pending+f.NotCreated > 0:
 		var all []string
-		if f.Pending > 0 {
-			all = append(all, report.Plural(f.Pending, "pod")+" would stay pending")
+		if pending > 0 {
+			all = append(all, report.Plural(pending, "pod")+" would stay pending")
 		}
-		if f.NotCreated > 0 {
-			all = append(all, report.Plural(f.NotCreated, "pod")+" would not be created")
+		if notCreated > 0 {
+			all = append(all, report.Plural(notCreated, "pod")+" would not be created")
+		}
+		if inTurn > 0 {
+			all = append(all, report.Plural(inTurn, "pod")+" would start when others of the Job have ended")
 		}
 		text = strings.Join(all, ", and ")
 		if f.Growth != nil && f.Growth.Nodes > 0 {
@@ -510,14 +533,18 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 	if len(before) > 0 && !f.UntilFull {
 		item.Text += " (" + strings.Join(before, "; ") + ")"
 	}
+	pending, notCreated := "stay pending", "not be created"
+	if w.InTurn {
+		pending, notCreated = "start when others of the Job have ended", "be created when others of the Job have ended"
+	}
 	if f.UntilFull {
 		item.Lines = []string{w.limit()}
 	} else {
 		for _, why := range slices.Sorted(maps.Keys(w.Why)) {
-			item.Lines = append(item.Lines, report.Plural(w.Why[why], "pod")+" would stay pending: "+why)
+			item.Lines = append(item.Lines, report.Plural(w.Why[why], "pod")+" would "+pending+": "+why)
 		}
 		for _, why := range slices.Sorted(maps.Keys(w.NotCreated)) {
-			item.Lines = append(item.Lines, report.Plural(w.NotCreated[why], "pod")+" would not be created: "+engine.Rejection(why))
+			item.Lines = append(item.Lines, report.Plural(w.NotCreated[why], "pod")+" would "+notCreated+": "+engine.Rejection(why))
 		}
 	}
 	if w.Stuck != "" {

@@ -73,6 +73,9 @@ func (f *fitting) left(w *Workload) string {
 	}
 	old := outdated(o) - partitioned(o)
 	lacking := len(w.Why) + len(w.NotCreated)
+	if w.InTurn {
+		lacking = 0
+	}
 	if old <= 0 && lacking == 0 {
 		return ""
 	}
@@ -214,7 +217,7 @@ func (f *fitting) room(w *Workload) []remedy {
 func (f *Fitting) sentence() string {
 	var stuck []string
 	for _, w := range f.Workloads {
-		if w.Stuck != "" || len(w.Why)+len(w.NotCreated) > 0 {
+		if w.Stuck != "" || len(w.Why)+len(w.NotCreated) > 0 && !w.InTurn {
 			stuck = append(stuck, w.String())
 		}
 	}
