@@ -27,12 +27,14 @@ type truth struct {
 	Ask      struct {
 		Drain, Fail, Upgrade []string
 		UntilFull            bool
+		GrowWith             bool // node.yaml
 	}
 	Live struct {
-		L    map[string]*rolled // by workload
-		O    map[string]int     // pods of others that have no node, by workload
-		Lost map[string]int     // pods without a node, by workload, of a question without manifests
-		More map[string]int     // how many more replicas fit, by workload, of the question until full
+		L     map[string]*rolled // by workload
+		O     map[string]int     // pods of others that have no node, by workload
+		Lost  map[string]int     // pods without a node, by workload, of a question without manifests
+		More  map[string]int     // how many more replicas fit, by workload, of the question until full
+		Nodes int                // how many more nodes are needed, of the question what to grow with
 	}
 }
 
@@ -113,11 +115,18 @@ func (of *truth) checkRolled(t *testing.T, folder string) {
 	testkit.Must(t, err)
 	o := fit.Options{Options: optionsOf(t, folder), Manifests: manifests, UntilFull: of.Ask.UntilFull}
 	ask := fit.Rollout
-	if of.Ask.UntilFull {
+	if of.Ask.UntilFull || of.Ask.GrowWith {
 		ask = fit.Fit
+	}
+	if of.Ask.GrowWith {
+		o.GrowWith, err = fit.ReadNode(filepath.Join(folder, "node.yaml"), nil)
+		testkit.Must(t, err)
 	}
 	result, err := ask(t.Context(), o)
 	testkit.Must(t, err)
+	if of.Ask.GrowWith && result.Growth.Nodes != of.Live.Nodes {
+		t.Errorf("%s: %d more nodes, live %d", of.Question, result.Growth.Nodes, of.Live.Nodes)
+	}
 	if len(result.Basis.Before) > 0 {
 		t.Errorf("%s: before the question: %q", of.Question, result.Basis.Before)
 	}
