@@ -15,6 +15,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/cache"
@@ -102,7 +103,12 @@ func (in *reading) keep(kind Kind, one Object) {
 	}
 	there := kind.of(&in.Snapshot).Index(at)
 	was := there.Addr().Interface().(Object)
-	if equality.Semantic.DeepEqual(was, one) {
+	if len(one.GetManagedFields()) == 0 { // kubectl get leaves them out, and kubectl cluster-info dump does not
+		one.SetManagedFields(was.GetManagedFields())
+	} else if len(was.GetManagedFields()) == 0 {
+		was.SetManagedFields(one.GetManagedFields())
+	}
+	if equalObjects.DeepEqual(was, one) {
 		return
 	}
 	newer := compareAge(one, was)
@@ -114,6 +120,17 @@ func (in *reading) keep(kind Kind, one Object) {
 		there.Set(reflect.ValueOf(one).Elem())
 	}
 	in.repeated.add(kind.Title, reason, name)
+}
+
+// equalObjects has JSON within an object equal as JSON is: files differ in its spaces, and in the order of its fields.
+var equalObjects = equality.Semantic.Copy()
+
+func init() {
+	_ = equalObjects.AddFunc(func(a, b runtime.RawExtension) bool { // which is a function of two objects of one type
+		var inA, inB any
+		err := errors.Join(json.Unmarshal(a.Raw, &inA), json.Unmarshal(b.Raw, &inB))
+		return err == nil && reflect.DeepEqual(inA, inB) || bytes.Equal(a.Raw, b.Raw)
+	})
 }
 
 // compareAge is more than 0 if the first of two objects of one name is newer, and less if the second one is.

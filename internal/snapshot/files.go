@@ -160,9 +160,40 @@ func (b bounded) Read(into []byte) (n int, err error) {
 // headSize is of the part of a text that has to name a kind, or what cannot be read of it is not of a cluster.
 const headSize = 64 << 10
 
+// withoutLogs is a text without the logs that kubectl cluster-info dump writes between objects.
+type withoutLogs struct {
+	from   *bufio.Reader
+	rest   []byte // of a line that is not in a log
+	within bool   // a line
+	logs   bool
+}
+
+func (l *withoutLogs) Read(into []byte) (n int, err error) {
+	for len(l.rest) == 0 {
+		read := l.from.ReadSlice // or a part of a line
+		if l.logs {
+			read = l.from.ReadBytes
+		}
+		line, err := read('\n')
+		if len(line) == 0 {
+			return 0, err
+		}
+		l.logs = l.logs || !l.within && bytes.HasPrefix(line, []byte("==== START logs for container "))
+		if !l.logs {
+			l.rest = line
+		}
+		l.logs = l.logs && !bytes.Contains(line, []byte("==== END logs for container "))
+		l.within = line[len(line)-1] != '\n'
+	}
+	n = copy(into, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
 // text reads documents of JSON or YAML, in UTF-8, or in UTF-16 as PowerShell writes it.
 func (in *reading) text(name string, r io.Reader) error {
-	text := bufio.NewReaderSize(transform.NewReader(r, unicode.BOMOverride(transform.Nop)), headSize)
+	lines := bufio.NewReader(transform.NewReader(r, unicode.BOMOverride(transform.Nop)))
+	text := bufio.NewReaderSize(&withoutLogs{from: lines}, headSize)
 	head, _ := text.Peek(headSize)
 	contentType := http.DetectContentType(head)
 	if !strings.HasPrefix(contentType, "text/") {

@@ -186,6 +186,7 @@ func TestOfAnObjectThatIsThereTwiceTheNewerIsRead(t *testing.T) {
 		"the first is newer":        {node(`"resourceVersion": "10", `, "x"), node(`"resourceVersion": "9", `, "y"), "x", notEqual},
 		"the second is newer":       {node(`"resourceVersion": "9", `, "x"), node(`"resourceVersion": "10", `, "y"), "y", notEqual},
 		"the first was created new": {node(`"creationTimestamp": "2026-01-02T00:00:00Z", "resourceVersion": "9", `, "x"), node(`"creationTimestamp": "2026-01-01T00:00:00Z", "resourceVersion": "10", `, "y"), "x", notEqual},
+		"one without managedFields": {node("", "x"), node(`"managedFields": [{"manager": "kubectl", "operation": "Update"}], `, "x"), "x", ""},
 		"neither says":              {node("", "x"), node("", "y"), "y", "node a: it is there more than once, and not equal, and none is newer: the last one is read"},
 	} {
 		s, notices := noticed(t, tt.first+"\n"+tt.second)
@@ -196,6 +197,31 @@ func TestOfAnObjectThatIsThereTwiceTheNewerIsRead(t *testing.T) {
 	s, notices := noticed(t, `{"pods": [`+podWeb+`, `+podWeb+`, {"metadata": {"generateName": "g-"}, "spec": {"containers": [{"name": "c"}]}}, {"metadata": {"generateName": "g-"}, "spec": {"containers": [{"name": "c"}]}}]}`)
 	if len(s.Pods) != 3 {
 		t.Errorf("an export: %d pods, %s", len(s.Pods), notices)
+	}
+}
+
+func TestObjectsWithTheSameJSONWithinAreEqual(t *testing.T) {
+	revision := func(data string) string {
+		return `{"apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": {"name": "r", "namespace": "team"}, "revision": 1, "data": ` + data + `}`
+	}
+	const notEqual = "controller revision team/r: it is there more than once, and not equal, and none is newer: the last one is read"
+	for other, want := range map[string]string{`{"a": 1, "b": "<"}`: "", `{"b":"\u003c","a":1}`: "", `{"a": 2, "b": "<"}`: notEqual} {
+		_, notices := noticed(t, team+revision(`{"a": 1, "b": "<"}`)+revision(other))
+		if notices != want {
+			t.Errorf("%s: got %q, want %q", other, notices, want)
+		}
+	}
+}
+
+// Of what kubectl cluster-info dump prints.
+func TestLogsBetweenObjectsAreSkipped(t *testing.T) {
+	const logs = "==== START logs for container c of pod team/web ====\nkind: Pod\n{[\n%sx ==== END logs for container c of pod team/web ====\n"
+	log := fmt.Sprintf(logs, strings.Repeat("long ", 5000))
+	for name, file := range map[string]string{"JSON": nodeA + "\n" + log + log + team + "\n" + log, "YAML": asKubectl + log + "---\nkind: Node\napiVersion: v1\nmetadata:\n  name: b\n  labels: {a: '==== START logs for container c'}\n" + log} {
+		s, _ := noticed(t, file)
+		if s.Objects() != 2 && s.Objects() != 3 {
+			t.Errorf("%s: %d objects", name, s.Objects())
+		}
 	}
 }
 
@@ -228,7 +254,7 @@ func TestMistakesNameFileObjectAndField(t *testing.T) {
 		}
 	}
 	for file, want := range map[string]string{
-		"[1, 2]": "[0]: expected an object, found a number", `"text"`: "expected an object, found a string", "just words\n": "expected an object, found a string",
+		"[1, 2]": "[0]: expected an object, found a number", `"text"`: "it has text, and no objects", "NAME   READY\nweb-1  1/1\n": "it has text, and no objects",
 		`[{"a": 1}]`: "[0]: it has no kind", "\x7fELF\x02\x01\x00\x00": "it is neither text nor a .tar, .gz or .zip", "\xfd7zXZ\x00\x00": "it is neither text",
 		tarOf(t, map[string]string{"a.log": ""}): "none of its files has objects of a cluster: a.log",
 	} {

@@ -307,6 +307,9 @@ func (in *reading) value(file string, raw []byte, list header, depth int) error 
 	if raw[0] == '[' {
 		return items("", raw)
 	}
+	if raw[0] != '{' && depth == 0 {
+		return noObjects{errors.New("it has text, and no objects: kubectl get writes these with -o yaml or -o json")}
+	}
 	err := unmarshal(raw, &is)
 	if is.Kind == "" && depth > 0 {
 		is.APIVersion = list.APIVersion

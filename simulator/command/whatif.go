@@ -95,8 +95,16 @@ func (c *clusterFlags) check(cmd *cobra.Command) error {
 	return c.live.Check()
 }
 
-// read reads the cluster, and prints what was skipped.
+// read reads the cluster, and prints what was skipped. It has nodes, unless flags bring some.
 func (c *clusterFlags) read(cmd *cobra.Command) (*snapshot.Snapshot, error) {
+	cluster, err := c.readAny(cmd)
+	if err == nil && len(cluster.Nodes) == 0 && !cmd.Flags().Changed("grow-with") && !cmd.Flags().Changed("scenario") {
+		err = fmt.Errorf("%s has no nodes: kubectl get nodes,pods -A -o yaml, for example, writes them too", cluster.Source.Name())
+	}
+	return cluster, err
+}
+
+func (c *clusterFlags) readAny(cmd *cobra.Command) (*snapshot.Snapshot, error) {
 	ctx := cmd.Context()
 	if c.file == "" {
 		cluster, err := readCluster(ctx, c.live, progressOf(cmd))

@@ -71,7 +71,6 @@ func TestWhySaysWhyAPodIsPending(t *testing.T) {
 			pendingPod("resourceClaims: [{name: gpu, resourceClaimName: none}], ", ""),
 			` because the scheduler does not try it: DynamicResources keeps it out of the queue: could not find ResourceClaim "shop/none"`, "",
 		},
-		"no nodes": {"nodes: []\npods:\n" + pendingPod("", "")[len(pendingCluster):], " because no nodes available to schedule pods", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := writeFile(t, t.TempDir(), "cluster.yaml", tt.cluster)

@@ -1,0 +1,297 @@
+package command
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/kubectl/pkg/cmd/apply"
+	"k8s.io/kubectl/pkg/cmd/clusterinfo"
+	kubectlget "k8s.io/kubectl/pkg/cmd/get"
+	"k8s.io/kubectl/pkg/cmd/util"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	"k8s.io/utils/ptr"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+)
+
+// kubectl runs a command of kubectl, and returns what it prints.
+func kubectl(t *testing.T, kubeconfig string, args ...string) string {
+	t.Helper()
+	util.BehaviorOnFatal(func(message string, _ int) { t.Fatalf("kubectl %q: %s", args, message) })
+	defer util.DefaultBehaviorOnFatal()
+	var out, errOut bytes.Buffer
+	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}
+	flags := genericclioptions.NewConfigFlags(true)
+	flags.KubeConfig = &kubeconfig
+	flags.CacheDir = ptr.To(filepath.Join(filepath.Dir(kubeconfig), "kubectl-cache"))
+	flags.WrapConfigFn = func(config *rest.Config) *rest.Config {
+		config.QPS = -1 // without a limit
+		return config
+	}
+	factory := util.NewFactory(flags)
+	cmd := &cobra.Command{Use: "kubectl", SilenceUsage: true}
+	cmd.AddCommand(kubectlget.NewCmdGet("kubectl", factory, streams), apply.NewCmdApply("kubectl", factory, streams), clusterinfo.NewCmdClusterInfo(factory, streams))
+	cmd.SetArgs(args)
+	testkit.Must(t, cmd.ExecuteContext(t.Context()))
+	return out.String()
+}
+
+// startTrouble starts the cluster of testdata/dumps, and returns its kubeconfig once it is at rest.
+func startTrouble(t *testing.T) string {
+	t.Helper()
+	s, err := simulator.Start(t.Context(), simulator.Config{Variant: "native"})
+	testkit.Must(t, err)
+	t.Cleanup(func() { testkit.Must(t, s.Stop()) })
+	kubectl(t, s.Kubeconfig(), "apply", "-f", "testdata/dumps/cluster.yaml")
+	testkit.Eventually(t, "the cluster is at rest", func(ctx context.Context) error {
+		return troubleAtRest(ctx, s.Client(), "map[Failed:1 Pending:3 Running:15 Succeeded:1]")
+	})
+	text, err := os.ReadFile("testdata/dumps/cluster.yaml")
+	testkit.Must(t, err)
+	larger := strings.ReplaceAll(string(text), "image: stuck:1, resources: {requests: {cpu: 100m}}", `image: stuck:2, resources: {requests: {cpu: "100"}}`)
+	kubectl(t, s.Kubeconfig(), "apply", "-f", writeFile(t, t.TempDir(), "larger.yaml", larger))
+	dead := []byte(`{"status": {"conditions": [{"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown", "message": "Kubelet stopped posting node status."}]}}`)
+	_, err = s.Client().CoreV1().Nodes().Patch(t.Context(), "dead", types.StrategicMergePatchType, dead, metav1.PatchOptions{}, "status")
+	testkit.Must(t, err)
+	testkit.Must(t, s.Client().CoreV1().Pods("shop").Delete(t.Context(), "kept", metav1.DeleteOptions{}))
+	testkit.Eventually(t, "the cluster is at rest", func(ctx context.Context) error {
+		return troubleAtRest(ctx, s.Client(), "map[Failed:1 Pending:4 Running:14 Succeeded:1 terminating:1]")
+	})
+	return s.Kubeconfig()
+}
+
+func troubleAtRest(ctx context.Context, client kubernetes.Interface, want string) error {
+	pods, err := client.CoreV1().Pods("shop").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	states := map[string]int{}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		state := string(pod.Status.Phase)
+		if state == string(v1.PodRunning) && !podutil.IsPodReady(pod) && pod.Spec.NodeName != "dead" {
+			state = "not ready: " + pod.Name
+		}
+		_, scheduled := podutil.GetPodCondition(&pod.Status, v1.PodScheduled)
+		if state == string(v1.PodPending) && (scheduled == nil || scheduled.Reason != v1.PodReasonUnschedulable) {
+			state = "not looked at: " + pod.Name
+		}
+		if pod.DeletionTimestamp != nil {
+			state = "terminating"
+		}
+		states[state]++
+	}
+	got := fmt.Sprint(states)
+	jobs, err := client.BatchV1().Jobs("shop").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	dead, err := client.CoreV1().Nodes().Get(ctx, "dead", metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	ended := func(job batchv1.Job) bool { return len(job.Status.Conditions) > 1 }
+	at := slices.IndexFunc(jobs.Items, func(job batchv1.Job) bool { return !ended(job) })
+	switch {
+	case got != want:
+		return fmt.Errorf("pods are %s, want %s", got, want)
+	case strings.Contains(want, "terminating") && len(dead.Spec.Taints) != 3:
+		return fmt.Errorf("the dead node has the taints %v", dead.Spec.Taints)
+	case at >= 0:
+		return fmt.Errorf("job %s: %+v", jobs.Items[at].Name, jobs.Items[at].Status)
+	}
+	return nil
+}
+
+// dumpsOf are the files and folders that people make of a cluster, by kubectl. Those that are whole have all kinds.
+func dumpsOf(t *testing.T, kubeconfig string) (whole, partial map[string]string) {
+	t.Helper()
+	dir := t.TempDir()
+	in := func(folder string) string {
+		folder = filepath.Join(dir, folder)
+		testkit.Must(t, os.MkdirAll(folder, 0o700))
+		return folder
+	}
+	var kinds []string
+	for _, kind := range snapshot.Kinds {
+		kinds = append(kinds, strings.Join([]string{kind.Resource.Resource, kind.Resource.Version, kind.Resource.Group}, "."))
+	}
+	list := kubectl(t, kubeconfig, "get", strings.Join(kinds, ","), "-A", "-o", "json")
+	listYAML := kubectl(t, kubeconfig, "get", strings.Join(append(kinds, "configmaps"), ","), "-A", "-o", "yaml", "--show-managed-fields")
+	one := writeFile(t, dir, "list.json", list)
+	for i := 0; i < len(kinds); i += 9 { // of several kinds
+		some := strings.Join(kinds[i:min(i+9, len(kinds))], ",")
+		writeFile(t, in("kinds"), fmt.Sprint(i, ".yaml"), kubectl(t, kubeconfig, "get", some, "-A", "-o", "yaml"))
+	}
+	for name, text := range map[string]string{"list.json": list, "list.yaml": listYAML, "error.yaml": "Error from server (Forbidden): secrets is forbidden\n", "events.log": "kind: Pod\n"} {
+		writeFile(t, in("twice"), name, text)
+	}
+	wide := []byte{0xff, 0xfe}
+	for _, unit := range utf16.Encode([]rune(strings.ReplaceAll(listYAML, "\n", "\r\n"))) {
+		wide = binary.LittleEndian.AppendUint16(wide, unit)
+	}
+	var items struct{ Items []map[string]any }
+	testkit.Must(t, json.Unmarshal([]byte(list), &items))
+	for _, item := range items.Items {
+		delete(item, "kind")
+		delete(item, "apiVersion")
+	}
+	kindless, err := json.Marshal(items.Items)
+	testkit.Must(t, err)
+	whole = map[string]string{
+		"a list in JSON": one, "a list in YAML, UTF-16": writeFile(t, dir, "wide.yaml", string(wide)), "files of some kinds": in("kinds"),
+		"a list without kinds": writeFile(t, dir, "kindless.json", string(kindless)), "everything twice": in("twice"),
+	}
+
+	dump := []string{"cluster-info", "dump", "-A"}
+	kubectl(t, kubeconfig, append(dump, "--output-directory", in("dump"))...)
+	kubectl(t, kubeconfig, append(dump, "--output-directory", in("dump-yaml"), "-o", "yaml")...)
+	var archive bytes.Buffer
+	compressed := gzip.NewWriter(&archive)
+	files := tar.NewWriter(compressed)
+	testkit.Must(t, files.AddFS(os.DirFS(in("dump"))))
+	testkit.Must(t, errors.Join(files.Close(), compressed.Close()))
+	partial = map[string]string{
+		"cluster-info dump": in("dump"), "cluster-info dump in YAML": in("dump-yaml"), "cluster-info dump, an archive": writeFile(t, dir, "dump.tar.gz", archive.String()),
+		"cluster-info dump, one file": writeFile(t, dir, "dump.txt", kubectl(t, kubeconfig, dump...)),
+		"and one file in YAML":        writeFile(t, dir, "dump-yaml.txt", kubectl(t, kubeconfig, append(dump, "-o", "yaml")...)),
+	}
+	return whole, partial
+}
+
+const (
+	tooLarge   = `Pod shop/too-large is pending because none of the cluster's 5 nodes can run it: 2 nodes had untolerated taint\(s\); 2 nodes do not have enough free cpu; 1 node is cordoned\.`
+	noSuchNode = `Pod shop/no-such-node is pending because none of the cluster's 5 nodes can run it: 5 nodes didn't match the pod's node name regex "\^cncf-"\.`
+	lacks      = `Pod shop/lacks-a-volume is pending, and another node would not help: `
+	wouldNot   = `1 pod would no longer have a node if the scheduler had the configuration native \(B\) in place of none \(A\)\.`
+)
+
+// dumpQuestions are questions to the commands that read a cluster, each with the exit status and the first line of the answer, which is a
+// regular expression. A partial dump, without claims, StatefulSets, Jobs and budgets, may have another.
+var dumpQuestions = []struct {
+	question      string
+	status        int
+	answer        string
+	partialStatus int
+	partialAnswer string
+}{
+	{"fit -f testdata/dumps/one.yaml", 0, `2 pods would fit\.`, 0, ""},
+	{"rollout -f testdata/dumps/web.yaml", 0, `The rollout of 1 workload would end\.`, 0, ""},
+	{"drain n1", statusNone, ``, statusNone, ""}, // since shop/bare has no controller
+	{"drain n1 --force", statusLost, `Draining n1 would leave 1 of \d pods without another node\.`, statusLost, ""},
+	{"shrink", 0, `You can remove 2 of 5 nodes, and every running pod still has a node\.`, 0, ""},
+	{"fail n1", statusLost, `If n1 failed, 1 of \d pods would not be back\.`, statusLost, ""},
+	{"fail --zone b", statusLost, `If empty, n2 failed, 2 of \d pods would not be back\.`, statusLost, ""}, // of db, which is for n2
+	{"upgrade n2", statusLost, `The upgrade would replace all of 1 node, and 2 of \d pods would have no node in the end\.`, statusLost, ""},
+	{"why too-large -n shop", statusLost, tooLarge, statusLost, ""},
+	{"why no-such-node -n shop", statusLost, noSuchNode, statusLost, ""},
+	{"why lacks-a-volume -n shop", statusLost, lacks + `pod has unbound immediate .*`, statusLost, lacks + `persistentvolumeclaim "unbound" not found .*`},
+	{"why bare -n shop", 0, `Pod shop/bare is not pending: it is on node n1\.`, 0, ""},
+	{"compare --a none --b native --pods all", statusLost, wouldNot, statusNone, `A leaves 2 running pods pending, which makes this unreliable\. ` + wouldNot},
+	{"side --config native --pods all --to /dev/null", 0, ``, 0, ""},
+}
+
+// ofGo is in messages that speak of Go.
+var ofGo = regexp.MustCompile(`unmarshal|goroutine|panic|json: |yaml: |<nil>|\bnil\b|%!|\*v1\.|\bv1\.[A-Z]|interface \{\}|0x[0-9a-f]{6}|\bmap\[`)
+
+// sourceOf is where a report says what it was made of, and in what time.
+var sourceOf = regexp.MustCompile(`(?m)on (a copy of .*?|the cluster .*?), under .*? with seed 1| It took .*$`)
+
+// TestDumpsOfKubectl asks every command that reads a cluster about one with trouble, live and as people save it.
+func TestDumpsOfKubectl(t *testing.T) {
+	kubeconfig := startTrouble(t)
+	whole, partial := dumpsOf(t, kubeconfig)
+	whole["simulator snapshot"] = filepath.Join(t.TempDir(), "snapshot.yaml.gz")
+	status, out, errOut := here(t, "snapshot", "--kubeconfig", kubeconfig, "--to", whole["simulator snapshot"])
+	if status != 0 || ofGo.MatchString(out+errOut) {
+		t.Errorf("snapshot: status %d: %s%s", status, out, errOut)
+	}
+	asked := map[string]bool{"snapshot": true}
+	for _, q := range dumpQuestions {
+		args := strings.Fields(q.question)
+		asked[args[0]] = true
+		ask := func(name, flag, file string, status int, answer string) string {
+			got, out, errOut := here(t, append(args, flag, file)...)
+			line, _, _ := strings.Cut(out, "\n")
+			if got != status || !regexp.MustCompile("^"+answer+"$").MatchString(line) || ofGo.MatchString(out+errOut) || strings.Contains(errOut, "more than once") {
+				t.Errorf("%s, %s: status %d, want %d and %s:\n%s\n%s", q.question, name, got, status, answer, out, errOut)
+			}
+			return sourceOf.ReplaceAllString(strings.ReplaceAll(out, flag+"="+file, "CLUSTER"), "")
+		}
+		want := ask("JSON", "--cluster", whole["a list in JSON"], q.status, q.answer)
+		others := maps.Clone(whole)
+		if args[0] != "side" {
+			others["live"] = kubeconfig
+		}
+		for name, file := range others {
+			flag := "--cluster"
+			if name == "live" {
+				flag = "--kubeconfig"
+			}
+			got := ask(name, flag, file, q.status, q.answer)
+			if got != want {
+				t.Errorf("%s, %s:\n%s\nof the list in JSON:\n%s", q.question, name, got, want)
+			}
+		}
+		for name, file := range partial {
+			ask(name, "--cluster", file, q.partialStatus, cmp.Or(q.partialAnswer, q.answer))
+		}
+	}
+	for _, file := range []string{whole["everything twice"], partial["cluster-info dump, an archive"]} {
+		out := session(t, []string{"--plugin", "native", "--kubelets", "none", "--from", file}, func(base string) {
+			on := where(t, base)
+			if len(on) != 21 || !strings.HasPrefix(on["shop/bare"], "n1 ") {
+				t.Errorf("--from %s: %v", file, on)
+			}
+		})
+		if ofGo.MatchString(out) {
+			t.Errorf("--from %s: %s", file, out)
+		}
+	}
+	cmd := newSimulator(nil)
+	for _, one := range cmd.Commands() {
+		reads := one.Flags().Lookup("cluster") != nil || one.Flags().Lookup("kubeconfig") != nil
+		if reads && !asked[one.Name()] {
+			t.Errorf("dumpQuestions has none to %s", one.Name())
+		}
+	}
+}
+
+func TestClusterWithoutNodesHasNoResult(t *testing.T) {
+	dir := t.TempDir()
+	file := writeFile(t, dir, "pods.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: bare, namespace: shop}\nspec: {containers: [{name: c, image: c}]}\n")
+	for _, q := range dumpQuestions {
+		refused(t, q.question, map[string][]string{"pods.yaml has no nodes: kubectl get nodes,pods -A -o yaml, for example, writes them too": {"--cluster", file}})
+	}
+	node := writeFile(t, dir, "node.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: new}\nstatus: {capacity: {cpu: \"4\", memory: 8Gi, pods: \"10\"}}\n")
+	status, out, errOut := here(t, "fit", "-f", "testdata/dumps/one.yaml", "--cluster", file, "--grow-with", node)
+	if status != 0 {
+		t.Errorf("--grow-with: status %d: %s%s", status, out, errOut)
+	}
+}
