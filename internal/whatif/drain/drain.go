@@ -226,13 +226,21 @@ func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int
 			d.removeTerminating(pod)
 		}
 		if !engine.Recreatable(pod) && !d.engine.Has(pod) {
-			_, err := d.engine.Cluster.Create(ctx, d.engine.Cluster.Recreated(pod))
-			if err != nil && !cluster.IsRejection(err) {
+			if err := d.recreate(ctx, pod); err != nil {
 				return 0, err
 			}
 		}
 	}
 	return out, nil
+}
+
+// recreate creates a pod in the place of one that is gone, unless the API server rejects it.
+func (d *draining) recreate(ctx context.Context, pod *v1.Pod) error {
+	_, err := d.engine.Cluster.Create(ctx, d.engine.Cluster.Recreated(pod))
+	if cluster.IsRejection(err) {
+		return nil
+	}
+	return err
 }
 
 // removeTerminating removes a pod that only the kubelet of a dead node keeps, as Kubernetes does when the node is removed.
@@ -265,6 +273,8 @@ func (d *draining) evicts(pod *v1.Pod, nodes []string) bool {
 	return kind != "DaemonSet" && kind != cluster.OfStatic
 }
 
+const comesBack = "it tolerates that its node is unschedulable, and comes back"
+
 // describe lists the pods that were to leave nodes, and the pods that they preempted, of all that may have moved.
 func (t *trial) describe(d *draining, before *engine.Pods, were []*v1.Pod, nodes []string) {
 	moves := d.engine.Moves(before, were)
@@ -276,7 +286,7 @@ func (t *trial) describe(d *draining, before *engine.Pods, were []*v1.Pod, nodes
 		}
 		why := t.kept[move.Pod]
 		if why == "" && d.options.Pods == nil {
-			why = "it tolerates that its node is unschedulable, and comes back"
+			why = comesBack
 		}
 		if stays && why != "" {
 			move.To = ""

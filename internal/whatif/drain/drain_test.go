@@ -363,5 +363,10 @@ pods:
 				t.Errorf("%s: %d lost", name, r.Lost())
 			}
 		}
+		r, err := Shrink(t.Context(), removing(t, unmodified, "nodes:\n"+nodeWith("a", "a", "4")+nodeWith("b", "a", "4")+strings.Replace(job, "POLICY", policy, 1), "a"))
+		testkit.Must(t, err)
+		if (len(r.Go) == 1) != (policy != "") || len(r.Go)+len(r.Stay) != 1 {
+			t.Errorf("shrink with %q: %q can go, %v stay", policy, r.Go, r.Stay)
+		}
 	}
 }

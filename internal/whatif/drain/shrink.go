@@ -9,6 +9,7 @@ import (
 	"k8s.io/component-helpers/resource"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 )
 
 // Stay is a node that cannot go, with the first reason.
@@ -41,7 +42,9 @@ func (d *draining) shrink(ctx context.Context, nodes []string) error {
 	d.engine.Scheduler.NoPreemption = true
 	d.removes = true
 	rollback, _ := d.engine.Try()
+	d.engine.HoldWorkloads(true)
 	err := d.find(ctx, nodes)
+	d.engine.HoldWorkloads(false)
 	rollback()
 	for all := d.found.Go; err == nil && len(all) > 0; all = without(all, nodesOf(d.found.Stay)) {
 		var stuck []Stay
@@ -55,8 +58,8 @@ func (d *draining) shrink(ctx context.Context, nodes []string) error {
 	return err
 }
 
-// find drains nodes, batch by batch: each is twice as large as the one before as long as all can go, and half as large if one
-// cannot.
+// find drains nodes without the controllers that recreate their pods: what these would create is known. It goes batch by batch: each is
+// twice as large as the one before as long as all can go, and half as large if one cannot.
 func (d *draining) find(ctx context.Context, left []string) error {
 	of := len(left)
 	least := max(1, of/batches)
@@ -90,7 +93,7 @@ func (d *draining) drainInTurn(ctx context.Context, nodes []string, smallest boo
 		return nil, nil, err
 	}
 	for _, name := range nodes {
-		stays, err := d.drain(ctx, []string{name})
+		stays, err := d.drainAlone(ctx, name)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -100,6 +103,73 @@ func (d *draining) drainInTurn(ctx context.Context, nodes []string, smallest boo
 		tried, stuck = append(tried, name), append(stuck, stays...)
 	}
 	return tried, stuck, d.cordon(slices.DeleteFunc(cordoned, func(name string) bool { return slices.Contains(d.found.Go, name) }), false)
+}
+
+// drainAlone drains a cordoned node, or else says why it cannot go, and leaves everything as it was.
+func (d *draining) drainAlone(ctx context.Context, node string) (stuck []Stay, err error) {
+	pods := slices.DeleteFunc(d.engine.Cluster.PodsOn(node), func(pod *v1.Pod) bool { return !d.evicts(pod, []string{node}) })
+	ofJob := func(pod *v1.Pod) bool { return d.engine.Cluster.WorkloadOf(pod).Kind == "Job" }
+	if slices.ContainsFunc(pods, ofJob) { // of which an eviction may be a failure
+		d.engine.HoldWorkloads(false)
+		defer d.engine.HoldWorkloads(true)
+		return d.drain(ctx, []string{node})
+	}
+	d.found.Trials++
+	rollback, commit := d.engine.Try()
+	stay, err := d.moveAway(ctx, node, pods)
+	if err != nil {
+		return nil, err
+	}
+	if stay != nil {
+		rollback()
+		return []Stay{*stay}, nil
+	}
+	commit()
+	d.found.Go = append(d.found.Go, node)
+	return nil, nil
+}
+
+// moveAway evicts pods of a node one by one, as long as each finds another node, and says which does not. What a budget keeps is tried
+// again, once others are ready.
+func (d *draining) moveAway(ctx context.Context, node string, pods []*v1.Pod) (*Stay, error) {
+	t := &trial{kept: map[string]string{}}
+	for len(pods) > 0 {
+		var kept []*v1.Pod
+		for _, pod := range pods {
+			// 1. It is evicted.
+			out, err := d.evict(ctx, t, []*v1.Pod{pod})
+			if err != nil {
+				return nil, err
+			}
+			if out == 0 {
+				kept = append(kept, pod)
+				continue
+			}
+			// 2. Its controller is held: its successor comes from here.
+			if engine.Recreatable(pod) && !d.engine.Has(pod) {
+				if err := d.recreate(ctx, pod); err != nil {
+					return nil, err
+				}
+			}
+			// 3. Another node is looked for.
+			if err := d.engine.Run(ctx); err != nil {
+				return nil, err
+			}
+			move := d.engine.Move(pod, cluster.Get[*v1.Pod](d.engine.Cluster, pod.Namespace, pod.Name))
+			switch move.To {
+			case "":
+				return &Stay{node, move.Pod, cmp.Or(move.Against, move.Reason)}, nil
+			case node:
+				return &Stay{node, move.Pod, comesBack}, nil
+			}
+		}
+		if len(kept) == len(pods) {
+			name := cluster.NameOf(kept[0]).String()
+			return &Stay{node, name, t.kept[name]}, nil
+		}
+		pods = kept
+	}
+	return nil, nil
 }
 
 func (d *draining) cordon(nodes []string, unschedulable bool) error {

@@ -233,6 +233,9 @@ func (e *Engine) SyncControllers(ctx context.Context) error {
 	return err
 }
 
+// HoldWorkloads has the controllers that create pods do nothing, or go on.
+func (e *Engine) HoldWorkloads(hold bool) { e.controllers.Hold(hold) }
+
 // Try opens a transaction, as [cluster.Cluster.Try] does. After a rollback the controllers find that nothing is to do.
 func (e *Engine) Try() (rollback, commit func()) {
 	undo, commit := e.Cluster.Try()

@@ -39,12 +39,13 @@ func (e *Engine) Moves(before *Pods, were []*v1.Pod) []Move {
 	successors := e.successors(before)
 	moves := make([]Move, len(were))
 	for i, was := range were {
-		moves[i] = e.move(was, successors[was.UID])
+		moves[i] = e.Move(was, successors[was.UID])
 	}
 	return moves
 }
 
-func (e *Engine) move(was, now *v1.Pod) Move {
+// Move is the result for a pod that there was before, of which another one has come in its place, or nil.
+func (e *Engine) Move(was, now *v1.Pod) Move {
 	m := Move{Pod: cluster.NameOf(was).String(), Workload: e.Cluster.WorkloadName(was), From: was.Spec.NodeName}
 	preemption, ok := e.Scheduler.Attempts.Preemption(cluster.NameOf(was))
 	if ok && preemption.UID == was.UID {

@@ -30,9 +30,11 @@ type Manager struct {
 	queues   []*queue   // in the order in which they are synced
 	own      []ownQueue // come after them
 	budgets  []*queue   // of queues, those of the disruption controller
+	always   []*queue   // of queues, those of no workload
 	eviction *eviction
 	cancel   context.CancelFunc // ends what controllers start when they are made
 
+	held    bool           // only the always queues are synced
 	changes map[string]int // how often a workload or a node has changed since RecordChanges
 	most    int            // nodes and pods that maxSyncs has counted in this run
 }
@@ -56,7 +58,7 @@ func New(ctx context.Context, c *cluster.Cluster, now *clock.Clock, workloads []
 	if err != nil {
 		return nil, err
 	}
-	for _, one := range slices.Concat(workloads, []controllers.Controller{controllers.Disruption, controllers.NodeLifecycle}) {
+	for i, one := range slices.Concat(workloads, []controllers.Controller{controllers.Disruption, controllers.NodeLifecycle}) {
 		made, err := one.Make(ctx, access)
 		var taken taken
 		if err == nil {
@@ -70,6 +72,9 @@ func New(ctx context.Context, c *cluster.Cluster, now *clock.Clock, workloads []
 		if one.Name == controllers.Disruption.Name {
 			m.budgets = taken.queues
 		}
+		if i >= len(workloads) {
+			m.always = append(m.always, taken.queues...)
+		}
 	}
 	return m, nil
 }
@@ -82,8 +87,14 @@ func (m *Manager) Close() {
 	}
 }
 
+// Hold has the workloads' controllers do nothing, or go on.
+func (m *Manager) Hold(hold bool) { m.held = hold }
+
 // Sync has the controllers work until none of them has a key left, and says whether any had one.
 func (m *Manager) Sync(ctx context.Context) (synced bool, err error) {
+	if m.held {
+		return m.sync(ctx, m.always, nil)
+	}
 	return m.sync(ctx, m.queues, m.own)
 }
 
@@ -165,7 +176,11 @@ func (m *Manager) BeginRun() {
 // Advance moves the clock to the time when the first key is due, or a pod is to be evicted, if that is not after until.
 func (m *Manager) Advance(until time.Time) bool {
 	first := m.eviction.next
-	for _, q := range m.queues {
+	queues := m.queues
+	if m.held {
+		queues = m.always
+	}
+	for _, q := range queues {
 		at := q.due()
 		if !at.IsZero() && (first.IsZero() || at.Before(first)) {
 			first = at
@@ -178,7 +193,7 @@ func (m *Manager) Advance(until time.Time) bool {
 	if first.After(now) {
 		m.clock.Step(first.Sub(now))
 	}
-	for _, q := range m.queues {
+	for _, q := range queues {
 		q.addDue(first)
 	}
 	return true
