@@ -288,6 +288,7 @@ func TestFitKeepsWhatDoesNotChange(t *testing.T) {
 		"fewer replicas":                  {"replicas: 1, ", "c", false, "1 of 1 fit: 1 in b (1 running, unchanged; 1 deleted)"},
 		"more replicas":                   {"replicas: 4, ", "c", false, "4 of 4 fit: 2 in a, 2 in b (2 running, unchanged)"},
 		"as many as there are":            {"", "c", false, "2 of 2 fit: 1 in a, 1 in b (2 running, unchanged)"},
+		"no replica":                      {"replicas: 0, ", "c", false, "0 of 0 fit (2 deleted)"},
 		"a changed template":              {"replicas: 2, ", "d", false, "2 of 2 fit: 1 in a, 1 in b (replacing 2 running)"},
 		"another field":                   {"replicas: 2, ", "c, env: [{name: A}]", false, "2 of 2 fit: 1 in a, 1 in b (replacing 2 running)"},
 		"a variable with a digest":        {"replicas: 2, ", "c, env: [{name: A, value: secret}]", true, "2 of 2 fit: 1 in a, 1 in b (2 running, unchanged)"},

@@ -522,7 +522,7 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 	if w.Kept > 0 {
 		before = append(before, fmt.Sprintf("%d running, unchanged", w.Kept))
 	}
-	if w.Replaced > 0 && w.Kept > 0 {
+	if w.Replaced > 0 && w.Tried() == w.Kept {
 		before = append(before, fmt.Sprintf("%d deleted", w.Replaced))
 	} else if w.Replaced > 0 {
 		before = append(before, fmt.Sprintf("replacing %d running", w.Replaced))
