@@ -88,8 +88,12 @@ func (k *kubelets) endPod(ctx context.Context, pod *v1.Pod) error {
 }
 
 // removePod ends the wait for a kubelet that would stop the containers. Once that
-// is over, a pod that is still there waits for its finalizers to be removed.
+// is over, a pod that is still there has ended, and waits for its finalizers to be removed.
 func (k *kubelets) removePod(ctx context.Context, pod *v1.Pod) error {
+	if len(pod.Finalizers) > 0 && !podutil.IsPodTerminal(pod) {
+		const killed = 137
+		return k.updatePod(ctx, pod, func(pod *v1.Pod) { finish(pod, killed) })
+	}
 	if ptr.Deref(pod.DeletionGracePeriodSeconds, 1) == 0 {
 		return nil
 	}

@@ -63,8 +63,8 @@ func TestBoundPodRunsAndGoesWhenDeleted(t *testing.T) {
 	pods := client.CoreV1().Pods("default")
 	testkit.Eventually(t, "the kubelet is done with the pod, which its finalizer keeps", func(ctx context.Context) error {
 		pod, err := pods.Get(ctx, "web", metav1.GetOptions{})
-		if err == nil && ptr.Deref(pod.DeletionGracePeriodSeconds, 1) != 0 {
-			err = fmt.Errorf("grace period %v", pod.DeletionGracePeriodSeconds)
+		if err == nil && (ptr.Deref(pod.DeletionGracePeriodSeconds, 1) != 0 || pod.Status.Phase != v1.PodFailed) {
+			err = fmt.Errorf("phase %s, grace period %v", pod.Status.Phase, pod.DeletionGracePeriodSeconds)
 		}
 		return err
 	})

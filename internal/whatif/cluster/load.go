@@ -29,7 +29,7 @@ import (
 // Load puts what a snapshot has into the cluster, and uses it up: whatever refers to it
 // must not be changed. Objects come as an API server has handed them out, so they are
 // not admitted once more, unless they lack what it fills in. Pods that have ended, or are
-// being deleted, are skipped, but for those of StatefulSets that a finalizer or a silent kubelet keeps. Pods that have a node are ready unless the file says
+// being deleted, are skipped, unless a finalizer or a silent kubelet keeps them. Pods that have a node are ready unless the file says
 // otherwise, and so are nodes. Pods without a node come last, the oldest first, and then what is for pods
 // that are made later alone. An error names the object at fault.
 func (c *Cluster) Load(s *snapshot.Snapshot) error {
@@ -158,7 +158,11 @@ func (c *Cluster) load(o Object) error {
 // rejected the second time if it has matchLabelKeys, or if its PriorityClass has changed since.
 func (c *Cluster) loadPod(pod *v1.Pod) error {
 	ref := metav1.GetControllerOf(pod)
-	held := ref != nil && ref.Kind == "StatefulSet" && (len(pod.Finalizers) > 0 || c.silent(pod)) // it has no successor before it is gone
+	if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) && (ref == nil || c.owner(pod.Namespace, ref) == nil) {
+		pod.Finalizers = slices.DeleteFunc(pod.Finalizers, func(f string) bool { return f == batchv1.JobTrackingFinalizer })
+		c.Unmodelled("Jobs that the cluster's file lacks (their pods are recreated, and have no finalizers of them)")
+	}
+	held := len(pod.Finalizers) > 0 || c.silent(pod)
 	switch {
 	case podutil.IsPodTerminal(pod):
 		return nil
@@ -196,13 +200,9 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 	if pod.DeletionTimestamp != nil && !c.silent(pod) { // its kubelet ends it, and its finalizers keep it
 		pod.Status.Phase = v1.PodFailed
 	}
-	if slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) && (ref == nil || c.owner(pod.Namespace, ref) == nil) {
-		pod.Finalizers = slices.DeleteFunc(pod.Finalizers, func(f string) bool { return f == batchv1.JobTrackingFinalizer })
-		c.Unmodelled("Jobs that the cluster's file lacks (their pods are recreated, and have no finalizers of them)")
-	}
 	c.adopt(pod)
 	c.put(pod)
-	if pod.Spec.NodeName != "" {
+	if pod.Spec.NodeName != "" && !podutil.IsPodTerminal(pod) {
 		c.reserve(pod)
 	}
 	return nil

@@ -61,7 +61,11 @@ func (c *Cluster) silent(o Object) bool {
 		return false
 	}
 	node := Get[*v1.Node](c, "", pod.Spec.NodeName)
-	return node != nil && slices.ContainsFunc(node.Status.Conditions, func(c v1.NodeCondition) bool { return c.Type == v1.NodeReady && c.Status == v1.ConditionUnknown })
+	return node != nil && isSilent(node)
+}
+
+func isSilent(node *v1.Node) bool {
+	return slices.ContainsFunc(node.Status.Conditions, func(c v1.NodeCondition) bool { return c.Type == v1.NodeReady && c.Status == v1.ConditionUnknown })
 }
 
 // Bind gives a pod a node, and has it run there, as a kubelet would.
@@ -76,7 +80,7 @@ func (c *Cluster) Bind(namespace, name, node string) error {
 	bound := *pod // which shares with it what does not change
 	bound.Spec.NodeName = node
 	bound.Status.Conditions = slices.Clone(pod.Status.Conditions)
-	if c.Attached(&bound) == "" {
+	if c.NotStarted(&bound) == "" {
 		c.start(&bound)
 	}
 	c.put(&bound)
@@ -143,6 +147,11 @@ func (c *Cluster) follow(e event) {
 		} else if e.new == nil || podutil.IsPodTerminal(o) {
 			c.release(o)
 			c.detach(o)
+		}
+	case *v1.Node:
+		old, ok := e.old.(*v1.Node)
+		if ok && e.new != nil && isSilent(old) && !isSilent(o) {
+			c.startPending(c.PodsOn(o.Name))
 		}
 	case *resourcev1.ResourceClaimTemplate:
 		for _, pod := range All[*v1.Pod](c) {

@@ -33,11 +33,14 @@ func (c *Cluster) claimVolumes(pod *v1.Pod) {
 	}
 }
 
-// Attached is why a pod that has its node cannot start: a disk of it is attached to another node, for a pod that is still
-// there. Else it is empty.
-func (c *Cluster) Attached(pod *v1.Pod) string {
+// NotStarted is why a pod that has its node cannot start: the kubelet there is silent, or a disk of it is attached to another
+// node, for a pod that is still there. Else it is empty.
+func (c *Cluster) NotStarted(pod *v1.Pod) string {
 	if pod.Spec.NodeName == "" {
 		return ""
+	}
+	if pod.Status.Phase == v1.PodPending && c.silent(pod) {
+		return "the kubelet of node " + pod.Spec.NodeName + " does not answer, and starts no pod"
 	}
 	for _, name := range snapshot.ClaimsOf(pod) {
 		if !c.onOneNode(pod.Namespace, name) {
@@ -72,12 +75,18 @@ func (c *Cluster) onOneNode(namespace, name string) bool {
 // detach has the pods start whose disks were attached for a pod that is gone.
 func (c *Cluster) detach(gone *v1.Pod) {
 	for _, name := range snapshot.ClaimsOf(gone) {
-		for _, pod := range slices.SortedFunc(slices.Values(In[*v1.Pod](c, gone.Namespace)), ByName) {
-			if pod.Spec.NodeName != "" && pod.Status.Phase == v1.PodPending && slices.Contains(snapshot.ClaimsOf(pod), name) && c.Attached(pod) == "" {
-				pod = pod.DeepCopy()
-				c.start(pod)
-				c.put(pod)
-			}
+		c.startPending(slices.DeleteFunc(In[*v1.Pod](c, gone.Namespace), func(pod *v1.Pod) bool { return !slices.Contains(snapshot.ClaimsOf(pod), name) }))
+	}
+}
+
+// startPending starts those of some pods that have a node, and that nothing keeps from starting any more.
+func (c *Cluster) startPending(pods []*v1.Pod) {
+	slices.SortFunc(pods, ByName)
+	for _, pod := range pods {
+		if pod.Spec.NodeName != "" && pod.Status.Phase == v1.PodPending && c.NotStarted(pod) == "" {
+			pod = pod.DeepCopy()
+			c.start(pod)
+			c.put(pod)
 		}
 	}
 }

@@ -162,16 +162,19 @@ func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
 		return nil, err
 	}
 	all := slices.DeleteFunc(slices.Clone(before.Placed), func(pod *v1.Pod) bool { return !d.evicts(pod, nodes) })
+	terminating := slices.DeleteFunc(cluster.All[*v1.Pod](d.engine.Cluster), func(pod *v1.Pod) bool { // their successors are there
+		return !d.evicts(pod, nodes) || pod.DeletionTimestamp == nil
+	})
 	for _, node := range nodes {
 		on := slices.DeleteFunc(slices.Clone(all), func(pod *v1.Pod) bool { return pod.Spec.NodeName != node })
 		if err := d.empty(ctx, t, on); err != nil {
 			return nil, err
 		}
 	}
-	if err := d.empty(ctx, t, all); err != nil {
+	if err := d.empty(ctx, t, slices.Concat(all, terminating)); err != nil {
 		return nil, err
 	}
-	for _, pod := range all {
+	for _, pod := range slices.Concat(all, terminating) {
 		reason := d.engine.Cluster.Terminating(pod)
 		if reason != "" && !slices.Contains(nodesOf(t.terminating), pod.Spec.NodeName) {
 			t.terminating = append(t.terminating, Stay{pod.Spec.NodeName, pod.Namespace + "/" + pod.Name, reason})

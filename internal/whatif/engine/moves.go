@@ -63,7 +63,7 @@ func (e *Engine) Move(was, now *v1.Pod) Move {
 		m.Reason, m.Feasible = o.Reason(), 0
 		m.Against = strings.Join(o.Against.Reasons, ", ")
 	}
-	held := e.Cluster.Attached(now)
+	held := e.Cluster.NotStarted(now)
 	if held != "" {
 		m.To, m.Feasible, m.Reason, m.Against = "", 0, held, ""
 	}

@@ -86,7 +86,7 @@ func (e *Engine) notAsked(pod *v1.Pod) string {
 
 // whyNotRunning is why a pod was not running until now.
 func (e *Engine) whyNotRunning(pod *v1.Pod) string {
-	held := e.Cluster.Attached(pod)
+	held := e.Cluster.NotStarted(pod)
 	if held != "" {
 		return held
 	}

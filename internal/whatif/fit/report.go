@@ -193,7 +193,7 @@ func (f *fitting) sumOf(w *Workload) {
 		held := ""
 		pod := cluster.Get[*v1.Pod](f.engine.Cluster, name.Namespace, name.Name)
 		if pod != nil {
-			held = f.engine.Cluster.Attached(pod)
+			held = f.engine.Cluster.NotStarted(pod)
 		}
 		if o.Node == "" || held != "" {
 			o.Message = cmp.Or(held, lost, o.Message)
@@ -366,9 +366,15 @@ func (f *fitting) rejection(w *Workload) string {
 // missing is why a workload has fewer pods than it wants, if none is rejected.
 func (f *fitting) missing(w *Workload) string {
 	o := f.engine.Cluster.Current(w.object)
-	_, isDeployment := o.(*appsv1.Deployment)
+	d, isDeployment := o.(*appsv1.Deployment)
 	if !isDeployment {
 		return cmp.Or(f.engine.Missing(o.GetUID(), w.Kind, w.Namespace), "its controller does not create it")
+	}
+	for _, pod := range cluster.In[*v1.Pod](f.engine.Cluster, w.Namespace) {
+		held := f.engine.Cluster.Terminating(pod)
+		if held != "" && f.makes(w, pod) && d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
+			return "its Deployment creates it when pod " + pod.Name + " of the old revision is gone: " + held
+		}
 	}
 	return "its Deployment does not create it before others of the rollout are ready"
 }

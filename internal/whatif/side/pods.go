@@ -33,11 +33,11 @@ func CheckMode(mode string) error {
 	return fmt.Errorf("pods: invalid value %q: use %s", mode, strings.Join(Modes, ", "))
 }
 
-// queued reports whether a pod is scheduled in a mode, if the schedulers are ours. Static pods stay, and
+// queued reports whether a pod is scheduled in a mode, if the schedulers are ours. Static and terminating pods stay, and
 // so do pods of a scheduler that no side has.
 func queued(pod *v1.Pod, mode string, ours sets.Set[string]) bool {
-	static := pod.Annotations[v1.MirrorPodAnnotationKey] != ""
-	return pod.Spec.NodeName == "" || mode == All && ours.Has(cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName)) && !static
+	stays := pod.Annotations[v1.MirrorPodAnnotationKey] != "" || pod.DeletionTimestamp != nil
+	return pod.Spec.NodeName == "" || mode == All && ours.Has(cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName)) && !stays
 }
 
 func (s *Side) newPod(pod *v1.Pod) *Pod {
