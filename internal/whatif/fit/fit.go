@@ -221,9 +221,15 @@ func (f *fitting) tryAll(ctx context.Context) error {
 	for _, w := range f.found.Workloads {
 		w.ran = slices.DeleteFunc(slices.Clone(f.before.Placed), func(pod *v1.Pod) bool { return !f.makes(w, pod) })
 		err := f.apply(ctx, w)
-		if cluster.IsRejection(err) {
+		switch {
+		case cluster.IsRejection(err) && f.engine.Cluster.Current(w.object) != nil:
+			w.Unchanged = err.Error()
+			if w.Kind == "Pod" {
+				w.bare = append(w.bare, cluster.NameOf(w.object))
+			}
+		case cluster.IsRejection(err):
 			w.rejected = err
-		} else if err != nil {
+		case err != nil:
 			return fmt.Errorf("%s: %w", w, err)
 		}
 	}

@@ -330,7 +330,7 @@ func TestFitChangesAPodAsKubectlDoes(t *testing.T) {
 		"containers: [{name: c, image: old}]": {"Pod default/p: 1 of 1 fit: 1 in a (1 running, unchanged)", "Pod default/p: 1 of 1 fit: 1 in a (1 running, unchanged)"},
 		"containers: [{name: c, image: new}]": {"Pod default/p: 1 of 1 fit: 1 in a (1 running, unchanged)", "Pod default/p: 1 of 1 fit: 1 in a (replacing 1 running)"},
 		"nodeSelector: {a: b}, containers: [{name: c, image: old}]": {
-			"  1 pod would not be created: the API server rejects it: spec: Forbidden: pod updates may not change fields other than", "Pod default/p: 0 of 1 fit (replacing 1 running)",
+			"  It stays as it is in the cluster: the API server rejects it: spec: Forbidden: pod updates may not change fields other than", "Pod default/p: 0 of 1 fit (replacing 1 running)",
 		},
 	} {
 		for i, replace := range []bool{false, true} {

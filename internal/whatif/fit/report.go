@@ -74,10 +74,11 @@ type Workload struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	Unknown   bool   `json:"unknown,omitempty"`  // its kind is not known: its pod template is tried, without an owner
-	Replaced  int    `json:"replaced,omitempty"` // its pods in the cluster, which go
-	Stuck     string `json:"stuck,omitempty"`    // why its rollout does not end
-	Kept      int    `json:"kept,omitempty"`     // its pods in the cluster, which stay
+	Unknown   bool   `json:"unknown,omitempty"`   // its kind is not known: its pod template is tried, without an owner
+	Replaced  int    `json:"replaced,omitempty"`  // its pods in the cluster, which go
+	Stuck     string `json:"stuck,omitempty"`     // why its rollout does not end
+	Unchanged string `json:"unchanged,omitempty"` // why an API server rejects its change: it stays as it is in the cluster
+	Kept      int    `json:"kept,omitempty"`      // its pods in the cluster, which stay
 	// KeptFields are fields of its spec that stay as the cluster has them, though its manifest does not have them so.
 	KeptFields []string       `json:"keptFields,omitempty"`
 	Fit        int            `json:"fit"`             // how many of its pods have a node
@@ -385,7 +386,16 @@ func (f *Fitting) Fits() bool {
 		return false
 	}
 	pending, notCreated, _ := f.lacking()
-	return pending+notCreated+len(f.Rejected) == 0 || f.UntilFull && !slices.ContainsFunc(f.Workloads, func(w *Workload) bool { return w.Fit == 0 })
+	return pending+notCreated+f.rejected() == 0 || f.UntilFull && !slices.ContainsFunc(f.Workloads, func(w *Workload) bool { return w.Fit == 0 })
+}
+
+// rejected is how many objects are rejected, but for workloads that are new: of these, the pods count.
+func (f *Fitting) rejected() int {
+	all := len(f.Rejected)
+	for _, w := range f.Workloads {
+		all += min(1, len(w.Unchanged))
+	}
+	return all
 }
 
 // lacking is how many pods stay pending, are not created, and start when others of their Job have ended.
@@ -447,8 +457,8 @@ func (f *Fitting) Verdict() string {
 			text += " without another node"
 		}
 	}
-	if len(f.Rejected) > 0 {
-		text += ", and " + report.Plural(len(f.Rejected), "object") + " would be rejected"
+	if f.rejected() > 0 {
+		text += ", and " + report.Plural(f.rejected(), "object") + " would be rejected"
 	}
 	if len(f.Preempted) > 0 {
 		text += ", and " + report.Plural(len(f.Preempted), "pod") + " would be preempted"
@@ -552,6 +562,9 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 		for _, why := range slices.Sorted(maps.Keys(w.NotCreated)) {
 			item.Lines = append(item.Lines, report.Plural(w.NotCreated[why], "pod")+" would "+notCreated+": "+engine.Rejection(why))
 		}
+	}
+	if w.Unchanged != "" {
+		item.Lines = append(item.Lines, "It stays as it is in the cluster: "+engine.Rejection(w.Unchanged))
 	}
 	if w.Stuck != "" {
 		item.Lines = append(item.Lines, "The rollout does not end: "+w.Stuck)

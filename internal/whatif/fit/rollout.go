@@ -44,7 +44,7 @@ func (f *fitting) stop(ctx context.Context) error {
 	}
 	found := f.found
 	for _, w := range found.Workloads {
-		if was[w].Stuck == "" || was[w].Stuck == rejectedPods {
+		if was[w].Stuck == "" || was[w].Stuck == rejectedPods || w.Unchanged != "" {
 			continue
 		}
 		advice, err := f.advice(ctx, w)
@@ -70,6 +70,9 @@ func (f *fitting) left(w *Workload) string {
 	o := f.engine.Cluster.Current(w.object)
 	if w.rejected != nil || o == nil {
 		return ""
+	}
+	if w.Unchanged != "" {
+		return "the API server rejects the change"
 	}
 	old := outdated(o) - partitioned(o)
 	lacking := len(w.Why) + len(w.NotCreated)

@@ -152,7 +152,10 @@ pvs:
 		},
 		"a template that is not admitted": {
 			deployed(one, pod("a:1", "1", ""), "node-1"), changed("Deployment", "web", "replicas: 1, "+one, pod("a:2", "1", "restartPolicy: Never, ")),
-			[]string{"the API server rejects it: spec.template.spec.restartPolicy: Unsupported value: \"Never\""},
+			[]string{
+				"The rollout of Deployment default/web would not end, and 1 object would be rejected.", "Deployment default/web: 1 of 1 fit (1 running, unchanged)",
+				"  It stays as it is in the cluster: the API server rejects it: spec.template.spec.restartPolicy: Unsupported value: \"Never\"", "  The rollout does not end: the API server rejects the change",
+			},
 			false,
 		},
 		"longer than an hour": {
