@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"sync"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -20,6 +21,8 @@ import (
 type eviction struct {
 	cluster *cluster.Cluster
 	clock   *clock.Clock
+
+	mu      sync.Mutex           // a plugin may write to the cluster, whose handlers are called on its goroutine then
 	since   map[string]time.Time // nodes with NoExecute taints, by name; the zero time of nodes that are gone
 	changed bool                 // next may no longer be right
 	next    time.Time            // when the next pod is to be evicted, or zero
@@ -33,11 +36,15 @@ func newEviction(c *cluster.Cluster, now *clock.Clock) (*eviction, error) {
 	})
 	_, wrong := c.Informers.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(node any) {
+			e.mu.Lock()
 			delete(e.since, node.(*v1.Node).Name)
+			e.mu.Unlock()
 			e.nodeChanged(&v1.Node{}, node.(*v1.Node))
 		},
 		UpdateFunc: func(old, node any) { e.nodeChanged(old.(*v1.Node), node.(*v1.Node)) },
 		DeleteFunc: func(node any) {
+			e.mu.Lock()
+			defer e.mu.Unlock()
 			e.since[node.(*v1.Node).Name] = time.Time{}
 			e.changed = true
 		},
@@ -46,6 +53,8 @@ func newEviction(c *cluster.Cluster, now *clock.Clock) (*eviction, error) {
 }
 
 func (e *eviction) podChanged(pod *v1.Pod) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	_, ok := e.since[pod.Spec.NodeName]
 	e.changed = e.changed || ok
 }
@@ -54,6 +63,8 @@ func (e *eviction) nodeChanged(old, node *v1.Node) {
 	if reflect.DeepEqual(old.Spec.Taints, node.Spec.Taints) {
 		return
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.changed = true
 	_, before := e.since[node.Name]
 	switch {
@@ -71,13 +82,21 @@ func noExecute(node *v1.Node) []v1.Taint {
 // evict deletes the pods that no longer tolerate the NoExecute taints of their nodes, and those of nodes that are gone. Budgets do
 // not apply.
 func (e *eviction) evict() {
+	for _, pod := range e.due() {
+		e.cluster.Disrupt(pod, "DeletionByTaintManager")
+	}
+}
+
+// due are the pods that are to be evicted by now.
+func (e *eviction) due() (due []*v1.Pod) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	now := e.clock.Now()
 	if !e.changed && (e.next.IsZero() || e.next.After(now)) {
-		return
+		return nil
 	}
 	e.changed = false
 	e.next = time.Time{}
-	var due []*v1.Pod
 	for name := range e.since {
 		node := cluster.Get[*v1.Node](e.cluster, "", name)
 		for _, pod := range e.cluster.PodsOn(name) {
@@ -92,9 +111,7 @@ func (e *eviction) evict() {
 		}
 	}
 	slices.SortFunc(due, cluster.ByName)
-	for _, pod := range due {
-		e.cluster.Disrupt(pod, "DeletionByTaintManager")
-	}
+	return due
 }
 
 // evictionTime is when a pod is to be evicted from its node, which is nil if it is gone.

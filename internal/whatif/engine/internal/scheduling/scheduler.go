@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -67,7 +68,7 @@ type Scheduler struct {
 	unanswered  unanswered
 	unread      map[string]bool  // profiles in which nothing reads a regex
 	ignored     sets.Set[string] // pods whose regex nothing reads
-	knownQueued int              // at least this many pods are in the active queue
+	knownQueued atomic.Int32     // at least this many pods are in the active queue
 }
 
 // quiet is a log that is dropped: what a scheduler would log, outcomes tell.
@@ -135,10 +136,10 @@ func (s *Scheduler) listen() error {
 		AddFunc: func(pod any) { s.Attempts.forget(pod.(*v1.Pod)) },
 		UpdateFunc: func(_, pod any) {
 			if podutil.IsPodTerminal(pod.(*v1.Pod)) { // it is gone for the scheduler
-				s.knownQueued = 0
+				s.knownQueued.Store(0)
 			}
 		},
-		DeleteFunc: func(any) { s.knownQueued = 0 },
+		DeleteFunc: func(any) { s.knownQueued.Store(0) },
 	})
 	return err
 }
@@ -156,8 +157,8 @@ func (s *Scheduler) ScheduleAll(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		if s.knownQueued > 0 {
-			s.knownQueued--
+		if s.knownQueued.Load() > 0 {
+			s.knownQueued.Add(-1)
 			s.Kube.ScheduleOne(ctx)
 			s.bindings.finishPermitted()
 		}
@@ -170,16 +171,16 @@ const maxTries = 3
 
 // hasQueued reports whether a pod in the active queue is worth an attempt.
 func (s *Scheduler) hasQueued() bool {
-	if s.knownQueued > 0 {
+	if s.knownQueued.Load() > 0 {
 		return true
 	}
 	pods := s.Kube.SchedulingQueue.PodsInActiveQ()
 	if !slices.ContainsFunc(pods, func(pod *v1.Pod) bool { return s.Attempts.tries(pod) < maxTries }) {
 		return false
 	}
-	s.knownQueued = len(pods)
+	s.knownQueued.Store(int32(len(pods)))
 	if s.options.PodGroups {
-		s.knownQueued = 1 // with it, others of its group may be taken
+		s.knownQueued.Store(1) // with it, others of its group may be taken
 	}
 	return true
 }
