@@ -240,7 +240,7 @@ func TestMistakesNameFileObjectAndField(t *testing.T) {
 		"a list that is cut off":     {map[string]string{"n.json": nodeA, "p.json": `{"kind": "PodList", "apiVersion": "v1", "items": [` + podWeb}, "p.json: the file is cut off: unexpected EOF"},
 		"YAML that is cut off":       {map[string]string{"p.yaml": "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: web}\n"}, "p.yaml: the kind is missing"},
 		"YAML that is none":          {map[string]string{"p.yaml": "# a node\n" + nodeA + "\n---\nkind: Pod\nx: [\n"}, "p.yaml: not YAML: document 2: line "},
-		"no object of a cluster":     {map[string]string{"a.log": "x", "b.json": "[1]", "c.yaml": "a: b\n", "d.yaml": ": :"}, "none of its files has objects of a cluster: b.json, c.yaml, d.yaml and 1 more"},
+		"no object of a cluster":     {map[string]string{"a.log": "x", "b.json": "[1]", "c.yaml": "a: b\n", "d.yaml": ": :"}, "none of its files has objects of a cluster: b.json, c.yaml, d.yaml, a.log"},
 		"objects of other kinds":     {map[string]string{"a.json": `{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}`}, "it has no object that scheduling depends on, such as a node or a pod, but only 1 v1 Secret"},
 		"an archive that is cut off": {map[string]string{"a.tar.gz": compressed(t, tarOf(t, map[string]string{"n.json": nodeA}))[:60]}, "a.tar.gz: "},
 	} {

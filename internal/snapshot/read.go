@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
 
@@ -180,7 +181,7 @@ func (in *reading) read(files []File) (*Snapshot, []Notice, error) {
 		in.Source.SkippedFiles = skippedFiles
 	}
 	if len(in.otherKinds) > 0 {
-		in.notices = append(in.notices, Notice{in.otherKindsByCount(), "skipped: scheduling does not depend on these kinds"})
+		in.notices = append(in.notices, Notice{report.Counted(in.otherKinds), "skipped: scheduling does not depend on these kinds"})
 	}
 	const noSuchField = ": skipped: the Kubernetes of this simulator has no such field"
 	in.notices = slices.Concat(in.notices, in.repeated.notices(""), in.skipped.notices(""), in.unknown.notices(noSuchField), in.noticesOfMissing(), in.OneByOne())
@@ -197,29 +198,11 @@ func (in *reading) isCluster() error {
 	case in.recognized > 0:
 		return nil
 	case len(in.otherKinds) > 0:
-		return fmt.Errorf("it has no object that scheduling depends on, such as a node or a pod, but only %s", in.otherKindsByCount())
+		return fmt.Errorf("it has no object that scheduling depends on, such as a node or a pod, but only %s", report.Counted(in.otherKinds))
 	case len(skipped) > 0:
-		return fmt.Errorf("none of its files has objects of a cluster: %s", few(skipped))
+		return fmt.Errorf("none of its files has objects of a cluster: %s", report.Few(skipped))
 	}
 	return errors.New("it is empty")
-}
-
-// otherKindsByCount names the kinds that scheduling does not depend on, with how many objects there are of each.
-func (in *reading) otherKindsByCount() string {
-	var all []string
-	for _, kind := range slices.Sorted(maps.Keys(in.otherKinds)) {
-		all = append(all, fmt.Sprint(in.otherKinds[kind], " ", kind))
-	}
-	return few(all)
-}
-
-// few names the first of many.
-func few(names []string) string {
-	const most = 3
-	if len(names) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-	}
-	return strings.Join(names, ", ")
 }
 
 // json reads JSON values, one after the other.

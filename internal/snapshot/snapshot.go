@@ -34,6 +34,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 )
 
 // Snapshot is what is in a cluster, as far as scheduling depends on it. Its first
@@ -146,7 +147,7 @@ func (s *Source) String() string {
 	case 1:
 		words += fmt.Sprintf(" (1 file in it is skipped, since it has no objects of a cluster: %s)", s.SkippedFiles[0])
 	default:
-		words += fmt.Sprintf(" (%d files in it are skipped, since they have no objects of a cluster: %s)", n, few(s.SkippedFiles))
+		words += fmt.Sprintf(" (%d files in it are skipped, since they have no objects of a cluster: %s)", n, report.Few(s.SkippedFiles))
 	}
 	return words
 }

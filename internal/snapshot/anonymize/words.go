@@ -3,7 +3,6 @@ package anonymize
 import (
 	"fmt"
 	"maps"
-	"math"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -68,39 +67,23 @@ func newWords(found secrets, random *rand.Rand) words {
 // secrets, none becomes a secret.
 func (w words) choose(same []string, random *rand.Rand) {
 	random.Shuffle(len(same), func(i, j int) { same[i], same[j] = same[j], same[i] })
-	circle := append(slices.Clone(same), others(same, random)...)
-	step := min(len(same), len(circle)-1) // all of them are secrets: a full turn would change nothing
-	for i, word := range same {
-		w[word] = circle[(i+step)%len(circle)]
-	}
-}
-
-// others are as many words of the same length that are neither secrets nor common, or all
-// that there are. Where secrets are more than a quarter of all words, drawing might miss
-// the last ones for long, so there all are listed.
-func others(same []string, random *rand.Rand) (others []string) {
-	length := len(same[0])
+	circle := slices.Clone(same)
 	taken := maps.Clone(common)
 	for _, word := range same {
 		taken[word] = true
 	}
-	if math.Pow(26, float64(length)) > float64(4*len(same)) {
-		for len(others) < len(same) {
-			word := draw(length, random)
-			if !taken[word] {
-				taken[word] = true
-				others = append(others, word)
-			}
-		}
-		return others
-	}
-	for word := strings.Repeat("a", length); word != ""; word = next(word) {
+	const often = 100 // that finds all other words where these are few
+	for tries := 0; tries < often*len(same) && len(circle) < 2*len(same); tries++ {
+		word := draw(len(same[0]), random)
 		if !taken[word] {
-			others = append(others, word)
+			taken[word] = true
+			circle = append(circle, word)
 		}
 	}
-	random.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
-	return others
+	step := min(len(same), len(circle)-1) // all of them are secrets: a full turn would change nothing
+	for i, word := range same {
+		w[word] = circle[(i+step)%len(circle)]
+	}
 }
 
 func draw(length int, random *rand.Rand) string {
@@ -113,16 +96,6 @@ func draw(length int, random *rand.Rand) string {
 
 func drawUID(random *rand.Rand) string {
 	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", random.Uint32(), random.UintN(1<<16), random.UintN(1<<16), random.UintN(1<<16), random.Uint64N(1<<48))
-}
-
-// next is the word of the same length that follows in a dictionary of all, or "".
-func next(word string) string {
-	stem := strings.TrimRight(word, "z")
-	if stem == "" {
-		return ""
-	}
-	last := len(stem) - 1
-	return stem[:last] + string(stem[last]+1) + strings.Repeat("a", len(word)-len(stem))
 }
 
 func (w words) text(text string) string { return uidOrWord.ReplaceAllStringFunc(text, w.word) }

@@ -110,13 +110,13 @@ func (d digester) value(v any, t reflect.Type, keep bool) any {
 			return map[string]any{"digest": d.text(string(raw))}
 		case t.Kind() == reflect.Struct:
 			d.object(v, t, keep)
-		case t.Kind() == reflect.Map:
-			for key := range v {
-				v[key] = d.value(v[key], t.Elem(), keep)
+		default: // of a map, or of a field that is not known here
+			of := t
+			if t.Kind() == reflect.Map {
+				of = t.Elem()
 			}
-		default: // of a field that is not known here
 			for key := range v {
-				v[key] = d.value(v[key], t, keep)
+				v[key] = d.value(v[key], of, keep)
 			}
 		}
 	}
