@@ -51,9 +51,8 @@ type Cluster struct {
 	Informers informers.SharedInformerFactory
 	// Scheduling are the informers of kube-scheduler, which sees no pods that have ended.
 	Scheduling informers.SharedInformerFactory
-	Changed    func(Object) // is called for each write, if it is not nil, and must not write itself
-	Skipped    []string     // pods that are being deleted already, which are not here
-	Inferred   []string     // what a file lacks, and was made as its pods are
+	Skipped    []string // pods that are being deleted already, which are not here
+	Inferred   []string // what a file lacks, and was made as its pods are
 
 	now       func() time.Time
 	byName    map[schema.GroupVersionResource]*kind
@@ -68,6 +67,7 @@ type Cluster struct {
 	creating sync.Mutex // is held until a new object has its name
 
 	mu         sync.Mutex
+	changed    func(Object) // as OnChange has it
 	version    int
 	events     []event
 	delivering bool
@@ -272,8 +272,8 @@ func (c *Cluster) apply(e event) {
 		_ = table.Update(e.new)
 	}
 	c.events = append(c.events, e)
-	if c.Changed != nil {
-		c.Changed(e.object())
+	if c.changed != nil {
+		c.changed(e.object())
 	}
 	if c.recording > 0 {
 		c.undo = append(c.undo, e)
@@ -307,6 +307,13 @@ func (c *Cluster) handle(call func()) {
 		defer c.mu.Unlock()
 		c.failed = cmp.Or(c.failed, err)
 	}
+}
+
+// OnChange has a function be called for each write from now on, one write at a time. It must not write itself. Nil ends that.
+func (c *Cluster) OnChange(changed func(Object)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changed = changed
 }
 
 // Version is another one after each write.

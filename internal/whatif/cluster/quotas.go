@@ -60,7 +60,7 @@ func (c *Cluster) limit(of admission.Attributes) error {
 	}
 	after, err := resourcequota.CheckRequest(before, of, evaluator, nil)
 	if err != nil {
-		delete(c.counted, namespace) // a pod that stays terminating counts only until its grace period is over
+		c.setCounted(namespace, false) // a pod that stays terminating counts only until its grace period is over
 		return err
 	}
 	for i := range after {
@@ -73,7 +73,10 @@ func (c *Cluster) limit(of admission.Attributes) error {
 
 // countQuotas counts what a namespace has, as the controller of quotas does, unless nothing has made room since.
 func (c *Cluster) countQuotas(namespace string) {
-	if c.counted[namespace] {
+	c.mu.Lock()
+	counted := c.counted[namespace]
+	c.mu.Unlock()
+	if counted {
 		return
 	}
 	for _, q := range In[*v1.ResourceQuota](c, namespace) {
@@ -87,7 +90,13 @@ func (c *Cluster) countQuotas(namespace string) {
 			c.updateStatus(counted)
 		}
 	}
-	c.counted[namespace] = true
+	c.setCounted(namespace, true)
+}
+
+func (c *Cluster) setCounted(namespace string, counted bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.counted[namespace] = counted
 }
 
 // recountQuotas takes note of a write after which quotas have to be counted again. New objects are counted when they are
@@ -105,6 +114,6 @@ func (c *Cluster) recountQuotas(e event) {
 			!quota.Equals(resource.PodRequests(old, resource.PodResourcesOptions{}), resource.PodRequests(o, resource.PodResourcesOptions{})))
 	}
 	if again {
-		delete(c.counted, namespace)
+		c.setCounted(namespace, false)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"reflect"
 	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -54,6 +55,11 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	kinds, _, err := scheme.Scheme.ObjectKinds(answer)
 	if err != nil {
 		return nil, err
+	}
+	if stored, ok := answer.(Object); ok { // in which the encoder would write the kind
+		copied := reflect.New(reflect.TypeOf(stored).Elem())
+		copied.Elem().Set(reflect.ValueOf(stored).Elem())
+		answer = copied.Interface().(Object)
 	}
 	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), mediaType)
 	body, err := runtime.Encode(scheme.Codecs.EncoderForVersion(info.Serializer, kinds[0].GroupVersion()), answer)

@@ -194,7 +194,8 @@ func (e *Engine) reconcile(ctx context.Context, horizon time.Duration) error {
 	version := e.Cluster.Version()
 	changed := e.clock.Current()
 	e.controllers.BeginRun()
-	defer func() { e.Cluster.Changed = nil }()
+	atEnd := false
+	defer e.Cluster.OnChange(nil)
 	for {
 		// 1. The controllers create pods.
 		e.controllers.EvictTainted()
@@ -216,8 +217,9 @@ func (e *Engine) reconcile(ctx context.Context, horizon time.Duration) error {
 			version = e.Cluster.Version()
 			changed = e.clock.Current()
 		}
-		if e.Cluster.Changed == nil && e.clock.Current().After(until.Add(-horizon/10)) {
-			e.Cluster.Changed = e.controllers.RecordChanges
+		if !atEnd && e.clock.Current().After(until.Add(-horizon/10)) {
+			atEnd = true
+			e.Cluster.OnChange(e.controllers.RecordChanges)
 		}
 		// 4. When nothing is left to do, time passes.
 		if !synced && !e.controllers.Advance(until) {
