@@ -176,6 +176,7 @@ func TestBadGuestsAreReportedAsByTheScheduler(t *testing.T) {
 	for guest, want := range map[string]string{
 		guests + "nope.wasm":            "no such file or directory",
 		guests + "empty_filter.wat":     "not a Wasm module",
+		"-":                             "-: a guest is not read from standard input: give a file or a URL",
 		guests + "no_exports.wasm":      "does not export any plugin functions",
 		guests + "wrong_signature.wasm": "wrong signature for func[filter]",
 	} {

@@ -25,7 +25,11 @@ func newInspect() *cobra.Command {
 		Short: "Show what a guest exports, imports and declares",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, given []string) error {
-			args.GuestURL = urlOf(given[0])
+			var err error
+			args.GuestURL, err = urlOf(given[0])
+			if err != nil {
+				return err
+			}
 			return inspect(cmd.Context(), cmd.OutOrStdout(), args)
 		},
 	}

@@ -61,7 +61,10 @@ func (q *question) flags(cmd *cobra.Command) {
 
 // read reads the files. Without one, there is a pod, and nodes that have a name only.
 func (q *question) read(guest string) (err error) {
-	q.args.GuestURL = urlOf(guest)
+	q.args.GuestURL, err = urlOf(guest)
+	if err != nil {
+		return err
+	}
 	q.pod = &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod", Namespace: metav1.NamespaceDefault, UID: "pod"}}
 	if q.podFile != "" {
 		pods, _, err := readFile(q.podFile)
@@ -145,11 +148,14 @@ func argsFlags(cmd *cobra.Command, args *wasmhost.Args) {
 }
 
 // urlOf takes a path for what a configuration says as file://.
-func urlOf(guest string) string {
-	if strings.Contains(guest, "://") {
-		return guest
+func urlOf(guest string) (string, error) {
+	switch {
+	case guest == "-":
+		return "", errors.New("-: a guest is not read from standard input: give a file or a URL")
+	case strings.Contains(guest, "://"):
+		return guest, nil
 	}
-	return "file://" + filepath.ToSlash(guest)
+	return "file://" + filepath.ToSlash(guest), nil
 }
 
 // schedulerOf is the scheduler's framework with the guest, which is the plugin, and with what the

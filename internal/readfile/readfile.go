@@ -4,12 +4,18 @@ package readfile
 
 import (
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
 )
 
 const (
@@ -56,25 +62,59 @@ func All(path string) ([]byte, error) {
 	return text, nil
 }
 
-// Kubeconfig checks kubeconfigs before client-go reads them, which waits for the writer of a pipe, and reads a device without an end.
-// A shell's <(command) has a writer. A file that is missing is no error: client-go reads none by default, and names another.
+// Kubeconfig checks kubeconfigs, and the files that they name, before client-go reads them, which waits for the writer of a pipe, and
+// reads a device without an end. A shell's <(command) has a writer. A file that is missing is no error: client-go reads none by default,
+// and names another.
 func Kubeconfig(paths ...string) error {
 	for _, path := range paths {
+		if err := hasEnd(path); err != nil {
+			return fmt.Errorf("kubeconfig %s: %w", path, err)
+		}
 		info, err := os.Stat(path)
-		if err != nil {
+		if err != nil || !info.Mode().IsRegular() { // a pipe is read once
 			continue
 		}
-		open := strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/") || path == "/dev/stdin"
-		switch {
-		case info.Mode()&os.ModeNamedPipe != 0 && !open:
-			return fmt.Errorf("kubeconfig %s: it is a pipe: give a file", path)
-		case info.Mode()&os.ModeCharDevice != 0:
-			if _, err := All(path); err != nil {
-				return fmt.Errorf("kubeconfig: %w", err)
-			}
-		case info.Size() > maxSize:
-			return fmt.Errorf("kubeconfig %s: it has more than %d MiB", path, maxSize>>20)
+		config, err := clientcmd.LoadFromFile(path)
+		if err != nil {
+			continue // client-go says why
 		}
+		named := map[string]string{}
+		for name, cluster := range config.Clusters {
+			named["certificate-authority of cluster "+name] = cluster.CertificateAuthority
+		}
+		for name, user := range config.AuthInfos {
+			named["client-certificate of user "+name] = user.ClientCertificate
+			named["client-key of user "+name] = user.ClientKey
+			named["tokenFile of user "+name] = user.TokenFile
+		}
+		for _, field := range slices.Sorted(maps.Keys(named)) {
+			file := named[field]
+			if !filepath.IsAbs(file) {
+				file = filepath.Join(filepath.Dir(path), file)
+			}
+			if err := hasEnd(file); err != nil {
+				return fmt.Errorf("kubeconfig %s: %s: %s: %w", path, field, file, err)
+			}
+		}
+	}
+	return nil
+}
+
+// hasEnd is an error about a file that is there, and that client-go would read for long.
+func hasEnd(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	open := strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/") || path == "/dev/stdin"
+	switch {
+	case info.Mode()&os.ModeNamedPipe != 0 && !open:
+		return errors.New("it is a pipe: give a file")
+	case info.Mode()&os.ModeCharDevice != 0:
+		_, err = All(path)
+		return err
+	case info.Size() > maxSize:
+		return fmt.Errorf("it has more than %d MiB", maxSize>>20)
 	}
 	return nil
 }

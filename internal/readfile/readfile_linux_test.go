@@ -42,7 +42,17 @@ func TestKubeconfigIsNoPipeAndHasAnEnd(t *testing.T) {
 	open, _, err := os.Pipe()
 	testkit.Must(t, err)
 	defer open.Close()
+	kubeconfig := func(cluster, user string) string {
+		file := filepath.Join(dir, "kubeconfig "+cluster+user)
+		text := "clusters: [{name: c, cluster: {" + cluster + "}}]\nusers: [{name: u, user: {" + user + "}}]\n"
+		testkit.Must(t, os.WriteFile(file, []byte(text), 0o600))
+		return file
+	}
 	for path, want := range map[string]string{
+		kubeconfig("certificate-authority: pipe", ""):    "certificate-authority of cluster c: " + pipe + ": it is a pipe: give a file",
+		kubeconfig("", "tokenFile: pipe"):                "tokenFile of user u: " + pipe + ": it is a pipe: give a file",
+		kubeconfig("", "client-certificate: pipe"):       "client-certificate of user u: " + pipe + ": it is a pipe: give a file",
+		kubeconfig("certificate-authority: missing", ""): "",
 		pipe: "it is a pipe: give a file", "/dev/zero": "more than 1 MiB", large: "more than 1024 MiB",
 		"/dev/null": "", dir + "/missing": "", "/proc/self/fd/" + strconv.Itoa(int(open.Fd())): "",
 	} {

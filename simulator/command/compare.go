@@ -227,7 +227,7 @@ func (c *comparison) read(cmd *cobra.Command) (err error) {
 	}
 	var wrong []string
 	read := func(flag, value string) compare.Scheduler {
-		one, err := readScheduler(flag, value)
+		one, err := readScheduler(cmd.Context(), flag, value)
 		if err != nil {
 			wrong = append(wrong, err.Error())
 		}
@@ -244,7 +244,7 @@ func (c *comparison) read(cmd *cobra.Command) (err error) {
 	if len(wrong) > 0 {
 		return errors.New(strings.Join(wrong, "; "))
 	}
-	if c.Scenario, _, err = readScenario(c.scenario); err != nil {
+	if c.Scenario, _, err = readScenario(cmd.Context(), c.scenario); err != nil {
 		return err
 	}
 	c.Cluster, err = c.clusterFlags.read(cmd)

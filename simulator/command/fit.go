@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	v1 "k8s.io/api/core/v1"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/fit"
@@ -72,13 +73,13 @@ func (f *fitCommand) answer(cmd *cobra.Command, ask func(context.Context, fit.Op
 	if f.file == "-" && slices.Contains(f.files, "-") {
 		return errors.New("-f - and --cluster -: standard input can be only one of the two")
 	}
-	manifests, err := fit.Read(f.files, cmd.InOrStdin())
+	manifests, err := doUntil(cmd.Context(), func() (*fit.Manifests, error) { return fit.Read(f.files, cmd.InOrStdin()) })
 	if err != nil {
 		return err
 	}
 	o := fit.Options{Manifests: manifests, UntilFull: f.untilFull, Runs: f.runs, IgnoreUnknown: f.ignoreUnknown, Replace: f.replace}
 	if f.growWith != "" {
-		o.GrowWith, err = fit.ReadNode(f.growWith, cmd.InOrStdin())
+		o.GrowWith, err = doUntil(cmd.Context(), func() (*v1.Node, error) { return fit.ReadNode(f.growWith, cmd.InOrStdin()) })
 		if err != nil {
 			return fmt.Errorf("--grow-with %w", err)
 		}

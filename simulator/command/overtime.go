@@ -35,7 +35,7 @@ The exit status is 0 if all nodes are replaced, 1 if not, and 2 if there is no r
 			return fmt.Errorf("--surge %d: it is how many nodes come first, and not less than 0", r.options.Surge)
 		}
 		if like != "" {
-			r.options.Node, err = fit.ReadNode(like, cmd.InOrStdin())
+			r.options.Node, err = doUntil(cmd.Context(), func() (*v1.Node, error) { return fit.ReadNode(like, cmd.InOrStdin()) })
 			if err != nil {
 				return fmt.Errorf("--node %w", err)
 			}

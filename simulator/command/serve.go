@@ -13,7 +13,6 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
-	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/api"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page"
@@ -70,7 +69,7 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) error {
 // readFiles reads the files of flags, and the cluster to copy, before anything is started.
 func (o *options) readFiles(ctx context.Context, errOut io.Writer) (err error) {
 	if o.confFile != "" {
-		o.SchedulerConfig, err = readfile.All(o.confFile)
+		o.SchedulerConfig, err = readAll(ctx, o.confFile)
 		if err != nil {
 			return fmt.Errorf("--config: %w", err)
 		}

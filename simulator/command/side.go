@@ -59,7 +59,7 @@ func (c *oneSide) run(cmd *cobra.Command) (err error) {
 			return fmt.Errorf("%s is missing; try simulator side --help", flag.name)
 		}
 	}
-	one, err := readScheduler("--config", c.config)
+	one, err := readScheduler(cmd.Context(), "--config", c.config)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (c *oneSide) run(cmd *cobra.Command) (err error) {
 	if c.Pods == side.All {
 		c.Task["--schedulers"] = strings.Join(c.Schedulers, ",")
 	}
-	c.Scenario, c.Task["--scenario"], err = readScenario(c.scenario)
+	c.Scenario, c.Task["--scenario"], err = readScenario(cmd.Context(), c.scenario)
 	if err != nil {
 		return err
 	}

@@ -70,3 +70,38 @@ func TestReadingAClusterEndsWithASignal(t *testing.T) {
 		both.Close()
 	}
 }
+
+// Of a pipe whose writer stays.
+func TestReadingAnyFileEndsWithASignal(t *testing.T) {
+	dir := t.TempDir()
+	cluster := writeFile(t, dir, "cluster.yaml", drainable)
+	for _, command := range []string{
+		"--port 0 --api-port 0 --config", "fit -f", "rollout -f", "fit -f testdata/dumps/one.yaml --grow-with", "upgrade node-1 --node", "drain node-1 --config",
+		"shrink --prices", "compare --a none --b", "compare --a none --b native --scenario", "side --to /dev/null --config", "side --to /dev/null --config none --scenario",
+	} {
+		fifo := filepath.Join(t.TempDir(), "fifo")
+		if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+			t.Skip("NOT TRIED: no FIFO here: ", err)
+		}
+		writer, err := os.OpenFile(fifo, os.O_RDWR, 0)
+		testkit.Must(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		out, status, read := newOutput(), make(chan int, 1), make(chan error, 1)
+		args := append(strings.Fields(command), fifo)
+		if args[0] != "--port" {
+			args = append(args, "--cluster", cluster)
+		}
+		go func() { status <- run(ctx, args, out, out) }()
+		go func() {
+			_, err := writer.Write(bytes.Repeat([]byte("\n"), 1<<18)) // more than a FIFO holds: it is being read
+			read <- err
+		}()
+		testkit.Must(t, testkit.EventuallyReceives(t, command+" reads", read))
+		cancel()
+		got := testkit.EventuallyReceives(t, command+" after a signal", status)
+		if got == 0 || !strings.Contains(out.String(), "canceled") {
+			t.Errorf("%s: exit status %d: %s", command, got, out)
+		}
+		writer.Close()
+	}
+}

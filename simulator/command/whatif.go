@@ -132,14 +132,19 @@ func (c *clusterFlags) readAny(cmd *cobra.Command) (*snapshot.Snapshot, error) {
 var configHelp = "a file with a KubeSchedulerConfiguration, or a plugin variant: " + strings.Join(simulator.Variants, ", ") +
 	"; or what a managed cluster has: " + strings.Join(simulator.Presets, ", ")
 
+// readAll is the content of a file, unless ctx is done before its end.
+func readAll(ctx context.Context, path string) ([]byte, error) {
+	return doUntil(ctx, func() ([]byte, error) { return readfile.All(path) })
+}
+
 // readScheduler reads the value of a flag: a plugin variant, a preset, or a file.
-func readScheduler(flag, value string) (s compare.Scheduler, err error) {
+func readScheduler(ctx context.Context, flag, value string) (s compare.Scheduler, err error) {
 	s = compare.Scheduler{Name: value, Label: flag + " " + value}
 	if slices.Contains(simulator.Variants, value) || slices.Contains(simulator.Presets, value) {
 		s.Config, err = simulator.SchedulerConfig(value)
 		return s, err
 	}
-	s.Config, err = readfile.All(value)
+	s.Config, err = readAll(ctx, value)
 	if errors.Is(err, os.ErrNotExist) {
 		return s, fmt.Errorf("%s %s: there is no such file, and no such plugin variant: use %s; presets are %s",
 			flag, value, strings.Join(simulator.Variants, ", "), strings.Join(simulator.Presets, ", "))
@@ -151,11 +156,11 @@ func readScheduler(flag, value string) (s compare.Scheduler, err error) {
 }
 
 // readScenario reads the file of --scenario, if there is one, and its digest.
-func readScenario(path string) (s side.Scenario, digest string, err error) {
+func readScenario(ctx context.Context, path string) (s side.Scenario, digest string, err error) {
 	if path == "" {
 		return s, "", nil
 	}
-	text, err := readfile.All(path)
+	text, err := readAll(ctx, path)
 	if err != nil {
 		return s, "", fmt.Errorf("--scenario: %w", err)
 	}
@@ -252,7 +257,7 @@ func (t *trial) result(cmd *cobra.Command, do func(with tried) (found, error)) (
 	if err != nil {
 		return none, err
 	}
-	scheduler, reason, err := t.scheduler(cluster)
+	scheduler, reason, err := t.scheduler(cmd.Context(), cluster)
 	if err != nil {
 		return none, err
 	}
@@ -276,7 +281,7 @@ func (t *trial) result(cmd *cobra.Command, do func(with tried) (found, error)) (
 }
 
 // scheduler is the configuration to try, and why it is this one.
-func (t *trial) scheduler(cluster *snapshot.Snapshot) (s compare.Scheduler, reason string, err error) {
+func (t *trial) scheduler(ctx context.Context, cluster *snapshot.Snapshot) (s compare.Scheduler, reason string, err error) {
 	const fromFile = "the configuration in the cluster's file"
 	switch {
 	case t.config != "":
@@ -288,19 +293,19 @@ func (t *trial) scheduler(cluster *snapshot.Snapshot) (s compare.Scheduler, reas
 	default:
 		reason = "default: --cluster has no configuration"
 	}
-	s, err = readScheduler("--config", cmp.Or(t.config, "native"))
+	s, err = readScheduler(ctx, "--config", cmp.Or(t.config, "native"))
 	return s, reason, err
 }
 
-// patience is how long an interrupted trial may take to end. Then it is left behind.
+// patience is how long what was interrupted may take to end. Then it is left behind.
 const patience = 500 * time.Millisecond
 
-// doUntil does something until it is done, or until moments after ctx is.
-func doUntil(ctx context.Context, do func() (found, error)) (none found, err error) {
-	done := make(chan func() (found, error), 1)
+// doUntil does something until it is done, or until moments after ctx is: reading a pipe may never be.
+func doUntil[T any](ctx context.Context, do func() (T, error)) (none T, err error) {
+	done := make(chan func() (T, error), 1)
 	go func() {
 		result, err := do()
-		done <- func() (found, error) { return result, err }
+		done <- func() (T, error) { return result, err }
 	}()
 	late := make(chan struct{})
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(patience, func() { close(late) }) })()
