@@ -200,8 +200,7 @@ func (in *reading) text(name string, r io.Reader) error {
 		return noObjects{errors.New("it is neither text nor a .tar, .gz or .zip")}
 	}
 	read := in.yaml
-	begin := bytes.TrimSpace(head)
-	if len(begin) > 0 && (begin[0] == '{' || begin[0] == '[') {
+	if beginsJSON.Match(head) {
 		read = in.json
 	}
 	err := read(name, text)
@@ -213,6 +212,9 @@ func (in *reading) text(name string, r io.Reader) error {
 	}
 	return err
 }
+
+// beginsJSON matches JSON, and not YAML such as {kind: Pod}.
+var beginsJSON = regexp.MustCompile(`^\s*[\[{][\[{\s]*(["\]}]|$)`)
 
 var kindField = regexp.MustCompile(`\bkind"?: *"?([A-Za-z]+)`)
 

@@ -21,6 +21,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/utils/ptr"
@@ -84,6 +85,13 @@ func (s *Snapshot) AddManifest(raw []byte) (bool, error) {
 	return len(in.notices) == 0 && len(in.skipped)+len(in.otherKinds) == 0, err
 }
 
+// Manifests calls a function with each object of a file, which may be compressed or an archive. Lists are taken apart.
+func Manifests(r io.Reader, do func(*unstructured.Unstructured) error) error {
+	in := newReading(bounds{DefaultMaxSize, MaxSent, "of manifests", "of manifests: write them as documents"})
+	in.manifest = do
+	return in.file("", r, 0)
+}
+
 // MaxSent is how many bytes ReadSent reads, uncompressed: some 20,000 pods as kubectl
 // writes them, and twice as many of a snapshot.
 const MaxSent = 64 << 20
@@ -132,6 +140,8 @@ type reading struct {
 	skipped    grouped // kind and reason
 	otherKinds map[string]int
 	unknown    grouped // kind and path of the field
+
+	manifest func(*unstructured.Unstructured) error // gets the objects instead of Snapshot, unless it is nil
 
 	foreignFiles, otherFiles []string // without objects, and of other formats
 }
@@ -310,6 +320,8 @@ func (in *reading) value(file string, raw []byte, list header, depth int) error 
 			in.recognized++
 		}
 		return items("items", is.Items)
+	case is.Kind == "" && in.manifest != nil:
+		return noObjects{errors.New("the kind is missing")}
 	case is.Kind == "" && depth == 0 && is.Name == "":
 		return in.export(file, raw)
 	case is.Kind == "":
@@ -318,6 +330,15 @@ func (in *reading) value(file string, raw []byte, list header, depth int) error 
 			return noObjects{errors.New("it has no kind, and not the fields of any kind that scheduling depends on")}
 		}
 		return in.add(kind, raw)
+	}
+	if in.manifest != nil {
+		one := &unstructured.Unstructured{}
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, &one.Object); err != nil {
+			return err
+		}
+		one.SetGroupVersionKind(is.GroupVersionKind()) // which may be that of the list
+		in.recognized++
+		return in.manifest(one)
 	}
 	return in.object(raw, is)
 }

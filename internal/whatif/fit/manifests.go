@@ -62,15 +62,32 @@ func Read(paths []string, stdin io.Reader) (*Manifests, error) {
 // read reads objects, and counts them by kind.
 func (m *Manifests) read(paths []string, stdin io.Reader) error {
 	seen := map[string]bool{}
-	files := resource.NewLocalBuilder().Unstructured().Flatten()
+	read := func(name string, text io.Reader) error {
+		err := snapshot.Manifests(text, func(o *unstructured.Unstructured) error { return m.add(o, seen) })
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
+	}
 	for _, path := range paths {
 		if path == "-" {
-			files.Stream(stdin, "the manifests")
+			if err := read("the manifests", stdin); err != nil {
+				return err
+			}
 			continue
 		}
 		info, err := os.Stat(path)
 		if err != nil { // a URL, a pattern, or nothing
-			files.FilenameParam(false, &resource.FilenameOptions{Filenames: []string{path}})
+			files := resource.NewLocalBuilder().Unstructured().Flatten().FilenameParam(false, &resource.FilenameOptions{Filenames: []string{path}})
+			err = files.Do().Visit(func(info *resource.Info, err error) error {
+				if err == nil {
+					err = m.add(info.Object.(*unstructured.Unstructured), seen)
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
 			continue
 		}
 		inside := []string{path}
@@ -82,37 +99,36 @@ func (m *Manifests) read(paths []string, stdin io.Reader) error {
 		}
 		for _, file := range inside {
 			text, err := readfile.All(file)
+			if err == nil {
+				err = read(file, bytes.NewReader(text))
+			}
 			if err != nil {
 				return err
 			}
-			files.Stream(bytes.NewReader(text), file)
 		}
 	}
-	return files.Do().Visit(func(info *resource.Info, err error) error {
-		if err != nil {
-			return err
-		}
-		gvk := info.Object.GetObjectKind().GroupVersionKind()
-		m.kinds[gvk.Kind]++
-		name := cache.NewObjectName(info.Namespace, info.Name).String()
-		key := gvk.GroupKind().String() + " " + name
-		if info.Name != "" && seen[key] {
-			return fmt.Errorf("%s: %s %s is there twice", info.Source, gvk.Kind, name)
-		}
-		seen[key] = true
-		if err := kubectl.CreateApplyAnnotation(info.Object, unstructured.UnstructuredJSONScheme); err != nil { // as it was written
-			return err
-		}
-		raw, _ := json.Marshal(info.Object) // which was JSON
-		known, err := m.objects.AddManifest(raw)
-		if err != nil {
-			return fmt.Errorf("%s: %w", info.Source, err)
-		}
-		if !known {
-			m.addUnknown(info.Object.(*unstructured.Unstructured))
-		}
-		return nil
-	})
+	return nil
+}
+
+// add adds an object, unless one of its name was seen.
+func (m *Manifests) add(o *unstructured.Unstructured, seen map[string]bool) error {
+	gvk := o.GroupVersionKind()
+	m.kinds[gvk.Kind]++
+	name := cache.MetaObjectToName(o).String()
+	key := gvk.GroupKind().String() + " " + name
+	if o.GetName() != "" && seen[key] {
+		return fmt.Errorf("%s %s is there twice", gvk.Kind, name)
+	}
+	seen[key] = true
+	if err := kubectl.CreateApplyAnnotation(o, unstructured.UnstructuredJSONScheme); err != nil { // as it was written
+		return err
+	}
+	raw, _ := json.Marshal(o) // which was JSON
+	known, err := m.objects.AddManifest(raw)
+	if err == nil && !known {
+		m.addUnknown(o)
+	}
+	return err
 }
 
 // filesIn are the files of a folder that kubectl reads. What is no regular file may have no end, and is skipped.

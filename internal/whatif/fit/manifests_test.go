@@ -1,11 +1,17 @@
 package fit
 
 import (
+	"bytes"
+	"compress/gzip"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/text/encoding/unicode"
+	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
@@ -137,14 +143,42 @@ func TestReadReportsMistakesInALine(t *testing.T) {
 		`spec.replicas: expected a whole number, found a string`:       file("three.yaml", manifest("Deployment", "web", "replicas: three, "+specOf(""))),
 		"mapping values are not allowed":                               file("syntax.yaml", "kind: Pod\napiVersion: v1: v2\n"),
 		"there is 1 ReplicationController":                             file("rc.yaml", manifest("ReplicationController", "rc", "replicas: 3")),
+		"it has text, and no objects":                                  file("text.yaml", "just text\n"),
+		"metadata: expected an object, found a string":                 file("metadata.json", `{"kind": "Pod", "apiVersion": "v1", "metadata": "x"}`),
+		"items[0]: expected an object, found a number":                 file("items.json", `{"kind": "List", "apiVersion": "v1", "items": [1]}`),
+		"the file is cut off":                                          file("cut.json", `{"kind": "Pod", `),
+		"it is neither text nor a .tar, .gz or .zip":                   file("binary.yaml", "\x7fELF\x02\x01\x00"),
 		"Pod one is there twice":                                       file("twice.yaml", strings.Repeat(manifest("Pod", "one", "containers: [{name: c, image: c}]")+"---\n", 2)),
-		"Object 'Kind' is missing":                                     file("values.yaml", "replicas: 3\n"),
+		"values.yaml: the kind is missing":                             file("values.yaml", "replicas: 3\n"),
 		`the path "` + filepath.Join(dir, "gone") + `" does not exist`: filepath.Join(dir, "gone"),
 		"recognized file extensions are [.json .yaml .yml]":            filepath.Join(dir, "none"),
 	} {
 		_, err := Read([]string{path}, nil)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: got %v, want %s", path, err, want)
+		}
+	}
+}
+
+// As PowerShell writes them, kubectl lists them, and people send them.
+func TestManifestsAreReadInAnyForm(t *testing.T) {
+	text := manifest("Deployment", "web", specOf(""))
+	raw, err := yaml.YAMLToJSON([]byte(text))
+	testkit.Must(t, err)
+	wide, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(text)
+	testkit.Must(t, err)
+	var compressed bytes.Buffer
+	to := gzip.NewWriter(&compressed)
+	_, err = to.Write([]byte(wide))
+	testkit.Must(t, errors.Join(err, to.Close()))
+	for name, file := range map[string]string{
+		"YAML": text, "JSON": string(raw), "UTF-16": wide, "compressed": compressed.String(),
+		"a list":           `{"kind": "List", "apiVersion": "v1", "items": [` + string(raw) + `]}`,
+		"a list of a kind": `{"kind": "DeploymentList", "apiVersion": "apps/v1", "items": [` + strings.Replace(string(raw), `"kind":"Deployment",`, "", 1) + `]}`,
+	} {
+		m, err := Read([]string{"-"}, strings.NewReader(file))
+		if err != nil || len(m.workloads) != 1 || m.workloads[0].String() != "Deployment default/web" {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
