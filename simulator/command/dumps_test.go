@@ -129,7 +129,7 @@ func troubleAtRest(ctx context.Context, client kubernetes.Interface, want string
 	return nil
 }
 
-// dumpsOf are the files and folders that people make of a cluster, by kubectl. Those that are whole have all kinds.
+// dumpsOf makes files and folders of a cluster by kubectl: with all kinds, or, by cluster-info dump, with some of them.
 func dumpsOf(t *testing.T, kubeconfig string) (whole, partial map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
