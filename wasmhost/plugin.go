@@ -18,8 +18,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 )
 
-// plugin is a guest as the framework sees it. mask decides which of its interfaces
-// the framework finds.
+// plugin is a guest as the framework sees it. mask decides which of its interfaces the framework finds.
 type plugin struct {
 	name   string
 	url    string // as it may be shown
