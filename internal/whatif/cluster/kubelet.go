@@ -26,7 +26,10 @@ func (c *Cluster) admitByKubelet(pod *v1.Pod) {
 	}
 	info := framework.NewNodeInfo(there...)
 	info.SetNode(node)
-	pod = pod.DeepCopy()
+	pod = Get[*v1.Pod](c, pod.Namespace, pod.Name).DeepCopy() // with the claims that were made for it
+	if pod == nil {
+		return
+	}
 	rejected := scheduler.AdmissionCheck(pod, info, false)
 	if len(rejected) == 0 {
 		c.start(pod)
@@ -40,5 +43,5 @@ func (c *Cluster) admitByKubelet(pod *v1.Pod) {
 			pod.Status.Message = fmt.Sprintf("%s, requested: %d, used: %d, capacity: %d", short.Reason, short.Requested, short.Used, short.Capacity)
 		}
 	}
-	c.put(pod)
+	c.updateStatus(pod)
 }

@@ -86,7 +86,7 @@ func (c *Cluster) startPending(pods []*v1.Pod) {
 		if pod.Spec.NodeName != "" && pod.Status.Phase == v1.PodPending && c.NotStarted(pod) == "" {
 			pod = pod.DeepCopy()
 			c.start(pod)
-			c.put(pod)
+			c.updateStatus(pod)
 		}
 	}
 }
@@ -243,5 +243,5 @@ func (c *Cluster) reclaim(claim *v1.PersistentVolumeClaim) {
 	}
 	volume = volume.DeepCopy()
 	volume.Status.Phase = v1.VolumeReleased
-	c.put(volume)
+	c.updateStatus(volume)
 }
