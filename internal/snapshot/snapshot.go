@@ -218,7 +218,10 @@ func List(ctx context.Context, from kubernetes.Interface) (*Snapshot, error) {
 // dropSystems takes out what every cluster brings itself, and what follows from its pods: an attachment counts towards a
 // node's limit by the pod that uses its volume, and goes with it.
 func (s *Snapshot) dropSystems() {
-	s.Namespaces = slices.DeleteFunc(s.Namespaces, func(n v1.Namespace) bool { return slices.Contains(SystemNamespaces, n.Name) })
+	s.Namespaces = slices.DeleteFunc(s.Namespaces, func(n v1.Namespace) bool {
+		named := n.Labels[v1.LabelMetadataName] != ""
+		return slices.Contains(SystemNamespaces, n.Name) && (len(n.Labels) == 0 || named && len(n.Labels) == 1) // or its labels say what is admitted
+	})
 	s.PriorityClasses = slices.DeleteFunc(s.PriorityClasses, func(c schedulingv1.PriorityClass) bool { return isSystemPriority(c.Name) })
 	s.Services = slices.DeleteFunc(s.Services, func(o v1.Service) bool { return o.Name == "kubernetes" })
 	if len(s.VolumeAttachments) == 0 {

@@ -39,6 +39,9 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 		c.put(class)
 	}
 	for _, name := range snapshot.SystemNamespaces {
+		if slices.ContainsFunc(s.Namespaces, func(n v1.Namespace) bool { return n.Name == name }) {
+			continue
+		}
 		c.put(&v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.LabelMetadataName: name}}})
 	}
 	c.loading = true

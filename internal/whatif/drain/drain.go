@@ -284,7 +284,8 @@ func (t *trial) describe(d *draining, before *engine.Pods, were []*v1.Pod, nodes
 	for i, was := range were {
 		move := moves[i]
 		stays := move.To == move.From
-		if stays && !d.evicts(was, nodes) {
+		terminating := was.DeletionTimestamp != nil // already, and without a successor
+		if (stays || terminating) && !d.evicts(was, nodes) {
 			continue
 		}
 		why := t.kept[move.Pod]

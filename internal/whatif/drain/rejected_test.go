@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -80,6 +81,19 @@ func TestPodsThatAreTerminatingBefore(t *testing.T) {
 	says(t, r, "Draining n2 would move ", fmt.Sprintf(": %d to another node, 0 unschedulable.", len(r.Moves)))
 	if len(r.Moves) == 0 {
 		t.Error("no pod moves")
+	}
+}
+
+// TestTerminatingPodOfAnotherNodeHasNotMoved: it was lost before the question, and stays so.
+func TestTerminatingPodOfAnotherNodeHasNotMoved(t *testing.T) {
+	for name, ask := range map[string]func(context.Context, Options) (*Result, error){"drain": Drain, "upgrade": Upgrade} {
+		o := removing(t, unmodified, "nodes:\n"+nodeWith("n1", "a", "4")+nodeWith("n2", "a", "4")+nodeWith("dead", "a", "4")+
+			"pods:\n"+ownedBy("ReplicaSet", "web", "web-1", "n1", "1")+
+			ownedBy("StatefulSet", "db", "db-0", "dead", "1", `, deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30`), "n1")
+		o.Cluster.Nodes[2].Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, Status: v1.ConditionUnknown}}
+		r, err := ask(t.Context(), o)
+		testkit.Must(t, err)
+		alike(t, "moves of "+name, described(r.Moves), "web-1 n1→n2")
 	}
 }
 

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
@@ -217,6 +220,22 @@ func TestOneCauseIsOneLine(t *testing.T) {
 	for _, want := range []string{"300 pods would not be created.", ", and 295 more: 0 of 300 fit", "  300 pods would not be created: the API server rejects it: no PriorityClass with name none was found"} {
 		if !strings.Contains(strings.Join(lines, "\n"), want) {
 			t.Errorf("it lacks %q:\n%s", want, strings.Join(lines[:6], "\n"))
+		}
+	}
+}
+
+// TestDefaultNamespaceKeepsItsLabels: it is in every cluster, and admits what its labels say, by the cluster or by a manifest.
+func TestDefaultNamespaceKeepsItsLabels(t *testing.T) {
+	const pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: hostnet, namespace: default}\nspec: {hostNetwork: true, containers: [{name: c, image: c}]}\n"
+	const namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: default, labels: {pod-security.kubernetes.io/enforce: baseline}}\n"
+	labelled := v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "baseline"}}}
+	ofCluster, ofManifest := optionsFor(t, pod), optionsFor(t, namespace, pod)
+	ofCluster.Cluster.Namespaces = []v1.Namespace{labelled}
+	for name, o := range map[string]Options{"of the cluster": ofCluster, "of a manifest": ofManifest} {
+		f, err := Fit(t.Context(), o)
+		testkit.Must(t, err)
+		if f.NotCreated != 1 {
+			t.Errorf("labels %s: %d pods are rejected: %+v", name, f.NotCreated, f.Workloads[0])
 		}
 	}
 }
