@@ -14,9 +14,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// generate makes the case of a seed: two to six nodes with workloads, and a change.
+// generate makes the case of a seed: two to six nodes with workloads, and a change. Three of four are questions to a command.
 func generate(seed uint64) huntCase {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), change: object{"config": "native"}, made: object{}}
+	if seed%4 > 0 {
+		return g.asking()
+	}
 	g.cluster = g.parse(policies)
 	for i := range 2 + g.IntN(5) {
 		g.node(i, g.cluster)
@@ -41,16 +44,18 @@ type generator struct {
 	*rand.Rand
 	change, cluster, made object
 
-	nodes      []*node
+	nodes      []*nodeRoom
 	pods       []string    // that have a node
 	owned      []string    // pods that are recreated
 	owners     [][2]string // of them: kind and name
 	apps       []string
 	priorities int
+	applied    []object // manifests as they were applied last
+	steps      list
 }
 
-// node is how much room is left on a node.
-type node struct {
+// nodeRoom is how much room is left on a node.
+type nodeRoom struct {
 	name            string
 	milliCPUs, pods int
 	ports           []v1.ContainerPort
@@ -119,7 +124,7 @@ resourceQuotas: [<;;;;;;;{metadata: {name: quota}, spec: {hard: {pods: '<2..13>'
 const room = "{cpu: $cpum, memory: <2..9>Gi, pods: '$pods'<;, example.com/gpu: '<1;2>'>}"
 
 func (g *generator) node(i int, in object) {
-	n := &node{name: string(rune('a' + i)), milliCPUs: 1000 * (1 + g.IntN(5)), pods: 2 + g.IntN(8)}
+	n := &nodeRoom{name: string(rune('a' + i)), milliCPUs: 1000 * (1 + g.IntN(5)), pods: 2 + g.IntN(8)}
 	o := g.parse(`
 metadata: {name: $name, labels: {kubernetes.io/hostname: $name, topology.kubernetes.io/zone: <x;w;z><;, disk: <ssd;hdd>>}}
 spec: {taints: [<;;;;{key: <gpu;team>, value: <x;w>, effect: <NoSchedule;PreferNoSchedule>}>], unschedulable: <;;;;;;;true>}
@@ -231,7 +236,7 @@ spec: {driver: gpu.example.com, nodeName: $node, pool: {name: $node, generation:
 }
 
 // place finds a node with room for a pod, or none. Its other rules need not hold: they do not for pods that run.
-func (g *generator) place(pod object) *node {
+func (g *generator) place(pod object) *nodeRoom {
 	var is v1.Pod
 	convert(pod, &is)
 	requests := resource.PodRequests(&is, resource.PodResourcesOptions{})
@@ -384,7 +389,7 @@ func (g *generator) askNodes() {
 }
 
 // aNode is one that is not asked about yet.
-func (g *generator) aNode() *node {
+func (g *generator) aNode() *nodeRoom {
 	i := g.IntN(len(g.nodes))
 	n := g.nodes[i]
 	if len(g.nodes) > 1 {

@@ -1,6 +1,7 @@
 package referee_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/scenarios"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
@@ -30,15 +32,15 @@ func TestHunt(t *testing.T) {
 	if cases == 0 {
 		t.Skip("HUNT=200 compares 200 cases")
 	}
-	h := &hunter{referee: start(t)}
-	h.patience, h.settled = 20*time.Second, 2*time.Second
+	h := &hunter{referee: start(t), scratch: t.TempDir()}
+	h.patience, h.settled = time.Minute, 2*time.Second
 	counts := map[string]int{}
 	for seed := number(t, "SEED", 1); counts["same"]+counts["differs"] < cases; seed++ {
 		c := generate(uint64(seed))
 		began := time.Now()
 		found := h.compare(t.Context(), c)
 		counts[found.verdict]++
-		t.Logf("seed %d: %s (%.1f s)", seed, found.verdict, time.Since(began).Seconds())
+		t.Logf("seed %d: %v: %s (%.1f s)", seed, at(object(c), "change")["ask"], found.verdict, time.Since(began).Seconds())
 		if found.verdict == "invalid" {
 			t.Logf("%v", found.err)
 		}
@@ -67,28 +69,39 @@ func number(t *testing.T, variable string, without int) int {
 // report writes a case as a scenario that expects what the live cluster comes to.
 func report(t *testing.T, name string, c huntCase, f found) {
 	c.Expect(f.live)
-	text := fmt.Sprintf("# predicted:\n#   %s\n# live: %v\n%s", strings.Join(f.predicted, "\n#   "), f.err, c.Text())
+	text := fmt.Sprintf("# predicted:\n#   %s\n# live:\n#   %s\n# %v\n%s", strings.Join(f.predicted, "\n#   "), strings.Join(f.live, "\n#   "), f.err, c.Text())
 	t.Errorf("%s:\n%s", name, text)
 	folder := os.Getenv("FOUND")
 	if folder == "" {
 		return
 	}
 	testkit.Must(t, errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, name+".yaml"), []byte(text), 0o644)))
+	if f.before != nil {
+		var cluster bytes.Buffer
+		testkit.Must(t, errors.Join(f.before.WriteYAML(&cluster), os.WriteFile(filepath.Join(folder, name+"-cluster.yaml"), cluster.Bytes(), 0o644)))
+	}
 }
 
-type hunter struct{ *referee }
+type hunter struct {
+	*referee
+	scratch string // a folder
+}
 
 type found struct {
 	// verdict is "same", "differs", "chance" if the engine says that the outcome depends on it, "unsteady" if the live
 	// cluster does, or "invalid" for no case.
 	verdict         string
 	predicted, live []string
-	err             error // of a live cluster that does not come to rest, or of a case that is invalid
+	err             error              // of a live cluster that does not come to rest, or of a case that is invalid
+	before          *snapshot.Snapshot // what a command was asked about
 }
 
 // compare asks the engine first, several times: of a case that leaves a choice there is nothing to compare. The parts
 // of a change are made one after the other, each when nothing more comes of the one before.
 func (h *hunter) compare(ctx context.Context, c huntCase) (f found) {
+	if at(object(c), "change")["ask"] != nil {
+		return h.compareAsked(ctx, c)
+	}
 	for i, variant := range []huntCase{c, c.Reversed(), c, c.Reversed()} {
 		lines, err := predicted(ctx, variant, uint64(i+1), i != 2)
 		if err != nil {

@@ -180,7 +180,8 @@ func (r *referee) nodesAtRest(pods []*v1.Pod) error {
 	}
 	for _, pod := range pods {
 		there := func(node *v1.Node) bool { return node.Name == pod.Spec.NodeName }
-		if pod.Spec.NodeName != "" && !slices.ContainsFunc(nodes, there) {
+		held := pod.DeletionTimestamp != nil && len(pod.Finalizers) > 0
+		if pod.Spec.NodeName != "" && !held && !slices.ContainsFunc(nodes, there) {
 			return fmt.Errorf("pod %s: node %s is gone", pod.Name, pod.Spec.NodeName)
 		}
 	}
