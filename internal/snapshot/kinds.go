@@ -234,3 +234,10 @@ func (k Kind) Example() Object {
 
 // Namespaced is true if its objects have a namespace.
 func (k Kind) Namespaced() bool { return !slices.Contains(ofNoNamespace, k.Kind) }
+
+// IsNamespaced says whether a kind is one of [Kinds] whose objects have a namespace.
+func IsNamespaced(is schema.GroupKind) bool {
+	return slices.ContainsFunc(Kinds, func(k Kind) bool {
+		return k.Kind == is.Kind && k.Resource.Group == is.Group && k.Namespaced()
+	})
+}

@@ -49,7 +49,7 @@ var questions = []struct {
 		return err
 	}},
 	{"fit", func(ctx context.Context, o engine.Options) error {
-		manifests, err := fit.Read([]string{"-"}, strings.NewReader(asked))
+		manifests, err := fit.Read([]string{"-"}, strings.NewReader(asked), fit.Namespace{})
 		if err != nil {
 			return err
 		}

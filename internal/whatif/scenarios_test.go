@@ -148,7 +148,7 @@ func fitted(t *testing.T, s *scenarios.Scenario, transport http.RoundTripper) (l
 	if len(s.Drain)+len(s.Delete)+len(s.Patch)+len(s.Evict) > 0 || len(s.Manifests(t)) == 0 || s.Config == "v1" || s.Config == "v2" {
 		return nil
 	}
-	manifests, err := fit.Read([]string{"-"}, strings.NewReader(s.Manifests(t)))
+	manifests, err := fit.Read([]string{"-"}, strings.NewReader(s.Manifests(t)), fit.Namespace{})
 	if err != nil {
 		return nil // there are no pods among it
 	}

@@ -111,7 +111,7 @@ var oldLeft = regexp.MustCompile(`^(\d+) pods? of the old revision left`)
 
 func (of *truth) checkRolled(t *testing.T, folder string) {
 	t.Helper()
-	manifests, err := fit.Read([]string{filepath.Join(folder, "m.yaml")}, nil)
+	manifests, err := fit.Read([]string{filepath.Join(folder, "m.yaml")}, nil, fit.Namespace{})
 	testkit.Must(t, err)
 	o := fit.Options{Options: optionsOf(t, folder), Manifests: manifests, UntilFull: of.Ask.UntilFull}
 	ask := fit.Rollout

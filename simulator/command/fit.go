@@ -20,6 +20,7 @@ type fitCommand struct {
 	untilFull, nodes bool
 	ignoreUnknown    bool
 	replace          bool
+	namespace        string
 }
 
 func newFit(plugins frameworkruntime.Registry) *cobra.Command {
@@ -58,6 +59,7 @@ func (f *fitCommand) addFlags(cmd *cobra.Command) {
 	f.add(flags)
 	f.addRuns(flags)
 	flags.StringSliceVarP(&f.files, "filename", "f", nil, "manifests: a file, a directory, or - for standard input; can be repeated")
+	flags.StringVarP(&f.namespace, "namespace", "n", "", "namespace of the manifests (default: that of the kubeconfig's context, or else default)")
 	flags.BoolVar(&f.ignoreUnknown, "ignore-unknown", false, "answer without objects of which it is not known whether they make pods: of kinds that are not Kubernetes' own, without a pod template")
 	flags.BoolVar(&f.replace, "replace", false, "replace what is there, as kubectl replace does, and Pods that differ: by default manifests are merged into it, as kubectl apply does")
 	flags.BoolVar(&f.nodes, "nodes", false, "list each pod with its node")
@@ -73,7 +75,11 @@ func (f *fitCommand) answer(cmd *cobra.Command, ask func(context.Context, fit.Op
 	if f.file == "-" && slices.Contains(f.files, "-") {
 		return errors.New("-f - and --cluster -: standard input can be only one of the two")
 	}
-	manifests, err := doUntil(cmd.Context(), func() (*fit.Manifests, error) { return fit.Read(f.files, cmd.InOrStdin()) })
+	namespace := fit.Namespace{Name: f.namespace, Enforced: f.namespace != ""}
+	if !namespace.Enforced && f.live.Kubeconfig != "" {
+		namespace.Name = f.live.Namespace()
+	}
+	manifests, err := doUntil(cmd.Context(), func() (*fit.Manifests, error) { return fit.Read(f.files, cmd.InOrStdin(), namespace) })
 	if err != nil {
 		return err
 	}

@@ -193,7 +193,7 @@ func (p *page) rollout(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *page) tryManifests(w http.ResponseWriter, r *http.Request, one *job, what string) error {
-	manifests, err := fit.Read([]string{"-"}, strings.NewReader(one.Tried))
+	manifests, err := fit.Read([]string{"-"}, strings.NewReader(one.Tried), fit.Namespace{})
 	if err != nil {
 		return problemsOf(err)
 	}

@@ -106,7 +106,7 @@ spec:
   template:
     metadata: {labels: {app: train}}
     spec: {schedulingGroup: {podGroupName: train}, containers: [{name: c, image: c, resources: {requests: {cpu: "1"}}}]}
-`))
+`), fit.Namespace{})
 		testkit.Must(t, err)
 		config, err := kubescheduler.Read([]byte(anyNode))
 		testkit.Must(t, err)

@@ -160,7 +160,7 @@ func (q *question) answer(ctx context.Context, of *snapshot.Snapshot, seed uint6
 		}
 		return leftLines(result), nil
 	}
-	manifests, err := fit.Read([]string{"-"}, bytes.NewReader(bytes.Join(rawOf(q.Manifests), []byte("\n---\n"))))
+	manifests, err := fit.Read([]string{"-"}, bytes.NewReader(bytes.Join(rawOf(q.Manifests), []byte("\n---\n"))), fit.Namespace{})
 	if err != nil {
 		return nil, err
 	}

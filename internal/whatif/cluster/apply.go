@@ -10,11 +10,13 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
 	kubectl "k8s.io/kubectl/pkg/util"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
@@ -42,13 +44,32 @@ func (c *Cluster) Apply(ctx context.Context, o Object) (kept []string, err error
 	if err != nil {
 		return nil, err
 	}
-	legacyscheme.Scheme.Default(o)
 	has, err := runtime.DefaultUnstructuredConverter.ToUnstructured(is)
 	if err != nil {
 		return nil, err
 	}
-	wants, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+	wants, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.asCreated(ctx, k, o, is.GetUID()))
 	return slices.Compact(keptFields(has["spec"], wants["spec"], "spec")), err
+}
+
+// asCreated is an object as an API server would make it, with defaults and with what its strategy adds, if that is valid.
+func (c *Cluster) asCreated(ctx context.Context, k *kind, o Object, uid types.UID) Object {
+	legacyscheme.Scheme.Default(o)
+	internal, err := legacyscheme.Scheme.ConvertToVersion(o, runtime.InternalGroupVersioner)
+	if err != nil {
+		return o
+	}
+	internal.(metav1.Object).SetUID(notYet)
+	err = rest.BeforeCreate(k.strategies.Object, k.request(ctx, "create", o), internal)
+	if err != nil {
+		return o
+	}
+	external, err := legacyscheme.Scheme.UnsafeConvertToVersion(internal, k.kind.GroupVersion())
+	if err != nil {
+		return o
+	}
+	identifyAs(external.(Object), uid)
+	return external.(Object)
 }
 
 // applyPatch is what kubectl apply sends.

@@ -120,6 +120,20 @@ func TestApplyMergesAsKubectl(t *testing.T) {
 	}
 }
 
+// TestFieldsOfTheServerAreNotKept: they are not what somebody else has written.
+func TestFieldsOfTheServerAreNotKept(t *testing.T) {
+	for _, manifest := range []string{
+		`{apiVersion: batch/v1, kind: Job, metadata: {name: work}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: c}]}}}}`,
+		`{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {` + strings.Replace(pods, "spec: {containers", "spec: {serviceAccountName: a, containers", 1) + `}}`,
+		`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db}, spec: {serviceName: db, volumeClaimTemplates: [{metadata: {name: d}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}], ` + pods + `}}`,
+	} {
+		_, kept, err := applied(t, inDefault(t), manifest, manifest)
+		if err != nil || len(kept) > 0 {
+			t.Errorf("%s: kept %q, %v", manifest, kept, err)
+		}
+	}
+}
+
 // TestUpdatesCountGenerations: that of a DaemonSet's template decides which of its pods are of an old revision.
 func TestUpdatesCountGenerations(t *testing.T) {
 	const manifest = `{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: web}, spec: {` + pods + `}}`

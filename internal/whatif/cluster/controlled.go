@@ -92,8 +92,11 @@ const notYet = types.UID("not-yet")
 // identify gives a new object a UID that does not depend on what else is created at the same time.
 func (c *Cluster) identify(o Object) {
 	name := fmt.Sprintf("UID of %s %s/%s", c.of(o).kind.Kind, o.GetNamespace(), o.GetName())
-	uid := fmt.Sprintf("%s-%d", hashed(name), c.countOf(name)) // short enough for a label
-	o.SetUID(types.UID(uid))
+	identifyAs(o, types.UID(fmt.Sprintf("%s-%d", hashed(name), c.countOf(name)))) // short enough for a label
+}
+
+func identifyAs(o Object, uid types.UID) {
+	o.SetUID(uid)
 	job, ok := o.(*batchv1.Job)
 	if !ok || job.Spec.Selector == nil {
 		return
@@ -101,7 +104,7 @@ func (c *Cluster) identify(o Object) {
 	for _, labels := range []map[string]string{job.Spec.Selector.MatchLabels, job.Spec.Template.Labels} {
 		for key, value := range labels {
 			if value == string(notYet) {
-				labels[key] = uid
+				labels[key] = string(uid)
 			}
 		}
 	}

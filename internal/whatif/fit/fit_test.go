@@ -62,7 +62,7 @@ func fitted(t *testing.T, untilFull bool, manifests ...string) (*Fitting, error)
 // optionsFor has manifests tried on the cluster.
 func optionsFor(t *testing.T, manifests ...string) Options {
 	t.Helper()
-	m, err := Read([]string{"-"}, strings.NewReader(strings.Join(manifests, "---\n")))
+	m, err := Read([]string{"-"}, strings.NewReader(strings.Join(manifests, "---\n")), Namespace{})
 	testkit.Must(t, err)
 	s, _, err := snapshot.Read(strings.NewReader(twoNodes))
 	testkit.Must(t, err)

@@ -15,7 +15,7 @@ import (
 
 // ReadNode reads a file with one Node, as kubectl prints it, of which more could be added.
 func ReadNode(path string, stdin io.Reader) (*v1.Node, error) {
-	m := newManifests()
+	m := newManifests(Namespace{})
 	if err := m.read([]string{path}, stdin); err != nil {
 		return nil, err
 	}

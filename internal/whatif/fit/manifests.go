@@ -35,16 +35,25 @@ type Manifests struct {
 	kinds     map[string]int // how many objects were read
 	skipped   map[string]int // by kind
 	unknown   map[string]int // of which it is not known whether they create pods, by kind
+
+	namespace Namespace
 }
 
-func newManifests() *Manifests {
-	return &Manifests{kinds: map[string]int{}, skipped: map[string]int{}, unknown: map[string]int{}}
+// Namespace is where objects go that do not say so, "default" if it is empty. If it is enforced, another one is an error, as of kubectl -n.
+type Namespace struct {
+	Name     string
+	Enforced bool
+}
+
+func newManifests(namespace Namespace) *Manifests {
+	namespace.Name = cmp.Or(namespace.Name, metav1.NamespaceDefault)
+	return &Manifests{namespace: namespace, kinds: map[string]int{}, skipped: map[string]int{}, unknown: map[string]int{}}
 }
 
 // Read reads files as kubectl does: those of directories too, and stdin for "-". An error
 // is about the first mistake, or says that nothing makes pods.
-func Read(paths []string, stdin io.Reader) (*Manifests, error) {
-	m := newManifests()
+func Read(paths []string, stdin io.Reader, namespace Namespace) (*Manifests, error) {
+	m := newManifests(namespace)
 	if err := m.read(paths, stdin); err != nil {
 		return nil, err
 	}
@@ -114,6 +123,12 @@ func (m *Manifests) read(paths []string, stdin io.Reader) error {
 func (m *Manifests) add(o *unstructured.Unstructured, seen map[string]bool) error {
 	gvk := o.GroupVersionKind()
 	m.kinds[gvk.Kind]++
+	if snapshot.IsNamespaced(gvk.GroupKind()) {
+		o.SetNamespace(cmp.Or(o.GetNamespace(), m.namespace.Name)) // before it is written as applied: kubectl does so, too
+		if m.namespace.Enforced && o.GetNamespace() != m.namespace.Name {
+			return fmt.Errorf("%s %s is in namespace %s, not in %s: leave --namespace out", gvk.Kind, o.GetName(), o.GetNamespace(), m.namespace.Name)
+		}
+	}
 	name := cache.MetaObjectToName(o).String()
 	key := gvk.GroupKind().String() + " " + name
 	if o.GetName() != "" && seen[key] {

@@ -3,6 +3,7 @@ package fit
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,9 @@ import (
 	"testing"
 
 	"golang.org/x/text/encoding/unicode"
+	appsv1 "k8s.io/api/apps/v1"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
@@ -105,7 +109,7 @@ func TestManifestsOfAChartAreUsedOrSkippedByKind(t *testing.T) {
 	} {
 		testkit.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	m, err := Read([]string{dir}, nil)
+	m, err := Read([]string{dir}, nil, Namespace{})
 	testkit.Must(t, err)
 	if len(m.workloads) != 3 || m.workloads[0].Name != "later" || m.workloads[1].Name != "web" || m.workloads[2].Name != "before" {
 		t.Errorf("workloads: %v", m.workloads)
@@ -121,7 +125,7 @@ func TestFolderIsReadWithoutWhatIsNoRegularFile(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Must(t, os.WriteFile(filepath.Join(dir, "one.yaml"), []byte(manifest("Pod", "one", "containers: [{name: c, image: c}]")), 0o600))
 	testkit.Must(t, os.Symlink("/dev/zero", filepath.Join(dir, "zero.yaml")))
-	m, err := Read([]string{dir}, nil)
+	m, err := Read([]string{dir}, nil, Namespace{})
 	testkit.Must(t, err)
 	if len(m.workloads) != 1 || m.skipped[filepath.Join(dir, "zero.yaml")+", which is no regular file"] != 1 {
 		t.Errorf("%d workloads, skipped %v", len(m.workloads), m.skipped)
@@ -148,12 +152,12 @@ func TestReadReportsMistakesInALine(t *testing.T) {
 		"items[0]: expected an object, found a number":                 file("items.json", `{"kind": "List", "apiVersion": "v1", "items": [1]}`),
 		"the file is cut off":                                          file("cut.json", `{"kind": "Pod", `),
 		"it is neither text nor a .tar, .gz or .zip":                   file("binary.yaml", "\x7fELF\x02\x01\x00"),
-		"Pod one is there twice":                                       file("twice.yaml", strings.Repeat(manifest("Pod", "one", "containers: [{name: c, image: c}]")+"---\n", 2)),
+		"Pod default/one is there twice":                               file("twice.yaml", strings.Repeat(manifest("Pod", "one", "containers: [{name: c, image: c}]")+"---\n", 2)),
 		"values.yaml: the kind is missing":                             file("values.yaml", "replicas: 3\n"),
 		`the path "` + filepath.Join(dir, "gone") + `" does not exist`: filepath.Join(dir, "gone"),
 		"recognized file extensions are [.json .yaml .yml]":            filepath.Join(dir, "none"),
 	} {
-		_, err := Read([]string{path}, nil)
+		_, err := Read([]string{path}, nil, Namespace{})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: got %v, want %s", path, err, want)
 		}
@@ -176,7 +180,7 @@ func TestManifestsAreReadInAnyForm(t *testing.T) {
 		"a list":           `{"kind": "List", "apiVersion": "v1", "items": [` + string(raw) + `]}`,
 		"a list of a kind": `{"kind": "DeploymentList", "apiVersion": "apps/v1", "items": [` + strings.Replace(string(raw), `"kind":"Deployment",`, "", 1) + `]}`,
 	} {
-		m, err := Read([]string{"-"}, strings.NewReader(file))
+		m, err := Read([]string{"-"}, strings.NewReader(file), Namespace{})
 		if err != nil || len(m.workloads) != 1 || m.workloads[0].String() != "Deployment default/web" {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -209,4 +213,31 @@ func TestTemplatesOfUnknownKindsAreTried(t *testing.T) {
 	f, err := Fit(t.Context(), o)
 	testkit.Must(t, err)
 	has(t, f, "Not tried, and perhaps it makes pods: 1 postgresql.cnpg.io/v1 Cluster. ")
+}
+
+// TestManifestsWithoutANamespace: kubectl writes the namespace that it chooses as applied last, too.
+func TestManifestsWithoutANamespace(t *testing.T) {
+	const text = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"annotations":{},"name":"api"NAMESPACE},"spec":{"replicas":1,"selector":{"matchLabels":{"app":"api"}},"template":{"metadata":{"labels":{"app":"api"}},"spec":{"containers":[{"image":"c","name":"c"}]}}}}`
+	in := func(namespace string) string { return strings.Replace(text, "NAMESPACE", namespace, 1) }
+	for namespace, of := range map[string]Namespace{"default": {}, "shop": {Name: "shop"}} {
+		m, err := Read([]string{"-"}, strings.NewReader(in("")), of)
+		testkit.Must(t, err)
+		o := optionsFor(t, in(""))
+		o.Manifests = m
+		there := appsv1.Deployment{}
+		testkit.Must(t, json.Unmarshal([]byte(in(`,"namespace":"`+namespace+`"`)), &there))
+		there.Annotations = map[string]string{v1.LastAppliedConfigAnnotation: in(`,"namespace":"` + namespace + `"`)}
+		o.Cluster.Namespaces = append(o.Cluster.Namespaces, v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}})
+		o.Cluster.Deployments = append(o.Cluster.Deployments, there)
+		f, err := Rollout(t.Context(), o)
+		testkit.Must(t, err)
+		w := f.Workloads[0]
+		if w.Namespace != namespace || w.Fit != 1 || !f.Fits() || len(w.KeptFields) > 0 {
+			t.Errorf("%s: %s: %d fit, kept %q, %v", namespace, w, w.Fit, w.KeptFields, f.Rejected)
+		}
+	}
+	_, err := Read([]string{"-"}, strings.NewReader(in(`,"namespace":"other"`)), Namespace{Name: "shop", Enforced: true})
+	if err == nil || !strings.Contains(err.Error(), "Deployment api is in namespace other, not in shop: leave --namespace out") {
+		t.Errorf("got %v", err)
+	}
 }

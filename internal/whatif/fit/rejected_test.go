@@ -23,7 +23,7 @@ func caseOptions(t *testing.T, cluster string, manifests ...string) Options {
 	for i := range manifests {
 		manifests[i] = cases + manifests[i]
 	}
-	m, err := Read(manifests, nil)
+	m, err := Read(manifests, nil, Namespace{})
 	testkit.Must(t, err)
 	file, err := os.Open(cases + cluster)
 	testkit.Must(t, err)

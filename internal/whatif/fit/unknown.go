@@ -34,7 +34,7 @@ func (m *Manifests) addUnknown(o *unstructured.Unstructured) {
 	}
 	for i, one := range found {
 		w := &Workload{
-			Kind: gvk.Kind, Namespace: cmp.Or(o.GetNamespace(), metav1.NamespaceDefault), Name: cmp.Or(o.GetName(), o.GetGenerateName()),
+			Kind: gvk.Kind, Namespace: cmp.Or(o.GetNamespace(), m.namespace.Name), Name: cmp.Or(o.GetName(), o.GetGenerateName()),
 			wanted: one.pods, Unknown: true,
 		}
 		if i > 0 {
