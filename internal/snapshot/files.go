@@ -53,7 +53,8 @@ type noObjects struct{ error }
 // syntaxError is about what is not JSON or YAML, or not all of it.
 type syntaxError struct{ error }
 
-// extensions are of the files in a folder or an archive that may have objects, compressed or not.
+// extensions are of the files in a folder or an archive that are read whatever they begin with, compressed or not. Of others, such
+// as logs, the beginning decides.
 var extensions = []string{".json", ".yaml", ".yml", ".tar", ".tgz", ".zip"}
 
 // folder reads the files of a folder, or of an archive that can be read as one.
@@ -71,9 +72,8 @@ func (in *reading) folder(folder fs.FS, depth int) error {
 
 // part reads one of several files, which need not have objects.
 func (in *reading) part(name string, open func() (io.ReadCloser, error), depth int) error {
-	extension := path.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz"))
-	if open == nil || !slices.Contains(extensions, extension) {
-		in.otherFiles = append(in.otherFiles, name)
+	if open == nil {
+		in.unopened = append(in.unopened, name)
 		return nil
 	}
 	file, err := open()
@@ -81,8 +81,26 @@ func (in *reading) part(name string, open func() (io.ReadCloser, error), depth i
 		return err
 	}
 	defer file.Close()
+	content := bufio.NewReaderSize(file, headSize)
+	extension := path.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz"))
+	if !slices.Contains(extensions, extension) {
+		head, _ := content.Peek(headSize)
+		unpacked, err := gzip.NewReader(bytes.NewReader(head))
+		if err == nil {
+			head, _ = io.ReadAll(io.LimitReader(unpacked, headSize)) // until the head ends
+		}
+		head, _, _ = transform.Bytes(unicode.BOMOverride(transform.Nop), head)
+		if !strings.HasPrefix(http.DetectContentType(head), "text/") {
+			in.unopened = append(in.unopened, name)
+			return nil
+		}
+		if !beginsObject.Match(head) || !namesKind(head) {
+			in.foreignFiles = append(in.foreignFiles, name)
+			return nil
+		}
+	}
 	before := in.recognized
-	err = in.file(name, file, depth+1)
+	err = in.file(name, content, depth+1)
 	switch {
 	case err == nil:
 		return nil
@@ -119,6 +137,11 @@ func (in *reading) file(name string, r io.Reader, depth int) error {
 		return in.folder(archive, depth)
 	case len(begin) > 262 && string(begin[257:262]) == "ustar":
 		return in.tar(tar.NewReader(file), depth)
+	}
+	for format, magic := range map[string]string{"xz": "\xfd7zXZ\x00", "zstd": "\x28\xb5\x2f\xfd", "bzip2": "BZh"} {
+		if bytes.HasPrefix(begin, []byte(magic)) {
+			return noObjects{fmt.Errorf("it is compressed by %s, which is not read: unpack it, or compress it by gzip", format)}
+		}
 	}
 	return in.text(name, file)
 }
@@ -215,6 +238,9 @@ func (in *reading) text(name string, r io.Reader) error {
 
 // beginsJSON matches JSON, and not YAML such as {kind: Pod}.
 var beginsJSON = regexp.MustCompile(`^\s*[\[{][\[{\s]*(["\]}]|$)`)
+
+// beginsObject matches JSON, and what YAML of kubectl begins with. Lines of a log in JSON begin so, too.
+var beginsObject = regexp.MustCompile(`^(\s|#.*\n|---.*\n)*([\[{]|(- )?"?(apiVersion|kind|items|metadata|nodes|pods|source)"?:)`)
 
 var kindField = regexp.MustCompile(`\bkind"?: *"?([A-Za-z]+)`)
 

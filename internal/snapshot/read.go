@@ -143,7 +143,7 @@ type reading struct {
 
 	manifest func(*unstructured.Unstructured) error // gets the objects instead of Snapshot, unless it is nil
 
-	foreignFiles, otherFiles []string // without objects, and of other formats
+	foreignFiles, unopened []string // without objects, and links, devices and what is not text
 }
 
 func newReading(most bounds) *reading {
@@ -185,10 +185,10 @@ func (in *reading) read(files []File) (*Snapshot, []Notice, error) {
 				"a manifest that has them counts as changed, and a node that is down as ready without its taints; save it again"})
 		}
 	}
-	skippedFiles := slices.Concat(in.foreignFiles, in.otherFiles)
-	if len(skippedFiles) > 0 {
+	lacks := in.lacks()
+	if len(lacks) > 0 {
 		in.Source = ptr.To(ptr.Deref(in.Source, Source{}))
-		in.Source.SkippedFiles = skippedFiles
+		in.Source.Lacks = lacks
 	}
 	if len(in.otherKinds) > 0 {
 		in.notices = append(in.notices, Notice{report.Counted(in.otherKinds), "skipped: scheduling does not depend on these kinds"})
@@ -198,10 +198,28 @@ func (in *reading) read(files []File) (*Snapshot, []Notice, error) {
 	return &in.Snapshot, in.notices, nil
 }
 
+// lacks says what was not read, for the last line of a report.
+func (in *reading) lacks() (all []string) {
+	few := func(paths []string) string {
+		ends := make([]string, len(paths))
+		for i, name := range paths {
+			ends[i] = path.Join(path.Base(path.Dir(name)), path.Base(name))
+		}
+		return report.Few(ends)
+	}
+	if len(in.foreignFiles) > 0 {
+		all = append(all, fmt.Sprintf("%s without objects of a cluster: %s", report.Plural(len(in.foreignFiles), "file"), few(in.foreignFiles)))
+	}
+	if len(in.unopened) > 0 {
+		all = append(all, fmt.Sprintf("%s not opened, since links or not text: %s", report.Plural(len(in.unopened), "file"), few(in.unopened)))
+	}
+	return all
+}
+
 // isCluster rejects what has no object of a cluster, and what was cut in two. YAML that ends early is YAML.
 func (in *reading) isCluster() error {
 	has, says := in.Objects(), in.Source
-	skipped := slices.Concat(in.foreignFiles, in.otherFiles)
+	skipped := slices.Concat(in.foreignFiles, in.unopened)
 	switch {
 	case says != nil && has < says.Objects:
 		return fmt.Errorf("the file is cut off: it says that it has %d objects, and has %d; if you took some out, correct source.objects", says.Objects, has)

@@ -34,7 +34,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
-	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 )
 
 // Snapshot is what is in a cluster, as far as scheduling depends on it. Its first
@@ -108,8 +107,8 @@ type Source struct {
 	Digests *Digests `json:"digests,omitempty"`
 	// Objects is how many there are, so that a file that was cut is noticed.
 	Objects int `json:"objects,omitempty"`
-	// SkippedFiles were among the files that the snapshot was read from, and have no objects of a cluster.
-	SkippedFiles []string `json:"-"`
+	// Lacks is what the files have that was not read, and what is missing in them, in words.
+	Lacks []string `json:"-"`
 	// Digest is of the documents that were read.
 	Digest string `json:"-"`
 	// Notes say what the snapshot does not have, or not as the cluster does.
@@ -142,12 +141,8 @@ func (s *Source) String() string {
 	if s.Anonymized {
 		words += ", names replaced"
 	}
-	switch n := len(s.SkippedFiles); n {
-	case 0:
-	case 1:
-		words += fmt.Sprintf(" (1 file in it is skipped, since it has no objects of a cluster: %s)", s.SkippedFiles[0])
-	default:
-		words += fmt.Sprintf(" (%d files in it are skipped, since they have no objects of a cluster: %s)", n, report.Few(s.SkippedFiles))
+	if len(s.Lacks) > 0 {
+		words += " (" + strings.Join(s.Lacks, "; ") + ")"
 	}
 	return words
 }

@@ -73,7 +73,7 @@ func TestFitReadsAFolderAsACluster(t *testing.T) {
 	writeFile(t, logs, "logs.txt", "==== START logs\n")
 	small := writeFile(t, t.TempDir(), "small.yaml", fittedPods[:strings.Index(fittedPods, "---")])
 	status, out, errOut := fitHere(t, "-f", small, "--cluster", folder)
-	if status != statusLost || !strings.Contains(out, "1 Insufficient cpu") || !strings.Contains(out, "(1 file in it is skipped, since it has no objects of a cluster: default/p/logs.txt)") || strings.Count(errOut, "notice: 2 v1 Event: skipped") != 1 {
+	if status != statusLost || !strings.Contains(out, "1 Insufficient cpu") || !strings.Contains(out, "(1 file without objects of a cluster: p/logs.txt") || strings.Count(errOut, "notice: 2 v1 Event: skipped") != 1 {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 	status, _, errOut = fitHere(t, "-f", small, "--cluster", logs)
