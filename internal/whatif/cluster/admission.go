@@ -188,6 +188,9 @@ func (c *Cluster) prepare(ctx context.Context, k *kind, o, old Object, subresour
 	if err := c.admission.Admit(ctx, attributes, nil); err != nil {
 		return nil, err
 	}
+	if subresource == "" {
+		allocate(internal, was)
+	}
 	if old == nil {
 		internal.(metav1.Object).SetUID(notYet)
 		err = rest.BeforeCreate(strategy, ctx, internal)

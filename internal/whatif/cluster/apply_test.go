@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
@@ -36,6 +38,57 @@ func inDefault(t *testing.T) *Cluster {
 	_, err = c.Create(t.Context(), &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
 	testkit.Must(t, err)
 	return c
+}
+
+func TestServicesGetWhatAnAPIServerAllocates(t *testing.T) {
+	const (
+		service  = `{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {ports: [{port: 1}], `
+		headless = service + `clusterIP: None, `
+		given    = service + `clusterIP: 10.0.0.5, clusterIPs: [10.0.0.5], ipFamilies: [IPv4], ipFamilyPolicy: SingleStack, `
+		local    = `type: LoadBalancer, externalTrafficPolicy: Local`
+	)
+	for name, tt := range map[string]struct {
+		stored, manifest string
+		replace          bool
+		ips              string
+		healthCheck      bool
+	}{
+		"a new headless one":                               {"", headless + `}}`, false, "[None]", false},
+		"a new one with an address":                        {"", service + `clusterIP: 10.0.0.5}}`, false, "[10.0.0.5]", false},
+		"a new one that checks health":                     {"", service + local + `}}`, false, "[]", true},
+		"one that checks health from now on":               {given + `}}`, service + local + `}}`, false, "[10.0.0.5]", true},
+		"one that checks health, stored without a port":    {service + local + `}}`, service + `selector: {a: b}, ` + local + `}}`, false, "[]", true},
+		"one that is replaced without an address":          {given + `}}`, service + `selector: {a: b}}}`, true, "[10.0.0.5]", false},
+		"one that is replaced with its address":            {given + `}}`, service + `clusterIP: 10.0.0.5}}`, true, "[10.0.0.5]", false},
+		"a headless one that was stored as it was written": {headless + `}}`, headless + `selector: {a: b}}}`, false, "[None]", false},
+		"one that becomes an ExternalName":                 {given + `}}`, `{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {type: ExternalName, externalName: a.example}}`, true, "[]", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := inDefault(t)
+			decode := func(manifest string) *v1.Service {
+				fields := map[string]any{}
+				testkit.Must(t, yaml.Unmarshal([]byte(manifest), &fields))
+				o, err := c.Decode(fields)
+				testkit.Must(t, err)
+				return o.(*v1.Service)
+			}
+			if tt.stored != "" {
+				testkit.Must(t, c.Load(&snapshot.Snapshot{Services: []v1.Service{*decode(tt.stored)}}))
+			}
+			o := decode(tt.manifest)
+			var err error
+			if tt.replace {
+				err = c.Update(o)
+			} else {
+				_, err = c.Apply(t.Context(), o)
+			}
+			testkit.Must(t, err)
+			spec := Get[*v1.Service](c, "default", "s").Spec
+			if fmt.Sprint(spec.ClusterIPs) != tt.ips || spec.HealthCheckNodePort > 0 != tt.healthCheck {
+				t.Errorf("got clusterIPs %v, healthCheckNodePort %d", spec.ClusterIPs, spec.HealthCheckNodePort)
+			}
+		})
+	}
 }
 
 func TestApplyRejectsAsAnAPIServer(t *testing.T) {
