@@ -210,7 +210,7 @@ func (m *Manifests) sort() {
 			idle := idleness(o)
 			if idle != "" {
 				m.skipped[idle+" "+kind.Kind]++
-				return true
+				return kind.Kind != "Job" // one that runs loses its pods
 			}
 			w := newWorkload(kind, o)
 			if w != nil {

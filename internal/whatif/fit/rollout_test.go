@@ -232,6 +232,20 @@ pvs:
 	}
 }
 
+// TestASuspendedJobThatRunsMakesRoom: its controller deletes its pods.
+func TestASuspendedJobThatRunsMakesRoom(t *testing.T) {
+	const labels = "controller-uid: j, job-name: train, batch.kubernetes.io/controller-uid: j, batch.kubernetes.io/job-name: train"
+	template := pod("a:1", "3", "restartPolicy: Never, ")
+	there := "jobs:\n- {metadata: {name: train, namespace: default, uid: j}, spec: {parallelism: 2, completions: 2, selector: {matchLabels: {batch.kubernetes.io/controller-uid: j}}, template: {metadata: {labels: {" +
+		labels + "}}, spec: {" + template + "}}}}\npods:\n"
+	for i := 1; i <= 2; i++ {
+		there += owned("Job", "train", "j", fmt.Sprint("train-", i), labels, fmt.Sprint("node-", i), template)
+	}
+	suspended := "{apiVersion: batch/v1, kind: Job, metadata: {name: train, namespace: default}, spec: {parallelism: 2, completions: 2, suspend: true, template: {spec: {" + template + "}}}}"
+	f := rolledOut(t, there, suspended+"\n---\n"+manifest("Pod", "next", pod("a:1", "3", "")))
+	has(t, f, "The rollout of 1 workload would end.", "Pod default/next: 1 of 1 fit")
+}
+
 func TestRolloutIsTheSameBytesOnAnyNumberOfProcessors(t *testing.T) {
 	const strategy = "strategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}"
 	was := ""
