@@ -269,7 +269,7 @@ func (c *Cluster) update(ctx context.Context, o Object, subresource string) (Obj
 	switch {
 	case apiequality.Semantic.DeepEqual(old, updated): // as an API server: no event, for which a controller would come again
 		return old, nil
-	case updated.GetDeletionTimestamp() != nil && len(updated.GetFinalizers()) == 0 && !c.silent(old):
+	case updated.GetDeletionTimestamp() != nil && len(updated.GetFinalizers()) == 0 && !c.keeps(old):
 		c.drop(old)
 	default:
 		c.write(event{k, old, updated})

@@ -138,7 +138,7 @@ func (c *Cluster) terminate(o Object) {
 	}
 	at := metav1.NewTime(c.now().Add(grace))
 	going.SetDeletionTimestamp(&at)
-	if isPod && !c.silent(o) {
+	if isPod && !c.keeps(o) {
 		pod.Status.Phase = v1.PodFailed
 	}
 	c.put(going)

@@ -165,7 +165,7 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 		pod.Finalizers = slices.DeleteFunc(pod.Finalizers, func(f string) bool { return f == batchv1.JobTrackingFinalizer })
 		c.Unmodelled("Jobs that the cluster's file lacks (their pods are recreated, and have no finalizers of them)")
 	}
-	held := len(pod.Finalizers) > 0 || c.silent(pod)
+	held := len(pod.Finalizers) > 0 || c.keeps(pod)
 	switch {
 	case podutil.IsPodTerminal(pod):
 		return nil
@@ -200,7 +200,7 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 	} else if ready != nil && ready.LastTransitionTime.IsZero() {
 		ready.LastTransitionTime = *cmp.Or(pod.Status.StartTime, &pod.CreationTimestamp)
 	}
-	if pod.DeletionTimestamp != nil && !c.silent(pod) { // its kubelet ends it, and its finalizers keep it
+	if pod.DeletionTimestamp != nil && !c.keeps(pod) { // its kubelet ends it, and its finalizers keep it
 		pod.Status.Phase = v1.PodFailed
 	}
 	c.adopt(pod)

@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	nodeutil "k8s.io/kubernetes/pkg/util/node"
+	"k8s.io/kubernetes/pkg/util/taints"
 )
 
 // byNode is an index of pods.
@@ -64,6 +66,16 @@ func (c *Cluster) silent(o Object) bool {
 	return node != nil && isSilent(node)
 }
 
+// keeps says whether a pod stays when it is deleted, since the kubelet of its node is silent.
+func (c *Cluster) keeps(o Object) bool {
+	return c.silent(o) && !OutOfService(Get[*v1.Node](c, "", o.(*v1.Pod).Spec.NodeName))
+}
+
+// OutOfService says whether a person has said so of a node that is not ready: PodGC ends the pods there that are terminating.
+func OutOfService(node *v1.Node) bool {
+	return !nodeutil.IsNodeReady(node) && taints.TaintKeyExists(node.Spec.Taints, v1.TaintNodeOutOfService)
+}
+
 func isSilent(node *v1.Node) bool {
 	return slices.ContainsFunc(node.Status.Conditions, func(c v1.NodeCondition) bool { return c.Type == v1.NodeReady && c.Status == v1.ConditionUnknown })
 }
@@ -106,7 +118,7 @@ func (c *Cluster) Delete(o Object) {
 	if now == nil {
 		return
 	}
-	if len(now.GetFinalizers()) > 0 || c.silent(now) {
+	if len(now.GetFinalizers()) > 0 || c.keeps(now) {
 		c.terminate(now)
 		return
 	}

@@ -97,6 +97,22 @@ func TestTerminatingPodOfAnotherNodeHasNotMoved(t *testing.T) {
 	}
 }
 
+// TestPodOfANodeThatIsOutOfServiceIsRecreated: PodGC deletes it before the question.
+func TestPodOfANodeThatIsOutOfServiceIsRecreated(t *testing.T) {
+	for effect, state := range map[v1.TaintEffect]v1.ConditionStatus{v1.TaintEffectNoExecute: v1.ConditionUnknown, v1.TaintEffectNoSchedule: v1.ConditionFalse} {
+		o := removing(t, unmodified, "nodes:\n"+nodeWith("n1", "a", "4")+nodeWith("n2", "a", "4")+nodeWith("dead", "a", "4")+
+			"statefulSets:\n- metadata: {name: db, namespace: default, uid: db}\n  spec: {replicas: 1, serviceName: db, selector: {matchLabels: {app: db}}, template: {metadata: {labels: {app: db}}, "+
+			"spec: {containers: [{name: c, image: a, resources: {requests: {cpu: \"4\"}}}]}}}\n"+
+			"pods:\n"+ownedBy("ReplicaSet", "web", "web-1", "n1", "1")+
+			ownedBy("StatefulSet", "db", "db-0", "dead", "4", `, deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30`), "n1")
+		o.Cluster.Nodes[2].Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, Status: state}}
+		o.Cluster.Nodes[2].Spec.Taints = []v1.Taint{{Key: v1.TaintNodeOutOfService, Effect: effect}}
+		r, err := Drain(t.Context(), o)
+		testkit.Must(t, err)
+		alike(t, "moves with "+string(effect), described(r.Moves), "web-1 n1→: 0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable")
+	}
+}
+
 // TestNotCreatedPodsOfADrain: a LimitRange admits the pod no more, whether or not a controller creates it.
 func TestNotCreatedPodsOfADrain(t *testing.T) {
 	without := func(bare bool) Options {

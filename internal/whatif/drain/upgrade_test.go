@@ -204,6 +204,13 @@ func TestFailReportsWhatIsEvictedWhenAndWhatIsNotBack(t *testing.T) {
 			[]string{"bare n1→: it is deleted, and nothing recreates it", "db-0 n1→: it stays terminating, and its StatefulSet does not recreate it before it is gone"},
 			nil,
 		},
+		"a pod of a StatefulSet on a node that a person has said is out of service": {
+			"nodes:\n" + strings.Replace(nodeWith("n1", "a", "4"), "  status", "  spec: {taints: [{key: node.kubernetes.io/out-of-service, effect: NoSchedule}]}\n  status", 1) + nodeWith("n2", "a", "4") +
+				"pods:\n" + ownedBy("StatefulSet", "db", "db-0", "n1", "1"), "n1",
+			"If n1 failed, all of 1 pod would be back on other nodes",
+			[]string{"db-0 n1→n2"},
+			nil,
+		},
 		"a local volume": {
 			disk(", local: {path: /data}"+in("kubernetes.io/hostname", "n1")) + nodes + "pods:\n" + ownedBy("ReplicaSet", "web", "web-1", "n1", "1", "", claimed), "n1",
 			"If n1 failed, 1 of 1 pod would not be back",

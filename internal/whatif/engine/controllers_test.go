@@ -375,3 +375,23 @@ func TestMinReadySecondsPassInTheEngine(t *testing.T) {
 		t.Errorf("after an hour %d are available", available())
 	}
 }
+
+// TestPodsThatTerminateOnANodeThatComesOutOfServiceGo: PodGC deletes them, so that their StatefulSet recreates them.
+func TestPodsThatTerminateOnANodeThatComesOutOfServiceGo(t *testing.T) {
+	e := underControl(t, 2, workload("StatefulSet", "apps/v1", "db", "replicas: 1", ""))
+	pod := cluster.Get[*v1.Pod](e.Cluster, "default", "db-0")
+	e.Cluster.FailNode(pod.Spec.NodeName)
+	e.Cluster.Delete(pod)
+	settle(t, e)
+	if e.Cluster.Terminating(pod) == "" {
+		t.Fatal("it does not stay terminating")
+	}
+	node := cluster.Get[*v1.Node](e.Cluster, "", pod.Spec.NodeName).DeepCopy()
+	node.Spec.Taints = append(node.Spec.Taints, v1.Taint{Key: v1.TaintNodeOutOfService, Effect: v1.TaintEffectNoSchedule})
+	testkit.Must(t, e.Cluster.Update(node))
+	settle(t, e)
+	now := cluster.Get[*v1.Pod](e.Cluster, "default", "db-0")
+	if now == nil || now.UID == pod.UID || now.Spec.NodeName == "" || now.Spec.NodeName == pod.Spec.NodeName {
+		t.Errorf("%+v", now)
+	}
+}

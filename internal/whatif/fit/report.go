@@ -368,14 +368,16 @@ func (f *fitting) rejection(w *Workload) string {
 func (f *fitting) missing(w *Workload) string {
 	o := f.engine.Cluster.Current(w.object)
 	d, isDeployment := o.(*appsv1.Deployment)
+	if w.Kind == "StatefulSet" || isDeployment && d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
+		for _, pod := range cluster.In[*v1.Pod](f.engine.Cluster, w.Namespace) {
+			held := f.engine.Cluster.Terminating(pod)
+			if held != "" && f.makes(w, pod) {
+				return "its " + w.Kind + " creates it when pod " + pod.Name + " is gone: " + held
+			}
+		}
+	}
 	if !isDeployment {
 		return cmp.Or(f.engine.Missing(o.GetUID(), w.Kind, w.Namespace), "its controller does not create it")
-	}
-	for _, pod := range cluster.In[*v1.Pod](f.engine.Cluster, w.Namespace) {
-		held := f.engine.Cluster.Terminating(pod)
-		if held != "" && f.makes(w, pod) && d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
-			return "its Deployment creates it when pod " + pod.Name + " of the old revision is gone: " + held
-		}
 	}
 	return "its Deployment does not create it before others of the rollout are ready"
 }

@@ -7,8 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	v1 "k8s.io/api/core/v1"
+
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // apart keeps the pods of app a on nodes of their own.
@@ -244,6 +247,20 @@ func TestASuspendedJobThatRunsMakesRoom(t *testing.T) {
 	suspended := "{apiVersion: batch/v1, kind: Job, metadata: {name: train, namespace: default}, spec: {parallelism: 2, completions: 2, suspend: true, template: {spec: {" + template + "}}}}"
 	f := rolledOut(t, there, suspended+"\n---\n"+manifest("Pod", "next", pod("a:1", "3", "")))
 	has(t, f, "The rollout of 1 workload would end.", "Pod default/next: 1 of 1 fit")
+}
+
+// TestReportNamesAPodThatStaysTerminating: its StatefulSet waits for it.
+func TestReportNamesAPodThatStaysTerminating(t *testing.T) {
+	there := setOf("StatefulSet", "serviceName: set", pod("a:1", "1", ""))
+	there = strings.Replace(there, "{name: set-1, ", "{name: set-1, deletionTimestamp: \"2026-01-01T00:00:00Z\", deletionGracePeriodSeconds: 30, ", 1)
+	o := optionsFor(t, changed("StatefulSet", "set", "replicas: 2, serviceName: set", pod("a:1", "1", "")))
+	s, _, err := snapshot.Read(strings.NewReader(onNodes + there))
+	testkit.Must(t, err)
+	s.Nodes[1].Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, Status: v1.ConditionUnknown}}
+	o.Cluster = s
+	f, err := Fit(t.Context(), o)
+	testkit.Must(t, err)
+	has(t, f, "  1 pod would stay pending: its StatefulSet creates it when pod set-1 is gone: it stays terminating, since the kubelet of its node does not answer")
 }
 
 func TestRolloutIsTheSameBytesOnAnyNumberOfProcessors(t *testing.T) {

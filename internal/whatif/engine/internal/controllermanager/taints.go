@@ -23,7 +23,7 @@ type eviction struct {
 	clock   *clock.Clock
 
 	mu      sync.Mutex           // a plugin may write to the cluster, whose handlers are called on its goroutine then
-	since   map[string]time.Time // nodes with NoExecute taints, by name; the zero time of nodes that are gone
+	since   map[string]time.Time // nodes with NoExecute taints or out of service, by name; the zero time of nodes that are gone
 	changed bool                 // next may no longer be right
 	next    time.Time            // when the next pod is to be evicted, or zero
 }
@@ -68,7 +68,7 @@ func (e *eviction) nodeChanged(old, node *v1.Node) {
 	e.changed = true
 	_, before := e.since[node.Name]
 	switch {
-	case len(noExecute(node)) == 0:
+	case len(noExecute(node)) == 0 && !cluster.OutOfService(node):
 		delete(e.since, node.Name)
 	case !before:
 		e.since[node.Name] = e.clock.Now()
@@ -79,8 +79,8 @@ func noExecute(node *v1.Node) []v1.Taint {
 	return slices.DeleteFunc(slices.Clone(node.Spec.Taints), func(t v1.Taint) bool { return t.Effect != v1.TaintEffectNoExecute })
 }
 
-// evict deletes the pods that no longer tolerate the NoExecute taints of their nodes, and those of nodes that are gone. Budgets do
-// not apply.
+// evict deletes the pods that no longer tolerate the NoExecute taints of their nodes, and those of nodes that are gone or, if they
+// are terminating, out of service. Budgets do not apply.
 func (e *eviction) evict() {
 	for _, pod := range e.due() {
 		e.cluster.Disrupt(pod, "DeletionByTaintManager")
@@ -102,7 +102,7 @@ func (e *eviction) due() (due []*v1.Pod) {
 		for _, pod := range e.cluster.PodsOn(name) {
 			at, ok := e.evictionTime(pod, node)
 			switch {
-			case !ok || pod.DeletionTimestamp != nil && node != nil: // a kubelet may still end it
+			case !ok || pod.DeletionTimestamp != nil && node != nil && !cluster.OutOfService(node): // a kubelet may still end it
 			case !at.After(now):
 				due = append(due, pod)
 			case e.next.IsZero() || at.Before(e.next):
@@ -116,7 +116,7 @@ func (e *eviction) due() (due []*v1.Pod) {
 
 // evictionTime is when a pod is to be evicted from its node, which is nil if it is gone.
 func (e *eviction) evictionTime(pod *v1.Pod, node *v1.Node) (at time.Time, ok bool) {
-	if node == nil {
+	if node == nil || pod.DeletionTimestamp != nil && cluster.OutOfService(node) {
 		return at, true
 	}
 	if pod.Annotations[v1.MirrorPodAnnotationKey] != "" {
