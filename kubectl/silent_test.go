@@ -65,7 +65,7 @@ func TestWhyAsksNothingWhenItsFlagsAreWrong(t *testing.T) {
 		"--scheduler-certificate-authority missing.crt": "--scheduler-certificate-authority missing.crt: open missing.crt: no such file",
 		"--scheduler-certificate-authority " + empty:    "--scheduler-certificate-authority " + empty + ": data does not contain any valid RSA or ECDSA certificates",
 		"--scheduler-certificate-authority /dev/zero":   "--scheduler-certificate-authority /dev/zero: read /dev/zero: it has more than 1 MiB",
-		"--kubeconfig /dev/zero":                        "kubeconfig: read /dev/zero: it has more than 1 MiB",
+		"--kubeconfig /dev/zero":                        "kubeconfig /dev/zero: it has more than 1 MiB",
 	} {
 		status, out, errOut := run(t, "", strings.Fields("why web --server http://127.0.0.1:1 "+args)...)
 		if status != exitFailed || out != "" || !strings.HasPrefix(errOut, "error: "+want) {

@@ -97,7 +97,7 @@ func TestKubeconfigWithoutAnEndIsAnError(t *testing.T) {
 	testkit.Must(t, os.WriteFile(config, []byte(text), 0o600))
 	for flag, file := range map[string]string{"--kubeconfig": "/dev/zero", "--authentication-kubeconfig": "/dev/zero", "--authorization-kubeconfig": "/dev/zero", "--config": config} {
 		out, err := command(t, flag, file)
-		if err == nil || !strings.HasSuffix(out, "kubeconfig: read /dev/zero: it has more than 1 MiB\n") {
+		if err == nil || !strings.HasSuffix(out, "kubeconfig /dev/zero: it has more than 1 MiB\n") {
 			t.Errorf("%s: %v\n%s", flag, err, out)
 		}
 	}

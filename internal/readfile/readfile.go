@@ -55,7 +55,7 @@ func All(path string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case len(text) > most:
-		return nil, fmt.Errorf("read %s: it has more than %d MiB", path, most>>20)
+		return nil, &os.PathError{Op: "read", Path: path, Err: fmt.Errorf("it has more than %d MiB", most>>20)}
 	case len(text) == 0 && info.Mode()&os.ModeNamedPipe != 0:
 		return nil, fmt.Errorf("read %s: nothing was written into this pipe", path)
 	}
@@ -112,6 +112,10 @@ func hasEnd(path string) error {
 		return errors.New("it is a pipe: give a file")
 	case info.Mode()&os.ModeCharDevice != 0:
 		_, err = All(path)
+		is := (*os.PathError)(nil)
+		if errors.As(err, &is) {
+			return is.Err
+		}
 		return err
 	case info.Size() > maxSize:
 		return fmt.Errorf("it has more than %d MiB", maxSize>>20)

@@ -121,7 +121,7 @@ func TestBadKubeconfigIsOneLine(t *testing.T) {
 		{"no kubeconfig", Options{Kubeconfig: broken}, "kubeconfig: error loading config file \"" + broken},
 		{"an empty file", Options{Kubeconfig: empty}, `there is no context "" in it: it has []`},
 		{"no such context", Options{Kubeconfig: reader, Context: "prod"}, `there is no context "prod" in it: it has ["regex-scheduling"]`},
-		{"a device without an end", Options{Kubeconfig: "/dev/zero"}, "kubeconfig: read /dev/zero: it has more than 1 MiB"},
+		{"a device without an end", Options{Kubeconfig: "/dev/zero"}, "kubeconfig /dev/zero: it has more than 1 MiB"},
 		{"no selector", Options{Kubeconfig: reader, NodeSelector: "a in b"}, `node selector "a in b": `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
