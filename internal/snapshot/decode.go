@@ -103,6 +103,9 @@ func (in *reading) keep(kind Kind, one Object) {
 	}
 	there := kind.of(&in.Snapshot).Index(at)
 	was := there.Addr().Interface().(Object)
+	if key == "Namespace "+metav1.NamespaceSystem && was.GetUID() != "" && one.GetUID() != "" && was.GetUID() != one.GetUID() {
+		in.otherCluster = fmt.Sprintf("%s and %s", was.GetUID(), one.GetUID())
+	}
 	if len(one.GetManagedFields()) == 0 { // kubectl get leaves them out, and kubectl cluster-info dump does not
 		one.SetManagedFields(was.GetManagedFields())
 	} else if len(was.GetManagedFields()) == 0 {

@@ -330,3 +330,28 @@ func TestFilesOfAFolderAreReadByWhatTheyBeginWith(t *testing.T) {
 		t.Errorf("%d nodes, %d pods, %d namespaces, %v", len(s.Nodes), len(s.Pods), len(s.Namespaces), s.Source.Lacks)
 	}
 }
+
+func TestWhatAFileLacksIsSaid(t *testing.T) {
+	for file, want := range map[string]string{
+		nodeA: "no pods in it",
+		nodeA + `{"apiVersion": "v1", "kind": "Pod", "spec": {"nodeName": "gone", ` + podWeb[strings.Index(podWeb, `"containers"`):strings.Index(podWeb, `, "status"`)] + `, ` + strings.TrimPrefix(podWeb[:strings.Index(podWeb, `, "spec"`)], "{") + `}`: "1 pod on nodes that are not in it: team/web on gone",
+		asKubectl + "---\napiVersion: policy/v1beta1\nkind: PodDisruptionBudget\nmetadata: {name: b, namespace: team}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n":                                                                           "1 pod disruption budget skipped: it is of policy/v1beta1, and only policy/v1 is read: kubectl convert makes one of the other; 1 object of other kinds skipped",
+	} {
+		s, _ := noticed(t, file)
+		if s.Source == nil || strings.Join(s.Source.Lacks, "; ") != want {
+			t.Errorf("%s\ngot %+v\nwant %s", file, s.Source, want)
+		}
+	}
+}
+
+func TestFilesOfTwoClustersAreAnError(t *testing.T) {
+	system := func(uid string) string {
+		return `{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": "` + uid + `"}}`
+	}
+	for second, want := range map[string]string{"x": "<nil>", "": "<nil>", "y": "it has objects of two clusters: namespace kube-system has the UIDs x and y; read the files of one"} {
+		_, _, err := Read(strings.NewReader(nodeA + system("x") + system(second)))
+		if fmt.Sprint(err) != want {
+			t.Errorf("%q: %v", second, err)
+		}
+	}
+}

@@ -143,6 +143,7 @@ type reading struct {
 
 	manifest func(*unstructured.Unstructured) error // gets the objects instead of Snapshot, unless it is nil
 
+	otherCluster           string   // two UIDs of namespace kube-system; may be empty
 	foreignFiles, unopened []string // without objects, and links, devices and what is not text
 }
 
@@ -194,6 +195,9 @@ func (in *reading) read(files []File) (*Snapshot, []Notice, error) {
 		in.notices = append(in.notices, Notice{report.Counted(in.otherKinds), "skipped: scheduling does not depend on these kinds"})
 	}
 	const noSuchField = ": skipped: the Kubernetes of this simulator has no such field"
+	if in.otherCluster != "" {
+		return nil, nil, fmt.Errorf("it has objects of two clusters: namespace kube-system has the UIDs %s; read the files of one", in.otherCluster)
+	}
 	in.notices = slices.Concat(in.notices, in.repeated.notices(""), in.skipped.notices(""), in.unknown.notices(noSuchField), in.noticesOfMissing(), in.OneByOne())
 	return &in.Snapshot, in.notices, nil
 }
@@ -212,6 +216,34 @@ func (in *reading) lacks() (all []string) {
 	}
 	if len(in.unopened) > 0 {
 		all = append(all, fmt.Sprintf("%s not opened, since links or not text: %s", report.Plural(len(in.unopened), "file"), few(in.unopened)))
+	}
+	before := len(all)
+	for at, objects := range in.skipped { // for its version, or for this Kubernetes
+		all = append(all, fmt.Sprintf("%s %s", report.Plural(len(objects), at[0]), at[1]))
+	}
+	slices.Sort(all[before:])
+	others := 0
+	for _, n := range in.otherKinds {
+		others += n
+	}
+	if others > 0 {
+		all = append(all, report.Plural(others, "object")+" of other kinds skipped")
+	}
+	nodes, unplaced := map[string]bool{"": true}, []string{}
+	for i := range in.Nodes {
+		nodes[in.Nodes[i].Name] = true
+	}
+	for i := range in.Pods {
+		pod := &in.Pods[i]
+		if !nodes[pod.Spec.NodeName] && len(in.Nodes) > 0 {
+			unplaced = append(unplaced, qualified(pod)+" on "+pod.Spec.NodeName)
+		}
+	}
+	if len(unplaced) > 0 {
+		all = append(all, fmt.Sprintf("%s on nodes that are not in it: %s", report.Plural(len(unplaced), "pod"), report.Few(unplaced)))
+	}
+	if len(in.Pods) == 0 {
+		all = append(all, "no pods in it")
 	}
 	return all
 }

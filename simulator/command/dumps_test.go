@@ -295,3 +295,17 @@ func TestClusterWithoutNodesHasNoResult(t *testing.T) {
 		t.Errorf("--grow-with: status %d: %s%s", status, out, errOut)
 	}
 }
+
+func TestClusterWithoutPodsHasNoResultOfWhatRuns(t *testing.T) {
+	file := writeFile(t, t.TempDir(), "nodes.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {capacity: {cpu: \"4\", memory: 8Gi, pods: \"10\"}}\n")
+	for _, q := range dumpQuestions {
+		switch strings.Fields(q.question)[0] {
+		case "compare", "drain", "fail", "shrink", "upgrade":
+			refused(t, q.question, map[string][]string{"nodes.yaml has no pods: kubectl get nodes,pods -A -o yaml, for example, writes them too": {"--cluster", file}})
+		}
+	}
+	status, out, errOut := here(t, "fit", "-f", "testdata/dumps/one.yaml", "--cluster", file)
+	if status != 0 || !strings.Contains(out, "nodes.yaml (no pods in it)") {
+		t.Errorf("fit: status %d: %s%s", status, out, errOut)
+	}
+}

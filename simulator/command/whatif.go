@@ -101,6 +101,10 @@ func (c *clusterFlags) read(cmd *cobra.Command) (*snapshot.Snapshot, error) {
 	if err == nil && len(cluster.Nodes) == 0 && !cmd.Flags().Changed("grow-with") && !cmd.Flags().Changed("scenario") {
 		err = fmt.Errorf("%s has no nodes: kubectl get nodes,pods -A -o yaml, for example, writes them too", cluster.Source.Name())
 	}
+	runs := []string{"compare", "drain", "fail", "shrink", "upgrade"} // ask about what runs
+	if err == nil && c.file != "" && len(cluster.Pods) == 0 && slices.Contains(runs, cmd.Name()) && !cmd.Flags().Changed("scenario") {
+		err = fmt.Errorf("%s has no pods: kubectl get nodes,pods -A -o yaml, for example, writes them too", cluster.Source.Name())
+	}
 	return cluster, err
 }
 
