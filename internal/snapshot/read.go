@@ -181,7 +181,7 @@ func (in *reading) read(files []File) (*Snapshot, []Notice, error) {
 	}
 	if in.Source != nil {
 		in.notices = append(in.notices, in.Source.Notes...)
-		if in.Source.Digests == nil && !in.Source.Taken.IsZero() {
+		if in.Source.Digests == nil && !in.Source.Anonymized && !in.Source.Taken.IsZero() {
 			in.notices = append(in.notices, Notice{"the snapshot", "an older version wrote it, without variables, commands, conditions and the like: " +
 				"a manifest that has them counts as changed, and a node that is down as ready without its taints; save it again"})
 		}

@@ -9,9 +9,11 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/digest"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -178,6 +180,23 @@ pods:
 	}
 	if s.ReplicaSets[0].UID != s.Pods[0].OwnerReferences[0].UID || s.PVs[0].Name[len("pvc-"):] != string(s.PVs[0].Spec.ClaimRef.UID) {
 		t.Errorf("UIDs that were equal are not:\n%s", &file)
+	}
+}
+
+// TestAnonymousFileIsNoneOfAnOlderVersion: it has no key of digests, as files of older versions have none.
+func TestAnonymousFileIsNoneOfAnOlderVersion(t *testing.T) {
+	s := sample(t, seeded(1), 2, []string{"acme"})
+	s.Source.Taken = metav1.Now()
+	testkit.Must(t, digest.Snapshot(s, nil))
+	Snapshot(s, nil)
+	var file bytes.Buffer
+	testkit.Must(t, s.WriteYAML(&file))
+	_, notices, err := snapshot.Read(&file)
+	testkit.Must(t, err)
+	for _, notice := range notices {
+		if strings.Contains(notice.Reason, "older version") {
+			t.Error(notice)
+		}
 	}
 }
 

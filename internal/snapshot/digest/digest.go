@@ -110,6 +110,12 @@ func (d digester) value(v any, t reflect.Type, keep bool) any {
 			return map[string]any{"digest": d.text(string(raw))}
 		case t.Kind() == reflect.Struct:
 			d.object(v, t, keep)
+		case t == reflect.TypeFor[map[string]string]() && !keep: // parameters of drivers
+			all := map[string]any{}
+			for key := range v {
+				all[d.text(key)] = d.value(v[key], t.Elem(), keep)
+			}
+			return all
 		default: // of a map, or of a field that is not known here
 			of := t
 			if t.Kind() == reflect.Map {
@@ -142,7 +148,8 @@ func (d digester) object(v map[string]any, t reflect.Type, keep bool) {
 			all, _ := v[name].(map[string]any)
 			v[name] = d.annotations(all)
 		default:
-			kept := name == "reason" || slices.Contains(rule, name) || slices.Contains(rule, "*") || !ruled && keep
+			set, _ := v[name].(string)
+			kept := name == "reason" || slices.Contains(rule, name+"="+set) || slices.Contains(rule, name) || slices.Contains(rule, "*") || !ruled && keep
 			v[name] = d.value(v[name], f.of, kept)
 		}
 	}
@@ -179,7 +186,7 @@ func (d digester) annotations(all map[string]any) map[string]any {
 		text, _ := value.(string)
 		domain, _, _ := strings.Cut(key, "/")
 		switch {
-		case slices.Contains(d.Annotations, key), slices.ContainsFunc(books, func(prefix string) bool { return strings.HasPrefix(key, prefix) }):
+		case slices.Contains(d.Annotations, key), Decides(key):
 			out[key] = text
 		case key == v1.LastAppliedConfigAnnotation:
 			out[key] = d.applied(text)
@@ -203,13 +210,10 @@ func (d digester) applied(manifest string) string {
 	return string(raw) + "\n"
 }
 
-// defaults are what an API server gives fields that are not set, and so no secrets. A manifest has them or not.
-var defaults = []string{"", "/", v1.TerminationMessagePathDefault, "v1", "default", "admin", "/etc/ceph/keyring", "rbd", "ext4", "xfs", "ThinProvisioned"}
-
 // text is the digest of text. It is valid where that is: an address is one for documentation, a path is absolute, and else it
 // is a word of a letter and digits.
 func (d digester) text(text string) string {
-	if slices.Contains(defaults, text) {
+	if text == "" {
 		return text
 	}
 	mac := hmac.New(sha256.New, d.Key)

@@ -55,7 +55,7 @@ func TestFileHasNothingPrivate(t *testing.T) {
 		}
 	}
 	for _, kept := range []string{
-		"plugin.example.com/kept: stays", "deployment.kubernetes.io/revision: \"2\"", "containerPort: 8080", "periodSeconds: 7", "fieldPath: metadata.name", "port: web",
+		"plugin.example.com/kept: stays", "pv.kubernetes.io/provisioned-by: csi.example.com", "deployment.kubernetes.io/revision: \"2\"", "containerPort: 8080", "periodSeconds: 7", "fieldPath: metadata.name", "port: web",
 		"terminationMessagePath: /dev/termination-log", "nodePath-kept", "kubernetes.io/hostname: n1", "type: container_t", "exitCode: 3", "reason: OOMKilled", "currentRevision: db-1",
 	} {
 		if !strings.Contains(text, kept) {
@@ -138,6 +138,21 @@ func TestRevisionsFollowTheirTemplates(t *testing.T) {
 	value := read.Deployments[0].Spec.Template.Spec.Containers[0].Env[0].Value
 	if !strings.Contains(applied, fmt.Sprintf(`"value":%q`, value)) || !strings.Contains(applied, `"kind":"Deployment"`) {
 		t.Errorf("the variable is %s, and what was applied %s", value, applied)
+	}
+}
+
+// TestDefaultsAreNoneInOtherFields: a password may be a word that an API server sets in another field.
+func TestDefaultsAreNoneInOtherFields(t *testing.T) {
+	for _, word := range []string{"/", "/dev/termination-log", "v1", "default", "admin", "/etc/ceph/keyring", "rbd", "ext4", "xfs", "ThinProvisioned"} {
+		pod := &v1.Pod{Spec: v1.PodSpec{
+			ServiceAccountName: "default",
+			Containers:         []v1.Container{{Command: []string{word}, Env: []v1.EnvVar{{Name: "PASSWORD", Value: word}}, TerminationMessagePath: v1.TerminationMessagePathDefault}},
+		}}
+		testkit.Must(t, digest.Object(pod, &snapshot.Digests{Key: []byte("k")}))
+		c := pod.Spec.Containers[0]
+		if c.Env[0].Value == word || c.Command[0] == word || c.TerminationMessagePath != v1.TerminationMessagePathDefault || pod.Spec.ServiceAccountName != "default" {
+			t.Errorf("%s: %+v", word, pod.Spec)
+		}
 	}
 }
 

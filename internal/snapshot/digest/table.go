@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -9,6 +10,7 @@ import (
 // table says how text is replaced, by type and field of Kubernetes' API. In the fields that are named it stays, since Kubernetes
 // decides by them; a * names all fields. A field with a minus is dropped. In each other field, and in one that Kubernetes gets
 // tomorrow, it becomes a digest. What stays in a field stays in all below it, unless their type has a line.
+// Of a field with = the text stays that an API server sets, which a manifest has or lacks.
 //
 // Reasons, numbers, quantities, times and words of the API stay everywhere, and messages are dropped.
 var table = map[string]string{
@@ -17,11 +19,12 @@ var table = map[string]string{
 	"TypeMeta":      "*",
 
 	"PodSpec": `nodeName schedulerName schedulingGates nodeSelector affinity tolerations topologySpreadConstraints priorityClassName
-		runtimeClassName resourceClaims schedulingGroup hostname hostnameOverride subdomain securityContext`,
+		runtimeClassName resourceClaims schedulingGroup hostname hostnameOverride subdomain securityContext serviceAccountName=default serviceAccount=default`,
 	"WindowsSecurityContextOptions": "",
-	"Container":                     "name image securityContext",
+	"Container":                     "name image securityContext terminationMessagePath=" + v1.TerminationMessagePathDefault,
 	"EphemeralContainer":            "targetContainerName",
-	"EphemeralContainerCommon":      "name image securityContext",
+	"EphemeralContainerCommon":      "name image securityContext terminationMessagePath=" + v1.TerminationMessagePathDefault,
+	"HTTPGetAction":                 "path=/",
 	"ContainerPort":                 "name hostIP",
 	"ResourceClaim":                 "name request",
 	"ObjectFieldSelector":           "*",
@@ -31,7 +34,7 @@ var table = map[string]string{
 	"VolumeDevice":                  "name",
 	"PodStatus": `nominatedNodeName resourceClaimStatuses extendedResourceClaimStatus nodeAllocatableResourceClaimStatuses
 		-podIP -podIPs -hostIP -hostIPs`,
-	"ContainerStatus": "name image",
+	"ContainerStatus": "name image -allocatedResourcesStatus",
 
 	// Of where a volume is, that by which limits and conflicts are counted.
 	"Volume":                            "name",
@@ -42,6 +45,8 @@ var table = map[string]string{
 	"RBDPersistentVolumeSource":         "monitors image fsType pool keyring user",
 	"ISCSIVolumeSource":                 "targetPortal iqn iscsiInterface fsType portals initiatorName",
 	"ISCSIPersistentVolumeSource":       "targetPortal iqn iscsiInterface fsType portals initiatorName",
+	"ScaleIOVolumeSource":               "fsType=xfs storageMode=ThinProvisioned",
+	"ScaleIOPersistentVolumeSource":     "fsType=xfs storageMode=ThinProvisioned",
 	"CSIVolumeSource":                   "driver",
 	"CSIPersistentVolumeSource":         "driver volumeHandle",
 	"ImageVolumeSource":                 "reference",
@@ -95,10 +100,23 @@ var rules = func() map[string][]string {
 	return all
 }()
 
-// books are how the keys of annotations begin by which Kubernetes itself decides.
-var books = []string{
-	"pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/", "storageclass.kubernetes.io/", "volumes.kubernetes.io/",
-	"storage.alpha.kubernetes.io/migrated-plugins", "deployment.kubernetes.io/", "resource.kubernetes.io/pod-claim-name", "batch.kubernetes.io/",
-	"controller.kubernetes.io/", "kubectl.kubernetes.io/restartedAt", "kubectl.kubernetes.io/default-container", "container.apparmor.security.beta.kubernetes.io/",
-	"seccomp.security.alpha.kubernetes.io/", "node.alpha.kubernetes.io/ttl", "deprecated.daemonset.template.generation", v1.MirrorPodAnnotationKey,
+// decides are the keys of annotations by which Kubernetes decides. One that ends in a slash is followed by the name of a container, and
+// its value is what the container's securityContext says.
+var decides = []string{
+	"pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller", "pv.kubernetes.io/provisioned-by", "pv.kubernetes.io/migrated-to",
+	"volume.kubernetes.io/selected-node", "volume.kubernetes.io/storage-provisioner", "volume.kubernetes.io/storage-resizer",
+	"volume.beta.kubernetes.io/storage-class", "volume.beta.kubernetes.io/storage-provisioner", "storage.alpha.kubernetes.io/migrated-plugins",
+	"storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class", "volumes.kubernetes.io/controller-managed-attach-detach",
+	"deployment.kubernetes.io/revision", "deployment.kubernetes.io/revision-history", "deployment.kubernetes.io/desired-replicas",
+	"deployment.kubernetes.io/max-replicas", "deprecated.daemonset.template.generation", "controller.kubernetes.io/pod-deletion-cost",
+	"batch.kubernetes.io/job-completion-index", "batch.kubernetes.io/job-index-failure-count", "batch.kubernetes.io/job-index-ignored-failure-count",
+	"batch.kubernetes.io/cronjob-scheduled-timestamp", "resource.kubernetes.io/pod-claim-name", "resource.kubernetes.io/extended-resource-claim",
+	"kubectl.kubernetes.io/default-container", "node.alpha.kubernetes.io/ttl", v1.MirrorPodAnnotationKey, v1.SeccompPodAnnotationKey,
+	v1.SeccompContainerAnnotationKeyPrefix, v1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix,
+}
+
+// Decides reports whether Kubernetes decides by the annotations of a key.
+func Decides(key string) bool {
+	domain, _, _ := strings.Cut(key, "/")
+	return slices.Contains(decides, key) || slices.Contains(decides, domain+"/")
 }

@@ -37,7 +37,7 @@ func TestTableNamesFieldsThatExist(t *testing.T) {
 	}
 	for name, fields := range rules {
 		for _, field := range fields {
-			field = strings.TrimPrefix(field, "-")
+			field, _, _ = strings.Cut(strings.TrimPrefix(field, "-"), "=")
 			found := false
 			for of, has := range known {
 				_, ok := has[field]
