@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	extensions "k8s.io/api/extensions/v1beta1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
@@ -34,8 +35,8 @@ func (c *Cluster) infer() error {
 	return c.inferRevisions()
 }
 
-// givenUID begins the UID of an object for which a snapshot has none.
-const givenUID = "of "
+// givenUID begins the UID of an object for which a snapshot has none. A Job has it in a label.
+const givenUID = "of-"
 
 // ofOneTemplate are the owners whose pods have one template at a time, and differ in what webhooks have added.
 var ofOneTemplate = []string{"ReplicaSet", "StatefulSet", "ReplicationController"}
@@ -51,6 +52,12 @@ func (c *Cluster) inferOwners() error {
 		}
 		owner := c.owner(pod.Namespace, ref)
 		if owner != nil {
+			job, isJob := owner.(*batchv1.Job)
+			if isJob { // which may have got its selector only now
+				pod = pod.DeepCopy()
+				pod.Labels = labels.Merge(job.Spec.Selector.MatchLabels, pod.Labels)
+				c.put(pod)
+			}
 			if ref.UID == "" || strings.HasPrefix(string(owner.GetUID()), givenUID) {
 				c.own(pod, owner, ref.APIVersion, ref.Kind)
 			}

@@ -14,6 +14,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	volumehelpers "k8s.io/component-helpers/storage/volume"
@@ -118,9 +119,13 @@ func (c *Cluster) load(o Object) error {
 	}
 	c.stamp(o)
 	if o.GetUID() == "" {
-		o.SetUID(types.UID(givenUID + k.kind.Kind + " " + cache.MetaObjectToName(o).String()))
+		o.SetUID(types.UID(givenUID + hashed(k.kind.Kind+" "+cache.MetaObjectToName(o).String())))
 	}
 	legacyscheme.Scheme.Default(o)
+	o, err := k.withSelector(o)
+	if err != nil {
+		return err
+	}
 	if err := c.checkWorkload(k, o); err != nil {
 		return err
 	}
@@ -155,6 +160,24 @@ func (c *Cluster) load(o Object) error {
 	}
 	c.put(o)
 	return nil
+}
+
+// withSelector gives a Job that a person has written the selector and the labels by which an API server has it find its pods. No
+// other workload is stored without those that its file has, or that defaults give it.
+func (k *kind) withSelector(o Object) (Object, error) {
+	job, ok := o.(*batchv1.Job)
+	if !ok || job.Spec.Selector != nil {
+		return o, nil
+	}
+	internal, err := legacyscheme.Scheme.ConvertToVersion(job, runtime.InternalGroupVersioner)
+	if err != nil {
+		return nil, err
+	}
+	k.strategies.Object.PrepareForCreate(k.request(context.Background(), "create", job), internal)
+	made := &batchv1.Job{}
+	err = legacyscheme.Scheme.Convert(internal, made, nil)
+	made.Status = job.Status
+	return made, err
 }
 
 // loadPod admits a pod that a person has written. One that an API server has stored stays as it is: it would be

@@ -21,16 +21,13 @@ const MostPods = 150_000
 
 // checkWorkload refuses a workload that no API server stores: its controller would panic over a negative number of replicas, and
 // create pods without end where a selector does not match the template. What a file lacks, or an older API server has stored in
-// the pods' spec, is no error, but for containers: pods are validated when they are created. It also refuses more pods than a cluster may have.
+// the pods' spec, is no error, but for containers and selectors: pods are validated when they are created. It also refuses more pods than a cluster may have.
 func (c *Cluster) checkWorkload(k *kind, o Object) error {
 	if snapshot.PodTemplate(o) == nil {
 		return nil
 	}
 	o = o.DeepCopyObject().(Object)
 	job, ok := o.(*batchv1.Job)
-	if ok && job.Spec.Selector == nil {
-		return nil // as a person writes it: its controller selects nothing, and creates nothing
-	}
 	if ok {
 		job.Spec.ManualSelector = ptr.To(true) // it need not have the Job's UID
 	}
@@ -39,7 +36,7 @@ func (c *Cluster) checkWorkload(k *kind, o Object) error {
 		return err
 	}
 	for _, wrong := range k.strategies.Object.Validate(k.request(context.Background(), "create", o), internal) {
-		if wrong.Field == "spec.template.spec.containers" && wrong.Type == field.ErrorTypeRequired {
+		if wrong.Type == field.ErrorTypeRequired && (wrong.Field == "spec.template.spec.containers" || wrong.Field == "spec.selector") {
 			return wrong
 		}
 		if wrong.Type == field.ErrorTypeInvalid && strings.HasPrefix(wrong.Field, "spec.") && !strings.HasPrefix(wrong.Field, "spec.template.spec.") {
