@@ -162,8 +162,8 @@ func (c *Cluster) load(o Object) error {
 	return nil
 }
 
-// withSelector gives a Job that a person has written the selector and the labels by which an API server has it find its pods. No
-// other workload is stored without those that its file has, or that defaults give it.
+// withSelector gives a Job that a person has written the selector and the labels by which an API server has it find its pods. Other
+// workloads have a selector in their file, or by a default.
 func (k *kind) withSelector(o Object) (Object, error) {
 	job, ok := o.(*batchv1.Job)
 	if !ok || job.Spec.Selector != nil {
