@@ -174,3 +174,23 @@ func TestUpgradeGivesNewNodesTheDevicesOfOldOnes(t *testing.T) {
 		t.Errorf("moves are %v", described(r.Moves))
 	}
 }
+
+// TestPodsThatKubeletsRejectDoNotMove: a Deployment's template names a node that has no room, so that its ReplicaSet creates one pod
+// after the other. None of them runs before the question.
+func TestPodsThatKubeletsRejectDoNotMove(t *testing.T) {
+	for name, ask := range map[string]func(context.Context, Options) (*Result, error){"drain": Drain, "fail": Fail, "upgrade": Upgrade} {
+		o := removing(t, unmodified, "nodes:\n"+nodeWith("n1", "a", "4")+nodeWith("n2", "a", "4")+nodeWith("n3", "a", "4")+
+			"pods:\n"+ownedBy("ReplicaSet", "db", "db-1", "n1", "1")+
+			`deployments: [{metadata: {name: web}, spec: {replicas: 3, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}},
+  spec: {nodeName: n1, containers: [{name: c, image: c, resources: {requests: {cpu: "100"}}}]}}}}]`, "n1")
+		r, err := ask(t.Context(), o)
+		testkit.Must(t, err)
+		if len(r.Moves) != 1 || r.Moves[0].Pod != "default/db-1" || r.Moves[0].To == "" {
+			t.Errorf("moves of %s: %d, such as %v", name, len(r.Moves), described(r.Moves[:min(5, len(r.Moves))]))
+		}
+		says(t, r, "Stopped looking: replicaset-controller at default/web-", "controllers created 30 pods of Deployment default/web")
+		if strings.Contains(text(t, r, "table"), "00 pod") {
+			t.Errorf("%s has thousands of pods: %s", name, text(t, r, "table"))
+		}
+	}
+}

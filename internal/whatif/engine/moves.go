@@ -194,7 +194,7 @@ func Recreatable(pod *v1.Pod) bool { return metav1.GetControllerOf(pod) != nil }
 
 // Pods are the pods of a cluster at a time.
 type Pods struct {
-	// Placed have a node, and are not terminating, by name. A terminating pod of a StatefulSet is one of them: it has no
+	// Placed have a node, have not ended, as those have that a kubelet rejects, and are not terminating, by name. A terminating pod of a StatefulSet is one of them: it has no
 	// successor before it is gone.
 	Placed []*v1.Pod
 	uids   sets.Set[types.UID]
@@ -206,7 +206,8 @@ func (e *Engine) Pods() *Pods {
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		now.uids.Insert(pod.UID)
 		owner := metav1.GetControllerOf(pod)
-		if pod.Spec.NodeName != "" && (pod.DeletionTimestamp == nil || owner != nil && owner.Kind == "StatefulSet") {
+		terminating := pod.DeletionTimestamp != nil
+		if pod.Spec.NodeName != "" && (!terminating && !podutil.IsPodTerminal(pod) || terminating && owner != nil && owner.Kind == "StatefulSet") {
 			now.Placed = append(now.Placed, pod)
 		}
 	}

@@ -112,13 +112,16 @@ func (m *Manager) sync(ctx context.Context, queues []*queue, own []ownQueue) (sy
 				if ctx.Err() != nil {
 					return synced, context.Cause(ctx)
 				}
-				if syncs%minSyncs == 0 && syncs >= m.maxSyncs() {
+				if syncs%minSyncs == 0 && syncs >= m.maxSyncs() || q.losing[key]+1 >= maxLosing {
 					q.block(key)
 				}
-				version := m.cluster.Version()
+				version, lost := m.cluster.Version(), m.cluster.LostPods()
 				m.cluster.DeferEvents(func() { q.worker(ctx) })
 				if m.cluster.Version() != version {
 					q.changed(key)
+				}
+				if m.cluster.LostPods() != lost {
+					q.losing[key]++
 				}
 				again = true
 			}
@@ -148,8 +151,11 @@ const (
 	syncsOfAPod = 20
 )
 
-// maxSyncs of a key are a loop that does not end, such as that of a ReplicaSet whose pods are rejected by their kubelets, one after the
-// other. Such pods do not count, but those do that were deleted since: a StatefulSet is scaled down in order.
+// maxLosing is how many syncs of a key without a step of the clock may create pods that name a node, and are rejected by its kubelet.
+// A ReplicaSet creates others at once, and would do so without an end.
+const maxLosing = 10
+
+// maxSyncs of a key are a loop that does not end. Pods that have ended do not count, but those do that were deleted since: a StatefulSet is scaled down in order.
 func (m *Manager) maxSyncs() int {
 	running := len(cluster.All[*v1.Node](m.cluster))
 	for _, pod := range cluster.All[*v1.Pod](m.cluster) {

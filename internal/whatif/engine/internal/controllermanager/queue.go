@@ -30,6 +30,7 @@ type queue struct {
 	delayed   map[string]time.Time
 	failed    workqueue.TypedRateLimiter[string]
 	syncs     map[string]int  // since the clock was last stepped
+	losing    map[string]int  // how many of these created a pod that its kubelet rejected, or that had no node
 	blocked   map[string]bool // keys that are not added in this run
 	endless   map[string]bool // keys that were blocked in any run
 	unchanged map[string]int  // how many delayed syncs of a key in a row changed nothing
@@ -48,7 +49,7 @@ func newBackoff() workqueue.TypedRateLimiter[string] {
 func newQueue(name string, c *clock.Clock, worker func(context.Context)) *queue {
 	return &queue{
 		name: name, clock: c, worker: worker, dirty: map[string]bool{}, delayed: map[string]time.Time{},
-		failed: newBackoff(), syncs: map[string]int{}, blocked: map[string]bool{}, endless: map[string]bool{}, unchanged: map[string]int{}, abandoned: map[string]bool{},
+		failed: newBackoff(), syncs: map[string]int{}, losing: map[string]int{}, blocked: map[string]bool{}, endless: map[string]bool{}, unchanged: map[string]int{}, abandoned: map[string]bool{},
 	}
 }
 
@@ -167,6 +168,7 @@ func (q *queue) beginRun() {
 	clear(q.unchanged)
 	clear(q.blocked)
 	clear(q.syncs)
+	clear(q.losing)
 }
 
 // due is when the first delayed key is due, or the zero time.
@@ -186,6 +188,7 @@ func (q *queue) addDue(now time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	clear(q.syncs)
+	clear(q.losing)
 	var keys []string
 	for key, at := range q.delayed {
 		if !at.After(now) {
