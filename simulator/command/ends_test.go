@@ -73,7 +73,7 @@ func TestEveryQuestionEnds(t *testing.T) {
 		"a Job with a deadline":                         {"fit --cluster nodes.yaml -f job-deadline.yaml", 0, []string{"2 pods would fit."}},
 		"a CronJob with a deadline":                     {"fit --cluster nodes.yaml -f cron.yaml", 0, []string{"1 pod would fit."}},
 		"until full with a workload that is rejected":   {"fit --cluster nodes.yaml -f no-selector.yaml --until-full", statusLost, []string{"0 more replicas would fit.", "The next one would not be created: the API server rejects it: "}},
-		"a Job as a person writes it":                   {"drain --cluster job-written.yaml n1", statusLost, []string{"Draining n1 would leave 1 of 1 pod without another node.", "controllers created 1 pod of Job default/j."}},
+		"a Job as a person writes it":                   {"drain --cluster job-written.yaml n1", statusLost, []string{"Draining n1 would leave 2 of 2 pods without another node.", "controllers created 1 pod of Job default/j."}},
 		"a Job that runs with one":                      {"fit --cluster job-running.yaml -f need3.yaml", statusLost, []string{"1 pod would stay pending"}},
 	} {
 		t.Run(name, func(t *testing.T) {
