@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
@@ -197,6 +200,139 @@ func TestAnonymousFileIsNoneOfAnOlderVersion(t *testing.T) {
 		if strings.Contains(notice.Reason, "older version") {
 			t.Error(notice)
 		}
+	}
+}
+
+// keeps are the fields and types that anonymous files show, which docs/simulator.md and the file's notes name.
+var keeps = map[string]string{
+	"SchedulerName": "a name of schedulers", "Resource": "a name of resources", "ResourceName": "a name of resources",
+	"Key": "a key of labels and taints", "TopologyKey": "a key of labels", "TopologyKeys": "keys of labels", "MatchLabelKeys": "keys of labels",
+	"MismatchLabelKeys": "keys of labels", "ObjectFieldSelector": "a field of the pod",
+	"Driver": "a driver", "Attacher": "a driver", "Provisioner": "a driver", "CSINodeDriver.Name": "a driver", "DeviceID": "a device",
+	"Request": "a request of devices", "Requests": "requests of devices", "DeviceRequest.Name": "a request", "DeviceSubRequest.Name": "a request",
+	"Device": "a device", "CounterSet": "a device's", "DeviceToleration": "of a device's taints", "DeviceClassSpec": "by attributes of devices", "Expression": "by attributes of devices",
+	"BindingConditions": "a device's", "BindingFailureConditions": "a device's", "DeclaredFeatures": "Kubernetes' own", "KubeletVersion": "a version",
+	"Reason": "a reason", "Schedule": "a schedule", "TimeZone": "of a schedule", "KeyType": "Kubernetes' own", "ClusterIP": "None", "TypeMeta": "the object's kind",
+	"ManagedFieldsEntry": "digests drop them",
+}
+
+const marked = "hush.example/hush"
+
+// mark gives all that an object may have a text with a marked word, but for what keeps has, and words of types of their own, which API servers check.
+func mark(v reflect.Value) {
+	t := v.Type()
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(t.Elem()))
+		mark(v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(t, 1, 1))
+		mark(v.Index(0))
+	case reflect.String:
+		of := t.Name()
+		if of == "string" || of == "UID" || of == "UniqueVolumeName" || of == "ResourceID" || of == "FinalizerName" || strings.HasSuffix(of, "ConditionType") {
+			v.SetString(marked)
+		}
+	case reflect.Map:
+		v.Set(reflect.MakeMap(t))
+		value := reflect.New(t.Elem()).Elem()
+		mark(value)
+		keys := []string{"key"}
+		switch {
+		case t.Key() == reflect.TypeFor[v1.ResourceName]():
+			keys = []string{"hush.storageclass.storage.k8s.io/requests.storage", "hush.deviceclass.resource.k8s.io/devices", "requests.deviceclass.resource.kubernetes.io/hush"}
+		}
+		for _, key := range keys {
+			v.SetMapIndex(reflect.ValueOf(key).Convert(t.Key()), value)
+		}
+	case reflect.Struct:
+		if t == reflect.TypeFor[resource.Quantity]() || t == reflect.TypeFor[metav1.Time]() || t == reflect.TypeFor[runtime.RawExtension]() {
+			return
+		}
+		for i := range v.NumField() {
+			field := t.Field(i)
+			kept := false
+			for _, name := range []string{field.Name, t.Name() + "." + field.Name, field.Type.Name()} {
+				kept = kept || keeps[name] != ""
+			}
+			if field.IsExported() && (!kept || field.Type.Kind() == reflect.Struct && field.Name == "Resource") && keeps[t.Name()] == "" {
+				mark(v.Field(i))
+			}
+		}
+		if meta, ok := v.Addr().Interface().(*metav1.ObjectMeta); ok {
+			for _, key := range []string{"kubectl.kubernetes.io/default-container", "kubernetes.io/change-cause", "container.apparmor.security.beta.kubernetes.io/hush", "acme"} {
+				meta.Annotations[key] = marked
+			}
+		}
+	}
+}
+
+// TestNoFieldShowsAMarkedWord of an object of any kind with all its fields.
+func TestNoFieldShowsAMarkedWord(t *testing.T) {
+	for _, kind := range snapshot.Kinds {
+		o := kind.Example()
+		mark(reflect.ValueOf(o).Elem())
+		if kind.Kind == "CSIDriver" {
+			o.SetName("csi.example.com")
+		}
+		s := &snapshot.Snapshot{Source: &snapshot.Source{}}
+		for list := range reflect.ValueOf(s).Elem().Fields() {
+			field := reflect.ValueOf(s).Elem().FieldByIndex(list.Index)
+			if field.Type() == reflect.SliceOf(reflect.TypeOf(o).Elem()) {
+				field.Set(reflect.Append(field, reflect.ValueOf(o).Elem()))
+			}
+		}
+		anonymize(s, nil, seeded(1))
+		var file bytes.Buffer
+		testkit.Must(t, s.WriteYAML(&file))
+		for line := range strings.Lines(file.String()) {
+			if strings.Contains(strings.ToLower(line), "hush") {
+				t.Errorf("%s: %s", kind.Title, line)
+			}
+		}
+	}
+}
+
+// TestAnonymizeKeepsWhatKubernetesRecognizes also in templates, and what an API server checks.
+func TestAnonymizeKeepsWhatKubernetesRecognizes(t *testing.T) {
+	s, _, err := snapshot.Read(strings.NewReader(`
+source: {}
+pods:
+- metadata: {name: web, namespace: acme, finalizers: [foregroundDeletion, orphan, acme.example/x]}
+  spec:
+    readinessGates: [{conditionType: target-health.elbv2.k8s.aws/k8s-acme-web}]
+    containers: [{name: web, image: "r.example/bücher/größe:1", ports: [{containerPort: 80, hostIP: 10.1.2.3}, {containerPort: 81, hostIP: 127.0.0.1}], env: [{name: NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]}]
+  status: {conditions: [{type: PodScheduled, status: "False", reason: Unschedulable}, {type: target-health.elbv2.k8s.aws/k8s-acme-web, status: "True"}]}
+cronJobs:
+- metadata: {name: nightly, namespace: acme}
+  spec:
+    schedule: "0 3 * * MON"
+    timeZone: Europe/Berlin
+    jobTemplate: {spec: {template: {metadata: {annotations: {container.apparmor.security.beta.kubernetes.io/web: runtime/default, scheduler.wasmkwokwizardry.io/regex: "(?P<acme>a)[a][c]me"}}, spec: {restartPolicy: Never, containers: [{name: web, image: web}]}}}}
+namespaces: [{metadata: {name: acme, labels: {pod-security.kubernetes.io/enforce: restricted}}}]
+`))
+	testkit.Must(t, err)
+	anonymize(s, nil, seeded(1))
+	var file bytes.Buffer
+	testkit.Must(t, s.WriteYAML(&file))
+	pod := s.Pods[0]
+	template := s.CronJobs[0].Spec.JobTemplate.Spec.Template
+	for _, kept := range []string{"- foregroundDeletion", "- orphan", "reason: Unschedulable", "type: PodScheduled", "0 3 * * MON", "Europe/Berlin", "fieldPath: metadata.name", "enforce: restricted", "hostIP: 127.0.0.1",
+		"container.apparmor.security.beta.kubernetes.io/" + template.Spec.Containers[0].Name + ": runtime/default"} {
+		if !strings.Contains(file.String(), kept) {
+			t.Errorf("it lacks %s", kept)
+		}
+	}
+	for _, secret := range []string{"acme", "aws", "bücher", "größe", "10.1.2.3", "[a][c]", "web"} {
+		if strings.Contains(file.String(), secret) {
+			t.Errorf("it shows %s", secret)
+		}
+	}
+	if pod.Spec.ReadinessGates[0].ConditionType != pod.Status.Conditions[1].Type {
+		t.Error("a readiness gate has another condition")
+	}
+	if t.Failed() {
+		t.Log(&file)
 	}
 }
 

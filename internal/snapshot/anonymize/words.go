@@ -4,24 +4,28 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // common are words that reveal nothing of a user, and that Kubernetes must
-// recognize: in kube-system, system-node-critical, linux, amd64, :latest.
+// recognize: in kube-system, system-node-critical, linux, amd64, :latest, localhost/PROFILE, iqn.2001-04.
 var common = map[string]bool{
 	"kube": true, "apiserver": true, "system": true, "public": true, "node": true, "lease": true, "default": true,
 	"cluster": true, "critical": true, "linux": true, "windows": true, "amd": true, "arm": true,
-	"true": true, "false": true, "latest": true,
+	"true": true, "false": true, "latest": true, "iqn": true, "eui": true, "naa": true,
+	"runtime": true, "unconfined": true, "localhost": true, "docker": true,
 }
 
 var (
-	aWord = regexp.MustCompile("[a-zA-Z]+")
+	aWord = regexp.MustCompile(`[\p{L}\p{M}]+`)
 	// aUID is one as API servers make them.
 	aUID      = regexp.MustCompile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 	uidOrWord = regexp.MustCompile(aUID.String() + "|" + aWord.String())
@@ -30,7 +34,7 @@ var (
 // secrets are the words and UIDs of a snapshot that are replaced, in lower case.
 type secrets map[string]bool
 
-func (s secrets) inText(text string) string { return uidOrWord.ReplaceAllStringFunc(text, s.add) }
+func (s secrets) inText(text string) string { return replaceInText(text, s.add) }
 
 func (s secrets) inPattern(pattern string) string { return replaceInPattern(pattern, s.add) }
 
@@ -53,7 +57,12 @@ func newWords(found secrets, random *rand.Rand) words {
 			w[word] = drawUID(random)
 			continue
 		}
-		byLength[len(word)] = append(byLength[len(word)], word)
+		if isAddress(word) {
+			w[word] = fmt.Sprintf("2001:db8::%x:%x:%x:%x", random.UintN(1<<16), random.UintN(1<<16), random.UintN(1<<16), random.UintN(1<<16))
+			continue
+		}
+		length := utf8.RuneCountInString(word)
+		byLength[length] = append(byLength[length], word)
 	}
 	for _, length := range slices.Sorted(maps.Keys(byLength)) {
 		w.choose(byLength[length], random)
@@ -74,7 +83,7 @@ func (w words) choose(same []string, random *rand.Rand) {
 	}
 	const often = 100 // that finds all other words where these are few
 	for tries := 0; tries < often*len(same) && len(circle) < 2*len(same); tries++ {
-		word := draw(len(same[0]), random)
+		word := draw(utf8.RuneCountInString(same[0]), random)
 		if !taken[word] {
 			taken[word] = true
 			circle = append(circle, word)
@@ -98,7 +107,7 @@ func drawUID(random *rand.Rand) string {
 	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", random.Uint32(), random.UintN(1<<16), random.UintN(1<<16), random.UintN(1<<16), random.Uint64N(1<<48))
 }
 
-func (w words) text(text string) string { return uidOrWord.ReplaceAllStringFunc(text, w.word) }
+func (w words) text(text string) string { return replaceInText(text, w.word) }
 
 func (w words) pattern(pattern string) string { return replaceInPattern(pattern, w.word) }
 
@@ -109,16 +118,29 @@ func (w words) word(word string) string {
 	if common[lower] {
 		return word
 	}
-	if aUID.MatchString(word) {
-		return w[word]
+	if aUID.MatchString(word) || isAddress(word) {
+		return w[lower]
 	}
-	cased := []byte(w[lower])
-	for i := range word {
-		if word[i] < 'a' {
-			cased[i] -= 'a' - 'A'
+	cased := []rune(w[lower])
+	for i, r := range []rune(word) {
+		if i < len(cased) && unicode.IsUpper(r) {
+			cased[i] = unicode.ToUpper(cased[i])
 		}
 	}
 	return string(cased)
+}
+
+func replaceInText(text string, word func(string) string) string {
+	if strings.Contains(text, ":") && isAddress(text) { // nodes may be called as addresses of IPv4 are
+		return word(text)
+	}
+	return uidOrWord.ReplaceAllStringFunc(text, word)
+}
+
+// isAddress reports whether text is an address, and not one that means the same on each node.
+func isAddress(text string) bool {
+	addr, err := netip.ParseAddr(text)
+	return err == nil && !addr.IsUnspecified() && !addr.IsLoopback()
 }
 
 // patterns are the regexes of pods. The words in one are replaced as those in names
@@ -179,11 +201,31 @@ func (p *patterns) list(pattern string, wanted []int, is int) (list, remark stri
 
 // part is a word of a pattern, or what is not made of words: an escape, a class of
 // characters, the beginning of a group.
-var part = regexp.MustCompile(`\\[pPx]\{[^}]*\}|\\[pPx]?.|\[\^?\]?(?:\\.|\[:\^?[a-z]+:\]|[^\]\\])*\]|\(\?P?<[^>]*>|\(\?[a-zA-Z-]*[:)]?|[a-zA-Z]+`)
+var part = regexp.MustCompile(`\\[pP]\{[^}]*\}|\\x\{[^}]*\}|\\x[0-9a-fA-F]{2}|\\[0-7]{2,3}|\\[pP]?.|\[\^?\]?(?:\\.|\[:\^?[a-z]+:\]|[^\]\\])*\]|\(\?P?<[^>]*>|\(\?[a-zA-Z-]*[:)]?|[\p{L}\p{M}]+`)
+
+// letters are the letters and ranges of letters in a class of characters, and its escapes.
+var letters = regexp.MustCompile(`\\.|\[:\^?[a-z]+:\]|\p{L}-\p{L}|[\p{L}\p{M}]`)
 
 func replaceInPattern(pattern string, word func(string) string) string {
 	return part.ReplaceAllStringFunc(pattern, func(part string) string {
-		if aWord.MatchString(part[:1]) {
+		switch {
+		case strings.HasSuffix(part, ">") && part[0] == '(':
+			before, name, _ := strings.Cut(part, "<")
+			return before + "<" + aWord.ReplaceAllStringFunc(name, word)
+		case part[0] == '[': // it may spell a word, one letter in each class
+			return letters.ReplaceAllStringFunc(part, func(some string) string {
+				first, _ := utf8.DecodeRuneInString(some)
+				switch {
+				case first == '\\' || first == '[':
+					return some
+				case unicode.IsUpper(first):
+					return "A-Z"
+				}
+				return "a-z"
+			})
+		case len(part) > 2 && part[0] == '\\' && (part[1] == 'x' || part[1] <= '7'):
+			return "[a-zA-Z]" // as may escapes
+		case aWord.MatchString(part) && part[0] != '\\' && part[0] != '(':
 			return word(part)
 		}
 		return part

@@ -18,6 +18,7 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/anonymize"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/digest"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
@@ -64,10 +65,18 @@ func TestFileHasNothingPrivate(t *testing.T) {
 	}
 }
 
-// TestAnAPIServerTakesDigests: they are valid wherever they stand.
+// TestAnAPIServerTakesDigests: they are valid wherever they stand, and so are other names.
 func TestAnAPIServerTakesDigests(t *testing.T) {
 	s := everything(t)
 	testkit.Must(t, digest.Snapshot(s, nil))
+	checkCreated(t, s)
+	anonymize.Snapshot(s, nil)
+	checkCreated(t, s)
+}
+
+func checkCreated(t *testing.T, s *snapshot.Snapshot) {
+	t.Helper()
+	s = s.DeepCopy() // an API server changes what it gets
 	c, err := cluster.New(time.Now)
 	testkit.Must(t, err)
 	for _, kind := range snapshot.Kinds {
