@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -53,6 +54,8 @@ type Cluster struct {
 	Scheduling informers.SharedInformerFactory
 	Skipped    []string // pods that are being deleted already, which are not here
 	Inferred   []string // what a file lacks, and was made as its pods are
+	// LostPods is how many new pods named a node, and were rejected by its kubelet, or deleted since it is not there.
+	LostPods atomic.Int64
 
 	now       func() time.Time
 	byName    map[schema.GroupVersionResource]*kind
@@ -77,7 +80,6 @@ type Cluster struct {
 	rejected   map[types.NamespacedName]string    // why an API server rejects objects, by rejectionKey
 	injected   map[types.NamespacedName]injection // by the workload
 	recording  int                                // transactions that are open
-	lost       int                                // new pods that named a node, and were rejected by its kubelet or have no such node
 	unmodelled map[string]bool
 	loading    bool // nothing follows from a write
 	failed     error
@@ -153,13 +155,6 @@ func (c *Cluster) serve(example Object, namespaced bool) {
 	resource, _ := meta.UnsafeGuessKindToResource(gvks[0])
 	k := &kind{resource: resource, kind: gvks[0], namespaced: namespaced, informer: c.newInformer(example, func() {})}
 	c.byName[resource], c.kinds[reflect.TypeOf(example)] = k, k
-}
-
-// LostPods is how many new pods named a node, and were rejected by its kubelet, or deleted since it is not there.
-func (c *Cluster) LostPods() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.lost
 }
 
 // NotModelled are the requests that were not served, by verb and kind, and what else

@@ -15,7 +15,7 @@ import (
 func (c *Cluster) admitByKubelet(pod *v1.Pod) {
 	node := Get[*v1.Node](c, "", pod.Spec.NodeName)
 	if node == nil {
-		c.losePod()
+		c.LostPods.Add(1)
 		c.drop(pod)
 		return
 	}
@@ -35,7 +35,7 @@ func (c *Cluster) admitByKubelet(pod *v1.Pod) {
 	if len(rejected) == 0 {
 		c.start(pod)
 	} else {
-		c.losePod()
+		c.LostPods.Add(1)
 		pod.Status.Phase = v1.PodFailed
 		pod.Status.Reason = cmp.Or(rejected[0].Name, "OutOf")
 		pod.Status.Message = rejected[0].Reason
@@ -46,10 +46,4 @@ func (c *Cluster) admitByKubelet(pod *v1.Pod) {
 		}
 	}
 	c.updateStatus(pod)
-}
-
-func (c *Cluster) losePod() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.lost++
 }

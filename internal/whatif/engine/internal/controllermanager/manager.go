@@ -115,12 +115,12 @@ func (m *Manager) sync(ctx context.Context, queues []*queue, own []ownQueue) (sy
 				if syncs%minSyncs == 0 && syncs >= m.maxSyncs() || q.losing[key]+1 >= maxLosing {
 					q.block(key)
 				}
-				version, lost := m.cluster.Version(), m.cluster.LostPods()
+				version, lost := m.cluster.Version(), m.cluster.LostPods.Load()
 				m.cluster.DeferEvents(func() { q.worker(ctx) })
 				if m.cluster.Version() != version {
 					q.changed(key)
 				}
-				if m.cluster.LostPods() != lost {
+				if m.cluster.LostPods.Load() != lost {
 					q.losing[key]++
 				}
 				again = true
