@@ -77,9 +77,9 @@ type Cluster struct {
 	deferred   bool           // by DeferEvents
 	names      map[string]int // how many objects were created by a generateName, and how many UIDs were given by a name
 	undo       []event
-	rejected   map[types.NamespacedName]string    // why an API server rejects objects, by rejectionKey
-	injected   map[types.NamespacedName]injection // by the workload
-	recording  int                                // transactions that are open
+	rejected   map[types.NamespacedName]string     // why an API server rejects objects, by rejectionKey
+	injected   map[types.NamespacedName]v1.PodSpec // what admission adds to pods, by the workload
+	recording  int                                 // transactions that are open
 	unmodelled map[string]bool
 	loading    bool // nothing follows from a write
 	failed     error
@@ -104,7 +104,7 @@ type event struct {
 func New(now func() time.Time) (*Cluster, error) {
 	c := &Cluster{
 		now: now, byName: map[schema.GroupVersionResource]*kind{}, kinds: map[reflect.Type]*kind{},
-		counted: map[string]bool{}, wanted: map[*kind]int{}, unmodelled: map[string]bool{}, names: map[string]int{}, rejected: map[types.NamespacedName]string{}, injected: map[types.NamespacedName]injection{},
+		counted: map[string]bool{}, wanted: map[*kind]int{}, unmodelled: map[string]bool{}, names: map[string]int{}, rejected: map[types.NamespacedName]string{}, injected: map[types.NamespacedName]v1.PodSpec{},
 	}
 	for _, k := range snapshot.Kinds {
 		c.serve(k.Example(), k.Namespaced())

@@ -31,7 +31,6 @@ func (c *Cluster) infer() error {
 		return err
 	}
 	c.inferDeployments()
-	c.inferInjections()
 	return c.inferRevisions()
 }
 
@@ -320,7 +319,9 @@ func (c *Cluster) inferRevisions() error {
 		if has[set.UID] {
 			continue
 		}
-		current := cmp.Or(newestRevision(key, set.Spec.Template, pods), "inferred")
+		of, generation := set.Annotations[appsv1.DeprecatedTemplateGeneration], extensions.DaemonSetTemplateGenerationKey
+		latest := slices.DeleteFunc(pods, func(pod *v1.Pod) bool { return pod.Labels[generation] != "" && pod.Labels[generation] != of })
+		current := cmp.Or(newestRevision(key, set.Spec.Template, latest), "inferred")
 		if err := c.inferRevisionsOf(set, set.Spec.Template, "DaemonSet", current, set.Name+"-"); err != nil {
 			return err
 		}

@@ -2,9 +2,11 @@ package cluster
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,5 +83,41 @@ func (c *Cluster) checkStored(t *testing.T, file string, k *kind, o Object) {
 	_, err = c.prepare(t.Context(), k, changed, o, "")
 	if apierrors.IsInvalid(err) {
 		t.Errorf("%s: update %s %s: %v", file, k.kind.Kind, NameOf(o), err)
+	}
+}
+
+// TestWhatAdmissionAddsToDaemonSets: neither what the controller adds to each pod, nor containers that the template has dropped.
+func TestWhatAdmissionAddsToDaemonSets(t *testing.T) {
+	for generation, want := range map[string]string{"1": "[what admission adds to pods of DaemonSet default/logs (containers, nodeSelector)]", "2": "[revisions of DaemonSet default/logs]"} {
+		s, _, err := snapshot.Read(strings.NewReader(`
+nodes:
+- {metadata: {name: node, labels: {pool: x}}}
+daemonSets:
+- metadata: {name: logs, namespace: default, uid: logs, annotations: {deprecated.daemonset.template.generation: "` + generation + `"}}
+  spec:
+    updateStrategy: {type: OnDelete}
+    selector: {matchLabels: {app: logs}}
+    template: {metadata: {labels: {app: logs}}, spec: {containers: [{name: c, image: c}]}}
+pods:
+- metadata:
+    name: logs-1
+    namespace: default
+    labels: {app: logs, controller-revision-hash: first, pod-template-generation: "1"}
+    ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: logs, uid: logs, controller: true}]
+  spec:
+    nodeName: node
+    nodeSelector: {pool: x}
+    tolerations: [{key: node.kubernetes.io/disk-pressure, operator: Exists, effect: NoSchedule}, {key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute}]
+    affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [node]}]}]}}}
+    containers: [{name: c, image: c}, {name: proxy, image: c}]
+`))
+		testkit.Must(t, err)
+		c, err := New(time.Now)
+		testkit.Must(t, err)
+		testkit.Must(t, c.Load(s))
+		got := fmt.Sprint(c.Inferred)
+		if got != want {
+			t.Errorf("with generation %s of the template: %s, want %s", generation, got, want)
+		}
 	}
 }

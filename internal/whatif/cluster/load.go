@@ -69,6 +69,7 @@ func (c *Cluster) Load(s *snapshot.Snapshot) error {
 	if err := c.infer(); err != nil {
 		return err
 	}
+	c.inferInjections()
 	for _, namespace := range All[*v1.Namespace](c) {
 		if namespace.DeletionTimestamp != nil { // in which only new objects are rejected
 			namespace = namespace.DeepCopy()

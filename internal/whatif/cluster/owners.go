@@ -8,8 +8,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 )
 
 // Workload is what a pod belongs to: the Deployment and not its ReplicaSet, the CronJob
@@ -69,20 +67,14 @@ func (c *Cluster) owner(namespace string, ref *metav1.OwnerReference) Object {
 }
 
 // Recreated is the pod that a controller would make in the place of one, under its name:
-// without a node or containers of a debugger, and with what the containers request in the template, for a pod may
+// without a node or containers of a debugger, and with what the containers request in the template of its revision, for a pod may
 // have been resized. What webhooks have added stays.
 func (c *Cluster) Recreated(pod *v1.Pod) *v1.Pod {
 	made := asNew(pod)
-	ref := metav1.GetControllerOf(pod)
-	if ref != nil {
-		owner := c.owner(pod.Namespace, ref)
-		if owner != nil {
-			template := snapshot.PodTemplate(owner)
-			if template != nil {
-				takeResources(made.Spec.Containers, template.Spec.Containers)
-				takeResources(made.Spec.InitContainers, template.Spec.InitContainers)
-			}
-		}
+	template := c.madeFrom(pod)
+	if template != nil {
+		takeResources(made.Spec.Containers, template.Containers)
+		takeResources(made.Spec.InitContainers, template.InitContainers)
 	}
 	return made
 }

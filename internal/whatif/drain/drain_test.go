@@ -340,6 +340,111 @@ pods:
 	alike(t, "moves", described(removed.Moves), "mesh-1 gone→: 0/2 nodes are available: 1 Insufficient cpu")
 }
 
+// TestNewPodsHaveWhatAdmissionAddedToOthersOfTheirWorkload: beyond the template of the pods' own revision.
+func TestNewPodsHaveWhatAdmissionAddedToOthersOfTheirWorkload(t *testing.T) {
+	tainted := func(name string) string {
+		return nodeWith(name, "a", "4") + "  spec: {taints: [{key: gpu, effect: NoSchedule}]}\n"
+	}
+	const sets = `
+replicaSets:
+- metadata: {name: web, namespace: default, uid: web}
+  spec:
+    replicas: 1
+    selector: {matchLabels: {app: web}}
+    template:
+      metadata: {labels: {app: web}}
+      spec: {TEMPLATE containers: [{name: c, image: c, resources: {requests: {cpu: "1"}}}]}
+`
+	const inX = "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [a]}]}]}}}, "
+	const tolerates = `tolerations: [{key: gpu, operator: Exists}], `
+	const inferred = "Inferred from pods, since the file lacks them: what admission adds to pods of ReplicaSet default/web ("
+	for name, test := range map[string]struct{ nodes, template, pod, want, says string }{
+		"a nodeSelector": {nodeWith("gone", "a", "4") + nodeWith("other", "b", "4"), "", "nodeSelector: {topology.kubernetes.io/zone: a}, ",
+			"web-1 gone→: 0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector", inferred + "nodeSelector)"},
+		"a key of the nodeSelector": {nodeWith("gone", "a", "4") + nodeWith("other", "a", "4"), "nodeSelector: {topology.kubernetes.io/zone: a}, ", "nodeSelector: {topology.kubernetes.io/zone: a, pool: x}, ",
+			"web-1 gone→: 0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector", inferred + "nodeSelector)"},
+		"the node that something has chosen for a pod": {nodeWith("gone", "a", "4") + nodeWith("other", "a", "4"), "", "nodeSelector: {kubernetes.io/hostname: gone}, ", "web-1 gone→other", ""},
+		"tolerations": {nodeWith("gone", "a", "4") + tainted("other"), "", tolerates, "web-1 gone→other", inferred + "tolerations)"},
+		"tolerations that Kubernetes adds": {nodeWith("gone", "a", "4") + nodeWith("other", "a", "4"), "",
+			"tolerations: [{key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 300}], ", "web-1 gone→other", ""},
+		"an affinity": {nodeWith("gone", "a", "4") + nodeWith("other", "b", "4"), "", inX,
+			"web-1 gone→: 0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector", inferred + "affinity)"},
+		"a scheduler":           {nodeWith("gone", "a", "4") + nodeWith("other", "a", "4"), "", "schedulerName: theirs, ", "web-1 gone→", inferred + "schedulerName)"},
+		"what the template has": {nodeWith("gone", "a", "4") + nodeWith("other", "a", "4"), inX, inX, "web-1 gone→other", ""},
+	} {
+		text := "nodes:\n" + test.nodes + strings.Replace(sets, "TEMPLATE ", test.template, 1) + "pods:\n" +
+			strings.Replace(ownedBy("ReplicaSet", "web", "web-1", "gone", "1"), "containers: [", test.pod+"containers: [", 1)
+		removed, err := Drain(t.Context(), removing(t, unmodified, text, "gone"))
+		testkit.Must(t, err)
+		got, basis := described(removed.Moves), removed.Basis.String()
+		if len(got) != 1 || !strings.HasPrefix(got[0], test.want) {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+		if !strings.Contains(basis, test.says) || (test.says == "") != !strings.Contains(basis, "admission adds") {
+			t.Errorf("%s: %s", name, basis)
+		}
+	}
+}
+
+// TestInjectedContainersAreMissingInThePodsOwnRevision: a template that has dropped one does not get it back.
+func TestInjectedContainersAreMissingInThePodsOwnRevision(t *testing.T) {
+	const (
+		dropped = "{name: old, image: c, resources: {requests: {cpu: 2}}}, "
+		set     = `
+statefulSets:
+- metadata: {name: db, namespace: default, uid: db}
+  spec:
+    replicas: 2
+    serviceName: db
+    STRATEGY
+    selector: {matchLabels: {app: db}}
+    template:
+      metadata: {labels: {app: db}}
+      spec: {containers: [{name: c, image: c, resources: {requests: {cpu: 1}}}]}
+  status: {replicas: 2, currentReplicas: 1, updatedReplicas: 1, currentRevision: db-old, updateRevision: db-new}
+`
+		revisions = `controllerRevisions:
+- {metadata: {name: db-old, namespace: default, ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: db, uid: db, controller: true}]}, revision: 1, data: {spec: {template: {$patch: replace, metadata: {labels: {app: db}}, spec: {containers: [{name: old, image: c, resources: {requests: {cpu: 2}}}, {name: c, image: c, resources: {requests: {cpu: 1}}}]}}}}}
+- {metadata: {name: db-new, namespace: default, ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: db, uid: db, controller: true}]}, revision: 2, data: {spec: {template: {$patch: replace, metadata: {labels: {app: db}}, spec: {containers: [{name: c, image: c, resources: {requests: {cpu: 1}}}]}}}}}
+`
+	)
+	pod := func(name, node, revision, more string) string {
+		return strings.NewReplacer("containers: [", "containers: ["+more, "labels: {", "labels: {controller-revision-hash: "+revision+", ").Replace(ownedBy("StatefulSet", "db", name, node, "1"))
+	}
+	for name, given := range map[string]string{"with revisions": revisions, "without": ""} {
+		for _, strategy := range []string{"updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 1}}", "updateStrategy: {type: OnDelete}"} {
+			text := "nodes:\n" + nodeWith("a", "a", "3") + nodeWith("gone", "a", "4") + nodeWith("small", "a", "1") + strings.Replace(set, "STRATEGY", strategy, 1) + given +
+				"pods:\n" + pod("db-0", "a", "db-old", dropped) + pod("db-1", "gone", "db-new", "")
+			removed, err := Drain(t.Context(), removing(t, unmodified, text, "gone"))
+			testkit.Must(t, err)
+			alike(t, name+" "+strategy, described(removed.Moves), "db-1 gone→small")
+			if strings.Contains(removed.Basis.String(), "admission adds") {
+				t.Error(removed.Basis.String())
+			}
+		}
+	}
+}
+
+// TestReportsNameRequestsThatTemplatesLack: of an autoscaler or a resize, which new pods need not have.
+func TestReportsNameRequestsThatTemplatesLack(t *testing.T) {
+	const set = `
+replicaSets:
+- metadata: {name: web, namespace: default, uid: web}
+  spec: {replicas: 1, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: c, resources: {RESOURCES}}]}}}
+`
+	for resources, named := range map[string]bool{"requests: {cpu: 1}": true, "": true, "requests: {cpu: 3000m}": false, "limits: {cpu: 3}": false} {
+		p := ownedBy("ReplicaSet", "web", "web-1", "gone", "3")
+		if strings.HasPrefix(resources, "limits") {
+			p = strings.Replace(p, "requests: {cpu: 3}", "limits: {cpu: 3}, requests: {cpu: 3}", 1)
+		}
+		removed, err := Drain(t.Context(), removing(t, unmodified, "nodes:\n"+nodeWith("gone", "a", "4")+nodeWith("b", "a", "4")+strings.Replace(set, "RESOURCES", resources, 1)+"pods:\n"+p, "gone"))
+		testkit.Must(t, err)
+		if strings.Contains(removed.Basis.String(), "requests that pods have and their templates do not, from an autoscaler or a resize (new pods have their templates'): ReplicaSet default/web") != named {
+			t.Errorf("%q: %s", resources, removed.Basis.String())
+		}
+	}
+}
+
 // TestJobsThatMayNotFail: an eviction counts as a failure of a Job, unless its policy ignores disruptions.
 func TestJobsThatMayNotFail(t *testing.T) {
 	const job = `jobs:
