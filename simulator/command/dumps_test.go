@@ -189,7 +189,7 @@ const (
 	tooLarge   = `Pod shop/too-large is pending because none of the cluster's 5 nodes can run it: 2 nodes had untolerated taint\(s\); 2 nodes do not have enough free cpu; 1 node is cordoned\.`
 	noSuchNode = `Pod shop/no-such-node is pending because none of the cluster's 5 nodes can run it: 5 nodes didn't match the pod's node name regex "\^cncf-"\.`
 	lacks      = `Pod shop/lacks-a-volume is pending, and another node would not help: `
-	wouldNot   = `1 pod would no longer have a node if the scheduler had the configuration native \(B\) in place of none \(A\)\.`
+	wouldNot   = `1 pod would no longer have a node(, 1 pod would move as a knock-on effect)? if the scheduler had the configuration native \(B\) in place of none \(A\)\.`
 )
 
 // dumpQuestions are questions to the commands that read a cluster, each with the exit status and the first line of the answer, which is a

@@ -146,7 +146,7 @@ func TestWhatIfsHonourTheAnnotation(t *testing.T) {
 		{"drain node-1 --config none --cluster " + drained, statusNone, "", ignored + "web-1"},
 		{"upgrade node-1 --config none --cluster " + drained, statusNone, "", ignored + "web-1"},
 		{"fail node-1 --config none --cluster " + drained, statusNone, "", ignored + "web-2"},
-		{"shrink --config none --cluster " + drained, statusNone, "", "reads the regex of 2 pods: default/web-1, default/web-2; "},
+		{"shrink --config none --cluster " + drained, statusNone, "", "reads the regex of 1 pod: default/web-1; "},
 		{"compare --pods all --a none --b eks --cluster " + drained, 0, " under none (A) and eks (B), with seed 1. IGNORED: the regex of 1 pod", "simulator: warning: nothing in A and B reads the regex of 1 pod: default/web-1"},
 		{"compare --pods all --a none --b native --cluster " + drained, statusLost, " under none (A) and native (B), with seed 1. Inferred from pods, since the file lacks them: ReplicaSet default/big, ReplicaSet default/web. Webhooks", ""},
 	} {

@@ -10,22 +10,18 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	daemonutil "k8s.io/kubernetes/pkg/controller/daemon/util"
 	"k8s.io/kubernetes/pkg/controller/history"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 )
 
 // inferInjections compares the newest pod of each workload with the template of its own revision: what it has more, webhooks and
 // admission plugins of the cluster have added, such as the containers of a service mesh.
 func (c *Cluster) inferInjections() {
-	var resized []string
 	for _, pod := range slices.SortedFunc(slices.Values(All[*v1.Pod](c)), func(a, b *v1.Pod) int { return ByAge(b, a) }) {
 		name, template, spec := c.workloadName(pod), c.madeFrom(pod), &pod.Spec
 		_, known := c.injected[name]
@@ -60,15 +56,6 @@ func (c *Cluster) inferInjections() {
 		if len(what) > 0 {
 			c.inferred(fmt.Sprintf("what admission adds to pods of %s (%s)", c.WorkloadName(pod), strings.Join(slices.Sorted(maps.Keys(what)), ", ")))
 		}
-		made := pod.DeepCopy()
-		takeResources(made.Spec.Containers, template.Containers)
-		legacyscheme.Scheme.Default(made)
-		if !apiequality.Semantic.DeepEqual(made.Spec, pod.Spec) && len(In[*v1.LimitRange](c, pod.Namespace)) == 0 {
-			resized = append(resized, c.WorkloadName(pod))
-		}
-	}
-	if len(resized) > 0 {
-		c.Unmodelled("requests that pods have and their templates do not, from an autoscaler or a resize (new pods have their templates'): " + report.Few(resized))
 	}
 }
 

@@ -425,26 +425,6 @@ statefulSets:
 	}
 }
 
-// TestReportsNameRequestsThatTemplatesLack: of an autoscaler or a resize, which new pods need not have.
-func TestReportsNameRequestsThatTemplatesLack(t *testing.T) {
-	const set = `
-replicaSets:
-- metadata: {name: web, namespace: default, uid: web}
-  spec: {replicas: 1, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: c, resources: {RESOURCES}}]}}}
-`
-	for resources, named := range map[string]bool{"requests: {cpu: 1}": true, "": true, "requests: {cpu: 3000m}": false, "limits: {cpu: 3}": false} {
-		p := ownedBy("ReplicaSet", "web", "web-1", "gone", "3")
-		if strings.HasPrefix(resources, "limits") {
-			p = strings.Replace(p, "requests: {cpu: 3}", "limits: {cpu: 3}, requests: {cpu: 3}", 1)
-		}
-		removed, err := Drain(t.Context(), removing(t, unmodified, "nodes:\n"+nodeWith("gone", "a", "4")+nodeWith("b", "a", "4")+strings.Replace(set, "RESOURCES", resources, 1)+"pods:\n"+p, "gone"))
-		testkit.Must(t, err)
-		if strings.Contains(removed.Basis.String(), "requests that pods have and their templates do not, from an autoscaler or a resize (new pods have their templates'): ReplicaSet default/web") != named {
-			t.Errorf("%q: %s", resources, removed.Basis.String())
-		}
-	}
-}
-
 // TestJobsThatMayNotFail: an eviction counts as a failure of a Job, unless its policy ignores disruptions.
 func TestJobsThatMayNotFail(t *testing.T) {
 	const job = `jobs:
