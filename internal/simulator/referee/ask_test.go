@@ -196,13 +196,19 @@ func (g *generator) named(kind string, o object) object {
 // edits are changes of a pod's template, of its containers, and of owners.
 var (
 	ofTemplate = []string{"{annotations: {checksum/config: <'1';'2'>}}", "{labels: {version: <v1;v2>}}"}
-	ofPod      = []string{"{nodeSelector: {topology.kubernetes.io/zone: <x;w;z>}}", "{terminationGracePeriodSeconds: <0;7>}", "{volumes: [{name: c, configMap: {name: <one;two>}}]}",
-		"{tolerations: [{key: <gpu;team>, operator: Exists}]}", "{hostNetwork: true}", "{dnsPolicy: Default}", "{priorityClassName: p1}", "{securityContext: {runAsUser: <1..3>}}"}
-	ofContainer = []string{"{env: [{name: A, value: <'1';'2'>}]}", "{image: 'c:<2;3>'}", "{args: [<a;b>]}", "{resources: {requests: {cpu: <1..60>00m}}}", "{resources: {requests: {cpu: <1..9>00m}, limits: {cpu: <9..12>00m}}}",
-		"{readinessProbe: {httpGet: {path: /<a;b>, port: 80}, periodSeconds: <1..5>}}", "{ports: [{containerPort: <80..83>}]}", "{ports: [{containerPort: 80, hostPort: <8080;8081>}]}"}
-	ofOwner = []string{"{replicas: <0..6>}", "{replicas: <0..6>}", "{selector: {matchLabels: {app: other}}}", "{minReadySeconds: <0;1>}", "{podManagementPolicy: Parallel}",
+	ofPod      = []string{
+		"{nodeSelector: {topology.kubernetes.io/zone: <x;w;z>}}", "{terminationGracePeriodSeconds: <0;7>}", "{volumes: [{name: c, configMap: {name: <one;two>}}]}",
+		"{tolerations: [{key: <gpu;team>, operator: Exists}]}", "{hostNetwork: true}", "{dnsPolicy: Default}", "{priorityClassName: p1}", "{securityContext: {runAsUser: <1..3>}}",
+	}
+	ofContainer = []string{
+		"{env: [{name: A, value: <'1';'2'>}]}", "{image: 'c:<2;3>'}", "{args: [<a;b>]}", "{resources: {requests: {cpu: <1..60>00m}}}", "{resources: {requests: {cpu: <1..9>00m}, limits: {cpu: <9..12>00m}}}",
+		"{readinessProbe: {httpGet: {path: /<a;b>, port: 80}, periodSeconds: <1..5>}}", "{ports: [{containerPort: <80..83>}]}", "{ports: [{containerPort: 80, hostPort: <8080;8081>}]}",
+	}
+	ofOwner = []string{
+		"{replicas: <0..6>}", "{replicas: <0..6>}", "{selector: {matchLabels: {app: other}}}", "{minReadySeconds: <0;1>}", "{podManagementPolicy: Parallel}",
 		"{paused: <true;false>}", "{updateStrategy: {type: OnDelete}}", "{updateStrategy: {rollingUpdate: {partition: <0..3>}}}", "{strategy: {type: Recreate}}",
-		"{strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 1}}}", "{parallelism: <0..4>}", "{suspend: <true;false>}", "{revisionHistoryLimit: <0;2>}", "{serviceName: another}"}
+		"{strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 1}}}", "{parallelism: <0..4>}", "{suspend: <true;false>}", "{revisionHistoryLimit: <0;2>}", "{serviceName: another}",
+	}
 )
 
 // others are manifests of what makes no pods.

@@ -317,8 +317,10 @@ namespaces: [{metadata: {name: acme, labels: {pod-security.kubernetes.io/enforce
 	testkit.Must(t, s.WriteYAML(&file))
 	pod := s.Pods[0]
 	template := s.CronJobs[0].Spec.JobTemplate.Spec.Template
-	for _, kept := range []string{"- foregroundDeletion", "- orphan", "reason: Unschedulable", "type: PodScheduled", "0 3 * * MON", "Europe/Berlin", "fieldPath: metadata.name", "enforce: restricted", "hostIP: 127.0.0.1",
-		"container.apparmor.security.beta.kubernetes.io/" + template.Spec.Containers[0].Name + ": runtime/default"} {
+	for _, kept := range []string{
+		"- foregroundDeletion", "- orphan", "reason: Unschedulable", "type: PodScheduled", "0 3 * * MON", "Europe/Berlin", "fieldPath: metadata.name", "enforce: restricted", "hostIP: 127.0.0.1",
+		"container.apparmor.security.beta.kubernetes.io/" + template.Spec.Containers[0].Name + ": runtime/default",
+	} {
 		if !strings.Contains(file.String(), kept) {
 			t.Errorf("it lacks %s", kept)
 		}

@@ -359,16 +359,24 @@ replicaSets:
 	const tolerates = `tolerations: [{key: gpu, operator: Exists}], `
 	const inferred = "Inferred from pods, since the file lacks them: what admission adds to pods of ReplicaSet default/web ("
 	for name, test := range map[string]struct{ nodes, template, pod, want, says string }{
-		"a nodeSelector": {nodeWith("gone", "a", "4") + nodeWith("other", "b", "4"), "", "nodeSelector: {topology.kubernetes.io/zone: a}, ",
-			"web-1 gone→: 0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector", inferred + "nodeSelector)"},
-		"a key of the nodeSelector": {nodeWith("gone", "a", "4") + nodeWith("other", "a", "4"), "nodeSelector: {topology.kubernetes.io/zone: a}, ", "nodeSelector: {topology.kubernetes.io/zone: a, pool: x}, ",
-			"web-1 gone→: 0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector", inferred + "nodeSelector)"},
+		"a nodeSelector": {
+			nodeWith("gone", "a", "4") + nodeWith("other", "b", "4"), "", "nodeSelector: {topology.kubernetes.io/zone: a}, ",
+			"web-1 gone→: 0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector", inferred + "nodeSelector)",
+		},
+		"a key of the nodeSelector": {
+			nodeWith("gone", "a", "4") + nodeWith("other", "a", "4"), "nodeSelector: {topology.kubernetes.io/zone: a}, ", "nodeSelector: {topology.kubernetes.io/zone: a, pool: x}, ",
+			"web-1 gone→: 0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector", inferred + "nodeSelector)",
+		},
 		"the node that something has chosen for a pod": {nodeWith("gone", "a", "4") + nodeWith("other", "a", "4"), "", "nodeSelector: {kubernetes.io/hostname: gone}, ", "web-1 gone→other", ""},
 		"tolerations": {nodeWith("gone", "a", "4") + tainted("other"), "", tolerates, "web-1 gone→other", inferred + "tolerations)"},
-		"tolerations that Kubernetes adds": {nodeWith("gone", "a", "4") + nodeWith("other", "a", "4"), "",
-			"tolerations: [{key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 300}], ", "web-1 gone→other", ""},
-		"an affinity": {nodeWith("gone", "a", "4") + nodeWith("other", "b", "4"), "", inX,
-			"web-1 gone→: 0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector", inferred + "affinity)"},
+		"tolerations that Kubernetes adds": {
+			nodeWith("gone", "a", "4") + nodeWith("other", "a", "4"), "",
+			"tolerations: [{key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 300}], ", "web-1 gone→other", "",
+		},
+		"an affinity": {
+			nodeWith("gone", "a", "4") + nodeWith("other", "b", "4"), "", inX,
+			"web-1 gone→: 0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector", inferred + "affinity)",
+		},
 		"a scheduler":           {nodeWith("gone", "a", "4") + nodeWith("other", "a", "4"), "", "schedulerName: theirs, ", "web-1 gone→", inferred + "schedulerName)"},
 		"what the template has": {nodeWith("gone", "a", "4") + nodeWith("other", "a", "4"), inX, inX, "web-1 gone→other", ""},
 	} {
