@@ -9,8 +9,16 @@ import (
 )
 
 // Write makes a file of what write writes, with mode 0600. If that fails, the file
-// stays as it was.
+// stays as it was. What is there and no regular file, such as a pipe or a device, is written to.
 func Write(path string, write func(io.Writer) error) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		to, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(to), to.Close())
+	}
 	part, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err
