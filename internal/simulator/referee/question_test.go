@@ -153,6 +153,9 @@ func (q *question) answer(ctx context.Context, of *snapshot.Snapshot, seed uint6
 	}
 	o := engine.Options{Config: config, Cluster: of, Seed: seed}
 	command := map[string]func(context.Context, drain.Options) (*drain.Result, error){"drain": drain.Drain, "fail": drain.Fail, "upgrade": drain.Upgrade}[q.Ask]
+	if command != nil && len(q.Nodes) == 0 {
+		return nil, errors.New("a case that was made smaller has no nodes")
+	}
 	if command != nil {
 		result, err := command(ctx, drain.Options{Options: o, Nodes: q.Nodes})
 		if err != nil {
@@ -218,7 +221,11 @@ func (q *question) fitLines(f *fit.Fitting) (lines []string) {
 	for _, w := range f.Workloads {
 		ours[w.String()] = true
 		without, old := 0, 0
-		for _, why := range []map[string]int{w.Why, w.NotCreated} {
+		reasons := []map[string]int{w.Why, w.NotCreated}
+		if w.Kind == "DaemonSet" {
+			reasons = reasons[:1] // live, nothing says how many it would create
+		}
+		for _, why := range reasons {
 			for _, n := range why {
 				without += n
 			}

@@ -27,6 +27,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
@@ -85,6 +86,8 @@ func Read(ctx context.Context, o Options) (*snapshot.Snapshot, error) {
 			return nil, fmt.Errorf("cluster %s: %w", name, err)
 		}
 	}
+	// Ended pods take no room. One that is held keeps its name from a successor.
+	s.Pods = slices.DeleteFunc(s.Pods, func(p v1.Pod) bool { return podutil.IsPodTerminal(&p) && p.DeletionTimestamp == nil })
 	onlyOn(s, selector)
 	if !selector.Empty() {
 		onlyTheirPods(s)
@@ -154,9 +157,6 @@ func (o Options) list(ctx context.Context, client kubernetes.Interface, kind sna
 	options := metav1.ListOptions{Limit: pageSize}
 	if resource == "nodes" {
 		options.LabelSelector = o.NodeSelector
-	}
-	if resource == "pods" { // ended pods take no room
-		options.FieldSelector = "status.phase!=Succeeded,status.phase!=Failed"
 	}
 	objects := 0
 	err := kind.List(ctx, client, into, options, func(page int) {

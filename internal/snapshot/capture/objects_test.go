@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
@@ -45,5 +46,7 @@ var filled = sync.OnceValue(func() error {
 	settings := &v1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings"}, Data: map[string]string{"setting": "hush-config"}}
 	_, secretErr := client.CoreV1().Secrets("team").Create(ctx, secret, metav1.CreateOptions{})
 	_, settingsErr := client.CoreV1().ConfigMaps("team").Create(ctx, settings, metav1.CreateOptions{})
-	return errors.Join(secretErr, settingsErr)
+	_, heldErr := client.CoreV1().Pods("team").Patch(ctx, "held", types.MergePatchType, []byte(`{"metadata":{"finalizers":["example.com/hold"]}}`), metav1.PatchOptions{})
+	deleteErr := client.CoreV1().Pods("team").Delete(ctx, "held", metav1.DeleteOptions{})
+	return errors.Join(secretErr, settingsErr, heldErr, deleteErr)
 })
