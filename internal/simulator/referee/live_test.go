@@ -243,8 +243,10 @@ func left(before, now *snapshot.Snapshot, nodes []string) map[string]int {
 	for i := range before.Pods {
 		was := &before.Pods[i]
 		is := there[was.UID]
-		delete(there, was.UID)
 		name := workloadOf(was)
+		if was.Spec.NodeName != "" || strings.HasPrefix(name, "StatefulSet ") { // others are alike: one that was pending may come in the place of another
+			delete(there, was.UID)
+		}
 		counts := was.Spec.NodeName != "" && !podutil.IsPodTerminal(was) && (was.DeletionTimestamp == nil || strings.HasPrefix(name, "StatefulSet "))
 		gone := was.DeletionTimestamp == nil && (is == nil || is.DeletionTimestamp != nil)
 		if counts && !strings.HasPrefix(name, "DaemonSet ") && (gone || leaves(was, nodes)) {

@@ -90,6 +90,13 @@ func TestUpgradeReplacesNodesOrNamesWhatStopsIt(t *testing.T) {
 			"The upgrade would replace all of 2 nodes, and 2 of 2 pods would have no node in the end", nil,
 			[]string{"ReplicaSet default/web 1 0-2 still: 0/2 nodes are available: 2 Insufficient cpu", "ReplicaSet default/web 1 1-2 still: 0/2 nodes are available: 2 Insufficient cpu"},
 		},
+		"with nodes that are too small for new pods, and not for pending ones of the workload": {
+			nodes + web + ownedBy("ReplicaSet", "web", "web-3", "", "2") + ownedBy("ReplicaSet", "web", "web-4", "", "2"), func(o *Options) {
+				o.Node = &removing(t, unmodified, "nodes:\n"+nodeWith("small", "a", "2")).Cluster.Nodes[0]
+			},
+			"The upgrade would replace all of 2 nodes, and every pod has a node", nil,
+			[]string{"ReplicaSet default/web 1 0-3 still: 0/2 nodes are available: 2 Insufficient cpu", "ReplicaSet default/web 1 1-3 still: 0/2 nodes are available: 2 Insufficient cpu"},
+		},
 		"a budget stops it": {
 			nodes + "podDisruptionBudgets:\n" + budget("web", 2) + web, nil,
 			"The upgrade would replace 0 of 2 nodes and stop at n1, which pod default/web-1 cannot leave: The disruption budget web needs 2 healthy pods and has 2 currently",

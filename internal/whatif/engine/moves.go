@@ -70,7 +70,8 @@ func (e *Engine) Move(was, now *v1.Pod) Move {
 	return m
 }
 
-// successors are the pods that were created in the place of pods that are gone, by the UIDs of these.
+// successors are the pods that have come in the place of pods that are gone, by the UIDs of these: created ones, or, of a workload whose
+// pods are alike, ones that were pending.
 func (e *Engine) successors(before *Pods) map[types.UID]*v1.Pod {
 	type place struct {
 		namespace string
@@ -78,9 +79,11 @@ func (e *Engine) successors(before *Pods) map[types.UID]*v1.Pod {
 	}
 	created, all, terminating := map[place][]*v1.Pod{}, map[types.UID]*v1.Pod{}, map[types.UID]*v1.Pod{}
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
+		at := place{pod.Namespace, e.Cluster.WorkloadOf(pod)}
+		owner := metav1.GetControllerOf(pod)
+		alike := owner != nil && owner.Kind != "StatefulSet" && owner.Kind != "DaemonSet"
 		switch {
-		case !before.uids.Has(pod.UID):
-			at := place{pod.Namespace, e.Cluster.WorkloadOf(pod)}
+		case !before.uids.Has(pod.UID) || alike && before.pending.Has(pod.UID) && pod.Spec.NodeName != "" && pod.DeletionTimestamp == nil:
 			created[at] = append(created[at], pod)
 		case pod.DeletionTimestamp != nil:
 			terminating[pod.UID] = pod
@@ -88,9 +91,10 @@ func (e *Engine) successors(before *Pods) map[types.UID]*v1.Pod {
 			all[pod.UID] = pod
 		}
 	}
+	without := func(pod *v1.Pod) int { return map[bool]int{true: 1}[pod.Spec.NodeName == ""] }
 	for _, pods := range created {
 		slices.SortStableFunc(pods, func(a, b *v1.Pod) int {
-			return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
+			return cmp.Or(without(a)-without(b), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
 		})
 	}
 	for _, pod := range before.Placed {
@@ -196,15 +200,18 @@ func Recreatable(pod *v1.Pod) bool { return metav1.GetControllerOf(pod) != nil }
 type Pods struct {
 	// Placed have a node, have not ended, as those have that a kubelet rejects, and are not terminating, by name. A terminating pod of a StatefulSet is one of them: it has no
 	// successor before it is gone.
-	Placed []*v1.Pod
-	uids   sets.Set[types.UID]
+	Placed        []*v1.Pod
+	uids, pending sets.Set[types.UID]
 }
 
 // Pods are the pods as they are. Take them before a change, to see later which have moved.
 func (e *Engine) Pods() *Pods {
-	now := &Pods{uids: sets.New[types.UID]()}
+	now := &Pods{uids: sets.New[types.UID](), pending: sets.New[types.UID]()}
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		now.uids.Insert(pod.UID)
+		if pod.Spec.NodeName == "" {
+			now.pending.Insert(pod.UID)
+		}
 		owner := metav1.GetControllerOf(pod)
 		terminating := pod.DeletionTimestamp != nil
 		if pod.Spec.NodeName != "" && (!terminating && !podutil.IsPodTerminal(pod) || terminating && owner != nil && owner.Kind == "StatefulSet") {
@@ -255,7 +262,7 @@ func (e *Engine) RunBeforeQuestion(ctx context.Context) error {
 }
 
 // Only are of these pods some that have a node: what comes later comes in the place of one of them.
-func (p *Pods) Only(placed []*v1.Pod) *Pods { return &Pods{Placed: placed, uids: p.uids} }
+func (p *Pods) Only(placed []*v1.Pod) *Pods { return &Pods{Placed: placed, uids: p.uids, pending: p.pending} }
 
 // Has says whether a pod was there.
 func (p *Pods) Has(pod *v1.Pod) bool { return p.uids.Has(pod.UID) }
