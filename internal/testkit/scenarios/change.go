@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
@@ -129,9 +130,13 @@ func (e *Evictions) Go(ctx context.Context, s *Scenario, client kubernetes.Inter
 	return gone, nil
 }
 
-// evict does not try again by itself, as a client would on an error of the server.
+// evict does not try again by itself, as a client would on an error of the server. The pod is gone at once, as in a what-if: while
+// one ends, another may come to a node that is as good without it.
 func evict(ctx context.Context, client kubernetes.Interface, pod *v1.Pod) error {
-	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}}
+	eviction := &policyv1.Eviction{
+		ObjectMeta:    metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
+		DeleteOptions: &metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)},
+	}
 	return client.CoreV1().RESTClient().Post().Namespace(pod.Namespace).Resource("pods").Name(pod.Name).SubResource("eviction").
 		MaxRetries(0).Body(eviction).Do(ctx).Error()
 }
