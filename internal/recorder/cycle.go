@@ -31,7 +31,7 @@ type cycle struct {
 // schedulePod records a pod's attempt up to the choice of a node.
 func (s *session) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 	return func(ctx context.Context, fwk schedframework.Framework, state framework.CycleState, pod *hooks.Queued) (scheduler.ScheduleResult, error) {
-		if s.group.Load().isTryOut() {
+		if s.group.Load().isTryOut() || !s.recorder.Wants(hooks.PodOf(pod)) {
 			return next(ctx, fwk, state, pod)
 		}
 		c := s.begin(fwk, hooks.PodOf(pod))
@@ -82,7 +82,7 @@ func (s *session) failureHandler(next scheduler.FailureHandlerFn) scheduler.Fail
 		status *framework.Status, nominating *framework.NominatingInfo, start time.Time,
 	) {
 		rec := s.take(pod.Pod)
-		untried := rec == nil && s.group.Load() != nil // earlier pods have shown that the group does not fit
+		untried := rec == nil && s.group.Load() != nil && s.recorder.Wants(pod.Pod) // earlier pods have shown that the group does not fit
 		if untried {
 			rec = s.begin(fwk, pod.Pod).rec
 			s.inFlight.Delete(pod.Pod.UID)

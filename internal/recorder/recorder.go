@@ -29,9 +29,10 @@ const (
 
 // Recorder keeps attempts. It outlives the schedulers that it is attached to. Set its fields before Attach.
 type Recorder struct {
-	MaxBytes    int           // about how many bytes of attempts are kept
-	WithoutRaw  bool          // keep normalized scores only, which take less memory
-	OnScheduled func(*v1.Pod) // gets each pod that is bound. It must not block
+	MaxBytes    int                // about how many bytes of attempts are kept
+	WithoutRaw  bool               // keep normalized scores only, which take less memory
+	Only        func(*v1.Pod) bool // says whose attempts are kept. Nil: those of all pods
+	OnScheduled func(*v1.Pod)      // gets each pod that is bound. It must not block
 	// OnEnd, if it is set, gets the result of each attempt, and the plugin or extender that rejects most
 	// nodes, or empty. It must not block, either, and must not call the recorder.
 	OnEnd func(result Result, plugin string)
@@ -69,6 +70,9 @@ func NewSparse(maxBytes int) *Recorder {
 	r.MaxBytes, r.maxPerPod, r.sparse, r.WithoutRaw = maxBytes, sparsePerPod, true, true
 	return r
 }
+
+// Wants says whether the recorder keeps the attempts for a pod. A nil one keeps none.
+func (r *Recorder) Wants(pod *v1.Pod) bool { return r != nil && (r.Only == nil || r.Only(pod)) }
 
 // Dropped counts the attempts that were forgotten for want of memory.
 type Dropped struct {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
@@ -51,6 +52,9 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 		return r, nil
 	}
 	o.Recorder = recorder.New(func() {})
+	if minor.PodGroupOf(pod) == "" { // else its attempts tell of the group's other pods
+		o.Recorder.Only = func(tried *v1.Pod) bool { return cluster.NameOf(tried) == o.Pod }
+	}
 	e, err := engine.New(ctx, o.Options)
 	if err != nil {
 		return nil, err

@@ -117,9 +117,8 @@ func (s *Scheduler) wrap() (err error) {
 	}
 	if s.options.Recorder != nil {
 		s.options.Recorder.Attach(s.Kube, shown)
-	} else { // a recorder gets each attempt
-		s.verdicts.profiles = profilesWithOnly(s.Kube, inTree.Union(sets.New(plugin.Name)))
 	}
+	s.verdicts.profiles = profilesWithOnly(s.Kube, inTree.Union(sets.New(plugin.Name)))
 	s.unread = profilesWithOnly(s.Kube, inTree)
 	s.seeded, err = newSeeded(s.options.Seed, s.Kube)
 	for name, of := range s.Kube.Profiles {
@@ -222,7 +221,7 @@ func (s *Scheduler) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 			s.ignored.Insert(cluster.NameOf(pod).String())
 		}
 		// 1. A pod like one that is known to be unschedulable is unschedulable.
-		known := s.verdicts.find(of, pod, s.Attempts.changes())
+		known := s.verdicts.find(of, pod, s.Attempts.changes(), s.options.Recorder.Wants(pod))
 		if known != nil {
 			s.verdicts.against = known.against
 			return scheduler.ScheduleResult{}, &framework.FitError{Pod: pod, NumAllNodes: known.err.NumAllNodes, Diagnosis: known.err.Diagnosis}

@@ -37,15 +37,15 @@ type verdict struct {
 	postFilter *fwk.Status
 }
 
-// find returns the verdict on a pod like this one, or nil.
-func (v *knownVerdicts) find(of framework.Framework, pod *v1.Pod, changes int) *verdict {
+// find returns the verdict on a pod like this one, or nil. A recorder gets each attempt that it wants.
+func (v *knownVerdicts) find(of framework.Framework, pod *v1.Pod, changes int, recorded bool) *verdict {
 	v.pod = ""
 	v.known = nil
 	if v.changes != changes || v.byPod == nil {
 		v.changes = changes
 		v.byPod = map[string]*verdict{}
 	}
-	if !v.profiles[of.ProfileName()] || pod.Status.NominatedNodeName != "" || len(pod.Spec.ResourceClaims) > 0 || minor.PodGroupOf(pod) != "" {
+	if recorded || !v.profiles[of.ProfileName()] || pod.Status.NominatedNodeName != "" || len(pod.Spec.ResourceClaims) > 0 || minor.PodGroupOf(pod) != "" {
 		return nil
 	}
 	own := func(volume v1.Volume) bool { return volume.PersistentVolumeClaim != nil || volume.Ephemeral != nil }
