@@ -220,7 +220,7 @@ func (h *hunter) replace(t scenarios.T, name string) bool {
 	return true
 }
 
-// addNode adds a node like another one. Pods of DaemonSets come first.
+// addNode adds a node like another one, with such devices. Pods of DaemonSets come first.
 func (h *hunter) addNode(t scenarios.T, in *snapshot.Snapshot, like, name string) {
 	node := in.Nodes[slices.IndexFunc(in.Nodes, func(n v1.Node) bool { return n.Name == like })].DeepCopy()
 	node.ObjectMeta = metav1.ObjectMeta{Name: name, Labels: node.Labels}
@@ -230,6 +230,16 @@ func (h *hunter) addNode(t scenarios.T, in *snapshot.Snapshot, like, name string
 	_, err := h.Client().CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{})
 	testkit.Must(t, err)
 	h.until(t, nil, nil)
+	for i := range in.ResourceSlices {
+		slice := in.ResourceSlices[i].DeepCopy()
+		if ptr.Deref(slice.Spec.NodeName, "") != like {
+			continue
+		}
+		slice.ObjectMeta = metav1.ObjectMeta{Name: name + "-" + slice.Name}
+		slice.Spec.NodeName, slice.Spec.Pool.Name = &name, name
+		_, err := h.Client().ResourceV1().ResourceSlices().Create(t.Context(), slice, metav1.CreateOptions{})
+		testkit.Must(t, err)
+	}
 	h.patchNode(t, name, `{"spec":{"unschedulable":null}}`)
 	h.until(t, nil, nil)
 }

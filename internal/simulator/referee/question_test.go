@@ -238,7 +238,7 @@ func (q *question) fitLines(f *fit.Fitting) (lines []string) {
 	}
 	for _, move := range f.Preempted {
 		name := cmp.Or(move.Workload, "Pod "+move.Pod)
-		if move.To == "" && !ours[name] {
+		if move.To == "" && !ours[name] && !strings.HasPrefix(name, "DaemonSet ") {
 			lost[name]++
 		}
 	}
