@@ -249,6 +249,7 @@ func (f *fitting) apply(ctx context.Context, w *Workload) (err error) {
 			_, err := f.engine.Cluster.Apply(ctx, pod.DeepCopy())
 			if err == nil {
 				w.bare = append(w.bare, cluster.NameOf(pod))
+				w.ChangedInPlace = !equality.Semantic.DeepEqual(there.Spec, f.engine.Cluster.Current(pod).(*v1.Pod).Spec)
 			}
 			return err
 		}

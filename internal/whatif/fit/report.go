@@ -80,10 +80,12 @@ type Workload struct {
 	Unchanged string `json:"unchanged,omitempty"` // why an API server rejects its change: it stays as it is in the cluster
 	Kept      int    `json:"kept,omitempty"`      // its pods in the cluster, which stay
 	// KeptFields are fields of its spec that stay as the cluster has them, though its manifest does not have them so.
-	KeptFields []string       `json:"keptFields,omitempty"`
-	Fit        int            `json:"fit"`             // how many of its pods have a node
-	Zones      map[string]int `json:"zones,omitempty"` // how many of these are in each
-	Why        map[string]int `json:"why,omitempty"`   // how many are pending, by the scheduler's message
+	KeptFields []string `json:"keptFields,omitempty"`
+	// ChangedInPlace: a Pod's spec changes, as its image, and the pod stays.
+	ChangedInPlace bool           `json:"changedInPlace,omitempty"`
+	Fit            int            `json:"fit"`             // how many of its pods have a node
+	Zones          map[string]int `json:"zones,omitempty"` // how many of these are in each
+	Why            map[string]int `json:"why,omitempty"`   // how many are pending, by the scheduler's message
 	// NotCreated is how many the API server rejects, by its message.
 	NotCreated map[string]int `json:"notCreated,omitempty"`
 	// InTurn: of a Job, pods that are pending, or are not created, take the places of ended ones.
@@ -537,8 +539,12 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 	}
 	old := len(w.stayed) - w.Kept
 	var before []string
+	state := "unchanged"
+	if w.ChangedInPlace {
+		state = "changed in place"
+	}
 	if w.Kept > 0 {
-		before = append(before, fmt.Sprintf("%d running, unchanged", w.Kept))
+		before = append(before, fmt.Sprintf("%d running, %s", w.Kept, state))
 	}
 	if w.Replaced > 0 && w.Tried() == w.Kept {
 		before = append(before, fmt.Sprintf("%d deleted", w.Replaced))

@@ -249,6 +249,41 @@ func TestASuspendedJobThatRunsMakesRoom(t *testing.T) {
 	has(t, f, "The rollout of 1 workload would end.", "Pod default/next: 1 of 1 fit")
 }
 
+// TestAShortProgressDeadlineDoesNotStopItsController: the controller compares it with the time of the machine, so that by the engine's
+// clock it would look again and again.
+func TestAShortProgressDeadlineDoesNotStopItsController(t *testing.T) {
+	f, err := fitted(t, false, manifest("Deployment", "new", "replicas: 3, progressDeadlineSeconds: 30, "+asks("2", "")))
+	testkit.Must(t, err)
+	if f.Pending != 1 || len(f.Basis.Stopped) > 0 {
+		t.Errorf("%d pods are pending; stopped: %q", f.Pending, f.Basis.Stopped)
+	}
+}
+
+// TestAPodThatRunsIsChangedInPlace as far as an API server allows it.
+func TestAPodThatRunsIsChangedInPlace(t *testing.T) {
+	const there = "pods:\n- metadata: {name: one, namespace: default}\n  spec: {nodeName: node-1, containers: [{name: c, image: a:1, resources: {requests: {cpu: 1}}}]}\n"
+	const fits = "Pod default/one: 1 of 1 fit "
+	for name, tt := range map[string]struct {
+		pod  string
+		want []string
+		ends bool
+	}{
+		"the same":       {pod("a:1", "1", ""), []string{"The rollout of 1 workload would end.", fits + "(1 running, unchanged)"}, true},
+		"another image":  {pod("a:2", "1", ""), []string{"The rollout of 1 workload would end.", fits + "(1 running, changed in place)"}, true},
+		"a toleration":   {pod("a:1", "1", "tolerations: [{key: a, operator: Exists}], "), []string{fits + "(1 running, changed in place)"}, true},
+		"a deadline":     {pod("a:1", "1", "activeDeadlineSeconds: 60, "), []string{fits + "(1 running, changed in place)"}, true},
+		"other requests": {pod("a:2", "2", ""), []string{"The rollout of Pod default/one would not end, and 1 object would be rejected.", fits + "(1 running, unchanged)", "  It stays as it is in the cluster: the API server rejects it: spec: Forbidden: pod updates may not change fields other than"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := rolledOut(t, there, manifest("Pod", "one", tt.pod))
+			has(t, f, tt.want...)
+			if f.Fits() != tt.ends {
+				t.Errorf("it ends: %v", f.Fits())
+			}
+		})
+	}
+}
+
 // TestReportNamesAPodThatStaysTerminating: its StatefulSet waits for it.
 func TestReportNamesAPodThatStaysTerminating(t *testing.T) {
 	there := setOf("StatefulSet", "serviceName: set", pod("a:1", "1", ""))

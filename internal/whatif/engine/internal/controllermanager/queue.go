@@ -35,6 +35,8 @@ type queue struct {
 	endless   map[string]bool // keys that were blocked in any run
 	unchanged map[string]int  // how many delayed syncs of a key in a row changed nothing
 	abandoned map[string]bool // keys with maxUnchanged
+
+	ignoresDelays bool // of keys that did not fail
 }
 
 // maxUnchanged is how many delayed syncs of a key may change nothing before further ones wait for a change. Backoffs reach the
@@ -74,6 +76,12 @@ func (q *queue) add(key string) {
 
 // AddAfter implements workqueue.TypedDelayingInterface.
 func (q *queue) AddAfter(key string, delay time.Duration) {
+	if !q.ignoresDelays {
+		q.addAfter(key, delay)
+	}
+}
+
+func (q *queue) addAfter(key string, delay time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.later = q.later || key == q.syncing
@@ -92,7 +100,7 @@ func (q *queue) AddAfter(key string, delay time.Duration) {
 }
 
 // AddRateLimited implements workqueue.TypedRateLimitingInterface.
-func (q *queue) AddRateLimited(key string) { q.AddAfter(key, q.failed.When(key)) }
+func (q *queue) AddRateLimited(key string) { q.addAfter(key, q.failed.When(key)) }
 
 // Forget implements workqueue.TypedRateLimitingInterface.
 func (q *queue) Forget(key string) { q.failed.Forget(key) }

@@ -83,6 +83,7 @@ func (is parts) take(name string, controller any, c *clock.Clock) (t taken, err 
 			}
 			before.ShutDown()
 			q := newQueue(name+"."+called, c, is.workers[called])
+			q.ignoresDelays = is.conditionsOnly
 			field.Set(reflect.ValueOf(q))
 			t.queues = append(t.queues, q)
 		case isBackoff:

@@ -19,6 +19,8 @@ type parts struct {
 	workers map[string]func(context.Context) // by the fields of their queues
 	unused  []string                         // queues without a worker: nothing is to be done with their keys here
 	clock   string                           // the field with its clock. It may be empty
+	// conditionsOnly: its queue delays keys only for a condition that it takes from the time of the machine, and nothing reads it.
+	conditionsOnly bool
 }
 
 // partsOf are the parts of each controller. A worker returns when its queue says that it is shut down; processNextOrphanPod
@@ -26,7 +28,7 @@ type parts struct {
 func partsOf(controller any) parts {
 	switch c := controller.(type) {
 	case *deployment.DeploymentController:
-		return parts{workers: map[string]func(context.Context){"queue": method(c, deploymentWorker)}}
+		return parts{workers: map[string]func(context.Context){"queue": method(c, deploymentWorker)}, conditionsOnly: true}
 	case *replicaset.ReplicaSetController:
 		return parts{workers: map[string]func(context.Context){"queue": method(c, replicaSetWorker)}, clock: "clock"}
 	case *statefulset.StatefulSetController:
