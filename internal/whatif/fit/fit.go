@@ -109,7 +109,7 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	defer copied.Close()
 	f := &fitting{
 		engine: copied, manifests: m, progress: progress, replace: o.Replace,
-		found: Fitting{Workloads: m.workloads, Skipped: m.skipped, Ignored: m.unknown, UntilFull: o.UntilFull},
+		found: Fitting{Workloads: m.workloads, Skipped: m.skipped, Ignored: m.unknown, Repeated: m.repeated, UntilFull: o.UntilFull},
 	}
 	if err := f.enter(ctx); err != nil {
 		return nil, err
@@ -238,6 +238,14 @@ func (f *fitting) tryAll(ctx context.Context) error {
 
 // apply applies a workload. A Pod that differs is deleted first if it is to be replaced.
 func (f *fitting) apply(ctx context.Context, w *Workload) (err error) {
+	for _, o := range w.earlier {
+		_, err := f.put(ctx, o.DeepCopyObject().(cluster.Object))
+		if cluster.IsRejection(err) {
+			f.found.Rejected = append(f.found.Rejected, err.Error())
+		} else if err != nil {
+			return err
+		}
+	}
 	pod, isPod := w.object.(*v1.Pod)
 	if !isPod {
 		w.KeptFields, err = f.put(ctx, w.object.DeepCopyObject().(cluster.Object))

@@ -328,7 +328,7 @@ func TestFitChangesAPodAsKubectlDoes(t *testing.T) {
 	old.Spec.NodeName = "node-1"
 	for spec, want := range map[string][2]string{ // applied, and replaced
 		"containers: [{name: c, image: old}]": {"Pod default/p: 1 of 1 fit: 1 in a (1 running, unchanged)", "Pod default/p: 1 of 1 fit: 1 in a (1 running, unchanged)"},
-		"containers: [{name: c, image: new}]": {"Pod default/p: 1 of 1 fit: 1 in a (1 running, unchanged)", "Pod default/p: 1 of 1 fit: 1 in a (replacing 1 running)"},
+		"containers: [{name: c, image: new}]": {"Pod default/p: 1 of 1 fit: 1 in a (1 running, changed in place)", "Pod default/p: 1 of 1 fit: 1 in a (replacing 1 running)"},
 		"nodeSelector: {a: b}, containers: [{name: c, image: old}]": {
 			"  It stays as it is in the cluster: the API server rejects it: spec: Forbidden: pod updates may not change fields other than", "Pod default/p: 0 of 1 fit (replacing 1 running)",
 		},

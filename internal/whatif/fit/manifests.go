@@ -14,6 +14,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -35,6 +36,7 @@ type Manifests struct {
 	kinds     map[string]int // how many objects were read
 	skipped   map[string]int // by kind
 	unknown   map[string]int // of which it is not known whether they create pods, by kind
+	repeated  []string       // that are there more than once, with other contents
 
 	namespace Namespace
 }
@@ -70,7 +72,7 @@ func Read(paths []string, stdin io.Reader, namespace Namespace) (*Manifests, err
 
 // read reads objects, and counts them by kind.
 func (m *Manifests) read(paths []string, stdin io.Reader) error {
-	seen := map[string]bool{}
+	seen := map[string]*unstructured.Unstructured{}
 	read := func(name string, text io.Reader) error {
 		err := snapshot.Manifests(text, func(o *unstructured.Unstructured) error { return m.add(o, seen) })
 		if err != nil {
@@ -119,10 +121,9 @@ func (m *Manifests) read(paths []string, stdin io.Reader) error {
 	return nil
 }
 
-// add adds an object, unless one of its name was seen.
-func (m *Manifests) add(o *unstructured.Unstructured, seen map[string]bool) error {
+// add adds an object, unless an equal one was seen.
+func (m *Manifests) add(o *unstructured.Unstructured, seen map[string]*unstructured.Unstructured) error {
 	gvk := o.GroupVersionKind()
-	m.kinds[gvk.Kind]++
 	if snapshot.IsNamespaced(gvk.GroupKind()) {
 		o.SetNamespace(cmp.Or(o.GetNamespace(), m.namespace.Name)) // before it is written as applied: kubectl does so, too
 		if m.namespace.Enforced && o.GetNamespace() != m.namespace.Name {
@@ -131,17 +132,26 @@ func (m *Manifests) add(o *unstructured.Unstructured, seen map[string]bool) erro
 	}
 	name := cache.MetaObjectToName(o).String()
 	key := gvk.GroupKind().String() + " " + name
-	if o.GetName() != "" && seen[key] {
-		return fmt.Errorf("%s %s is there twice", gvk.Kind, name)
+	before := seen[key]
+	repeated := o.GetName() != "" && before != nil
+	if repeated && equality.Semantic.DeepEqual(before.Object, o.Object) {
+		return nil
 	}
-	seen[key] = true
+	seen[key] = o.DeepCopy()
+	m.kinds[gvk.Kind]++
 	if err := kubectl.CreateApplyAnnotation(o, unstructured.UnstructuredJSONScheme); err != nil { // as it was written
 		return err
 	}
 	raw, _ := json.Marshal(o) // which was JSON
 	known, err := m.objects.AddManifest(raw)
-	if err == nil && !known {
+	switch {
+	case err != nil || known && !repeated:
+	case known:
+		m.repeated = append(m.repeated, gvk.Kind+" "+name)
+	case !repeated:
 		m.addUnknown(o)
+	case len(templates(o.Object, 1)) > 0:
+		err = fmt.Errorf("%s %s is there twice, with other contents, and how these are merged is not known: leave one of them out", gvk.Kind, name)
 	}
 	return err
 }
@@ -168,10 +178,14 @@ func (m *Manifests) filesIn(folder string) (files []string, err error) {
 
 // clone is for a run, which changes what it tries.
 func (m *Manifests) clone() *Manifests {
-	c := &Manifests{objects: *m.objects.DeepCopy(), skipped: m.skipped, unknown: m.unknown}
+	c := &Manifests{objects: *m.objects.DeepCopy(), skipped: m.skipped, unknown: m.unknown, repeated: m.repeated}
 	for _, w := range m.workloads {
 		copied := *w
 		copied.object = w.object.DeepCopyObject().(snapshot.Object)
+		copied.earlier = nil
+		for _, o := range w.earlier {
+			copied.earlier = append(copied.earlier, o.DeepCopyObject().(snapshot.Object))
+		}
 		c.workloads = append(c.workloads, &copied)
 	}
 	return c
@@ -187,8 +201,10 @@ func (m *Manifests) digest(how *snapshot.Digests) error {
 		}
 	}
 	for _, w := range m.workloads {
-		if err := digest.Object(w.object, how); err != nil {
-			return fmt.Errorf("%s: %w", w, err)
+		for _, o := range append(w.earlier, w.object) {
+			if err := digest.Object(o, how); err != nil {
+				return fmt.Errorf("%s: %w", w, err)
+			}
 		}
 	}
 	return nil
@@ -213,10 +229,18 @@ func (m *Manifests) sort() {
 				return kind.Kind != "Job" // one that runs loses its pods
 			}
 			w := newWorkload(kind, o)
-			if w != nil {
-				m.workloads = append(m.workloads, w)
+			if w == nil {
+				return false
 			}
-			return w != nil
+			last := len(m.workloads) - 1
+			if last >= 0 && o.GetName() != "" && m.workloads[last].String() == w.String() {
+				if w.Kind != "CronJob" { // whose next Job is of its last template
+					w.earlier = append(m.workloads[last].earlier, m.workloads[last].object)
+				}
+				m.workloads = m.workloads[:last]
+			}
+			m.workloads = append(m.workloads, w)
+			return true
 		})
 	}
 }

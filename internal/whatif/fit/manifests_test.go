@@ -152,7 +152,7 @@ func TestReadReportsMistakesInALine(t *testing.T) {
 		"items[0]: expected an object, found a number":                 file("items.json", `{"kind": "List", "apiVersion": "v1", "items": [1]}`),
 		"the file is cut off":                                          file("cut.json", `{"kind": "Pod", `),
 		"it is neither text nor a .tar, .gz or .zip":                   file("binary.yaml", "\x7fELF\x02\x01\x00"),
-		"Pod default/one is there twice":                               file("twice.yaml", strings.Repeat(manifest("Pod", "one", "containers: [{name: c, image: c}]")+"---\n", 2)),
+		"Rollout x is there twice":                                     file("twice.yaml", "{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: x}, spec: {replicas: 1, template: {spec: {containers: [{name: c}]}}}}\n---\n{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: x}, spec: {replicas: 2, template: {spec: {containers: [{name: c}]}}}}\n"),
 		"values.yaml: the kind is missing":                             file("values.yaml", "replicas: 3\n"),
 		`the path "` + filepath.Join(dir, "gone") + `" does not exist`: filepath.Join(dir, "gone"),
 		"recognized file extensions are [.json .yaml .yml]":            filepath.Join(dir, "none"),
@@ -161,6 +161,39 @@ func TestReadReportsMistakesInALine(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: got %v, want %s", path, err, want)
 		}
+	}
+}
+
+// TestAnObjectThatIsThereTwiceIsAppliedTwice: kubectl apply sends the files of a folder one after the other.
+func TestAnObjectThatIsThereTwiceIsAppliedTwice(t *testing.T) {
+	const notice = "More than once in the manifests, and applied one after the other: "
+	web := func(replicas int, app string) string {
+		return strings.ReplaceAll(manifest("Deployment", "new", fmt.Sprintf("replicas: %d, ", replicas)+specOf("")), "app: a", "app: "+app)
+	}
+	for name, tt := range map[string]struct {
+		manifests []string
+		want      []string
+	}{
+		"equal ones are one":  {[]string{web(2, "a"), web(2, "a")}, []string{"2 pods would fit.", "Deployment default/new: 2 of 2 fit", "Tried in memory"}},
+		"the last one counts": {[]string{web(1, "a"), web(2, "a"), web(3, "a")}, []string{"3 pods would fit.", notice + "Deployment default/new"}},
+		"the first one if the next is rejected": {[]string{web(1, "a"), web(2, "b")}, []string{
+			"1 pod would fit, and 1 object would be rejected.", "  It stays as it is in the cluster: the API server rejects it: spec.selector: Invalid value", notice + "Deployment default/new",
+		}},
+		"a rejected first one": {[]string{web(-1, "a"), web(2, "a")}, []string{"2 pods would fit, and 1 object would be rejected.", "Rejected: ", notice + "Deployment default/new"}},
+		"a Pod": {[]string{manifest("Pod", "one", "containers: [{name: c, image: c}]"), manifest("Pod", "one", "containers: [{name: d, image: c}]")}, []string{
+			"1 pod would fit, and 1 object would be rejected.", notice + "Pod default/one",
+		}},
+		"a CronJob": {[]string{
+			manifest("CronJob", "c", `schedule: "* * * * *", jobTemplate: {spec: {`+ofJob("restartPolicy: Never, ")+`}}`),
+			manifest("CronJob", "c", `schedule: "* * * * *", jobTemplate: {spec: {parallelism: 2, completions: 2, `+ofJob("restartPolicy: Never, ")+`}}`),
+		}, []string{"2 pods would fit.", notice + "CronJob default/c"}},
+		"what pods depend on": {[]string{limited("pods: 9"), limited("pods: 3"), web(2, "a")}, []string{"1 pod would not be created.", notice + "ResourceQuota default/few"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := fitted(t, false, tt.manifests...)
+			testkit.Must(t, err)
+			has(t, f, tt.want...)
+		})
 	}
 }
 

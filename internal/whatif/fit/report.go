@@ -33,9 +33,10 @@ type Fitting struct {
 	NotCreated int                `json:"notCreated,omitempty"`
 	Workloads  []*Workload        `json:"workloads"` // what makes pods
 	Preempted  []engine.Move      `json:"preempted,omitempty"`
-	Skipped    map[string]int     `json:"skipped,omitempty"` // of the manifests, by kind
-	Ignored    map[string]int     `json:"ignored,omitempty"` // of which it is not known whether they create pods
-	Rollout    bool               `json:"rollout,omitempty"` // whether rollouts end was asked
+	Skipped    map[string]int     `json:"skipped,omitempty"`  // of the manifests, by kind
+	Ignored    map[string]int     `json:"ignored,omitempty"`  // of which it is not known whether they create pods
+	Repeated   []string           `json:"repeated,omitempty"` // of the manifests, that are there with other contents, too
+	Rollout    bool               `json:"rollout,omitempty"`  // whether rollouts end was asked
 	Timeline   *timeline.Timeline `json:"timeline,omitempty"`
 	Rejected   []string           `json:"rejected,omitempty"`   // objects that make no pods, by what an API server says of them
 	Namespaces []string           `json:"namespaces,omitempty"` // that were created, since neither the cluster nor the manifests have them
@@ -97,6 +98,7 @@ type Workload struct {
 	Feasible map[string]int `json:"feasible,omitempty"`
 
 	object   snapshot.Object
+	earlier  []snapshot.Object              // of its name, that are applied before
 	replicas int                            // until it is full: how many it has
 	wanted   int                            // pods of an Unknown kind
 	bare     []types.NamespacedName         // the pods of a Pod
@@ -492,6 +494,9 @@ func (f *Fitting) Report(nodes bool) report.Report {
 	}
 	if len(f.Ignored) > 0 {
 		last = "Not tried, and perhaps it makes pods: " + report.Counted(f.Ignored) + ". " + last
+	}
+	if len(f.Repeated) > 0 {
+		last = "More than once in the manifests, and applied one after the other: " + report.Few(f.Repeated) + ". " + last
 	}
 	if len(f.Skipped) > 0 {
 		last = "Skipped, since it creates no pods now and no pod depends on it: " + report.Counted(f.Skipped) + ". " + last
