@@ -194,3 +194,18 @@ func TestPodsThatKubeletsRejectDoNotMove(t *testing.T) {
 		}
 	}
 }
+
+// TestPodsThatAKubeletRejectsDidNotWait: the template names n1, and has room there for two of its three pods. Their ReplicaSet
+// creates others again and again.
+func TestPodsThatAKubeletRejectsDidNotWait(t *testing.T) {
+	r, err := Fail(t.Context(), caseOf(t, "named-node/cluster.yaml", "n1"))
+	testkit.Must(t, err)
+	pods, _ := r.Timeline.Longest()
+	if r.Verdict() != "If n1 failed, 2 of 2 pods would not be back" || pods != 0 || len(r.Timeline.Waits) > 0 {
+		t.Errorf("%s; %d pods did not run in between: %+v", r.Verdict(), pods, r.Timeline.Waits)
+	}
+	table := text(t, r, "table")
+	if !strings.Contains(table, "10 pods created, 10 rejected by the kubelet") {
+		t.Error(table)
+	}
+}

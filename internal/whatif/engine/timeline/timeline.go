@@ -77,6 +77,10 @@ func (t *Timeline) update(old, now *v1.Pod) {
 	if old.Spec.NodeName == "" && now.Spec.NodeName != "" {
 		t.pod(now, "scheduled")
 	}
+	if now.Status.Phase == v1.PodFailed && old.Status.Phase != v1.PodFailed {
+		t.pod(now, "rejected by the kubelet") // and its controller creates others
+		delete(t.since, now.UID)
+	}
 	if podutil.IsPodReady(now) {
 		t.wait(now, false)
 	}
