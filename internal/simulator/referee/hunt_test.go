@@ -2,7 +2,9 @@ package referee_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -15,6 +17,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
@@ -196,7 +199,12 @@ func predict(t scenarios.T, s *scenarios.Scenario, seed uint64, eagerly bool) ([
 	if err != nil {
 		return nil, err
 	}
-	e, err := engine.New(t.Context(), engine.Options{Config: config, Cluster: s.Cluster(t), Seed: seed, Workloads: engine.Workloads})
+	in := s.Cluster(t)
+	for i := range in.Pods { // of pods as old as others, controllers delete some by their UIDs, which live are random
+		pod := &in.Pods[i]
+		pod.UID = cmp.Or(pod.UID, types.UID(fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, seed, pod.Name)))))
+	}
+	e, err := engine.New(t.Context(), engine.Options{Config: config, Cluster: in, Seed: seed, Workloads: engine.Workloads})
 	if err != nil {
 		return nil, err
 	}
