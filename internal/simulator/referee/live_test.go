@@ -246,7 +246,7 @@ func (h *hunter) addNode(t scenarios.T, in *snapshot.Snapshot, like, name string
 
 // left says how many pods of each workload have no node but some that go.
 func left(before, now *snapshot.Snapshot, nodes []string) map[string]int {
-	there, lost := map[types.UID]*v1.Pod{}, map[string]int{}
+	there, gone, stay := map[types.UID]*v1.Pod{}, map[string]int{}, map[string]int{}
 	for i := range now.Pods {
 		there[now.Pods[i].UID] = &now.Pods[i]
 	}
@@ -258,17 +258,23 @@ func left(before, now *snapshot.Snapshot, nodes []string) map[string]int {
 			delete(there, was.UID)
 		}
 		counts := was.Spec.NodeName != "" && !podutil.IsPodTerminal(was) && (was.DeletionTimestamp == nil || strings.HasPrefix(name, "StatefulSet "))
-		gone := was.DeletionTimestamp == nil && (is == nil || is.DeletionTimestamp != nil)
-		if counts && !strings.HasPrefix(name, "DaemonSet ") && (gone || leaves(was, nodes)) {
-			lost[name]++
+		switch {
+		case !counts || strings.HasPrefix(name, "DaemonSet "):
+		case was.DeletionTimestamp == nil && (is == nil || is.DeletionTimestamp != nil):
+			gone[name]++
+		case leaves(was, nodes):
+			stay[name]++
 		}
 	}
 	for _, pod := range there {
 		if pod.Spec.NodeName != "" && !slices.Contains(nodes, pod.Spec.NodeName) && pod.DeletionTimestamp == nil && !podutil.IsPodTerminal(pod) {
-			lost[workloadOf(pod)]--
+			gone[workloadOf(pod)]--
 		}
 	}
-	return lost
+	for name, n := range gone {
+		stay[name] += max(0, n)
+	}
+	return stay
 }
 
 // rollOut applies manifests, and adds nodes until all pods fit, or as many as are predicted.
