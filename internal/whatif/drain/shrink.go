@@ -41,11 +41,17 @@ func Shrink(ctx context.Context, o Options) (*Result, error) {
 func (d *draining) shrink(ctx context.Context, nodes []string) error {
 	d.engine.Scheduler.NoPreemption = true
 	d.removes = true
-	rollback, _ := d.engine.Try()
-	d.engine.HoldWorkloads(true)
-	err := d.find(ctx, nodes)
-	d.engine.HoldWorkloads(false)
-	rollback()
+	err := d.search(func() error { return d.find(ctx, nodes) })
+	if err != nil {
+		return err
+	}
+	// With all of them cordoned at once, some may not go.
+	together := d.found.Go
+	err = d.search(func() error {
+		_, stuck, err := d.drainInTurn(ctx, together, true)
+		d.found.Stay = append(d.found.Stay, stuck...)
+		return err
+	})
 	for all := d.found.Go; err == nil && len(all) > 0; all = without(all, nodesOf(d.found.Stay)) {
 		var stuck []Stay
 		d.found.Go = nil
@@ -58,8 +64,23 @@ func (d *draining) shrink(ctx context.Context, nodes []string) error {
 	return err
 }
 
-// find drains nodes without the controllers that recreate their pods: what these would create is known. It goes batch by batch: each is
-// twice as large as the one before as long as all can go, and half as large if one cannot.
+// search drains nodes without the controllers that recreate their pods, and leaves everything but the result as it was. Nor are
+// there pending pods, which would be tried again in each trial: a pod that leaves a cordoned node makes no room for them.
+func (d *draining) search(drain func() error) error {
+	rollback, _ := d.engine.Try()
+	defer rollback()
+	d.engine.HoldWorkloads(true)
+	defer d.engine.HoldWorkloads(false)
+	for _, pod := range cluster.All[*v1.Pod](d.engine.Cluster) {
+		if pod.Spec.NodeName == "" {
+			d.engine.Cluster.Remove(pod)
+		}
+	}
+	d.found.Go = nil
+	return drain()
+}
+
+// find drains nodes batch by batch: each is twice as large as the one before as long as all can go, and half as large if one cannot.
 func (d *draining) find(ctx context.Context, left []string) error {
 	of := len(left)
 	least := max(1, of/batches)
