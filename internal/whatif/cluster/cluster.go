@@ -136,9 +136,9 @@ func New(now func() time.Time) (*Cluster, error) {
 			return nil, fmt.Errorf("no strategy is known by which an API server writes %s", k.kind)
 		}
 	}
-	pods := c.of(&v1.Pod{}).informer
-	c.Informers = c.newFactory(pods)
-	c.Scheduling = c.newFactory(running{pods})
+	pods, nodes := c.of(&v1.Pod{}).informer, c.of(&v1.Node{}).informer
+	c.Informers = c.newFactory(pods, nodes)
+	c.Scheduling = c.newFactory(forScheduler{pods, running}, forScheduler{nodes, withoutNoExecute})
 	c.quotas, err = c.newQuotas()
 	if err != nil {
 		return nil, err

@@ -112,27 +112,53 @@ func (i *informer) sorted() []any {
 	return all
 }
 
-// running is an informer of pods as kube-scheduler has it: for its handlers, a pod that has ended is gone.
-type running struct{ *informer }
-
-func (r running) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
-	return r.informer.AddEventHandler(cache.FilteringResourceEventHandler{
-		FilterFunc: func(o any) bool { return !podutil.IsPodTerminal(o.(*v1.Pod)) },
-		Handler:    handler,
-	})
+// forScheduler is an informer as kube-scheduler has it.
+type forScheduler struct {
+	*informer
+	wrap func(cache.ResourceEventHandler) cache.ResourceEventHandler
 }
 
-func (r running) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventHandler, _ time.Duration) (cache.ResourceEventHandlerRegistration, error) {
-	return r.AddEventHandler(handler)
+func (i forScheduler) AddEventHandler(handler cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error) {
+	return i.informer.AddEventHandler(i.wrap(handler))
 }
 
-func (r running) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, _ cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	return r.AddEventHandler(handler)
+func (i forScheduler) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventHandler, _ time.Duration) (cache.ResourceEventHandlerRegistration, error) {
+	return i.AddEventHandler(handler)
 }
 
-// newFactory hands out the informers of the kinds that are served, that of pods as it is given. Those of all
+func (i forScheduler) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, _ cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
+	return i.AddEventHandler(handler)
+}
+
+// running has handlers see a pod that has ended as gone.
+func running(handler cache.ResourceEventHandler) cache.ResourceEventHandler {
+	return cache.FilteringResourceEventHandler{FilterFunc: func(o any) bool { return !podutil.IsPodTerminal(o.(*v1.Pod)) }, Handler: handler}
+}
+
+// withoutNoExecute has handlers see no change in that a node which is tainted NoSchedule already gets the same taint as NoExecute.
+// It makes room for no pod, and yet kube-scheduler would try each pending pod again, at each of the nodes that fail.
+func withoutNoExecute(handler cache.ResourceEventHandler) cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerDetailedFuncs{AddFunc: handler.OnAdd, DeleteFunc: handler.OnDelete, UpdateFunc: func(old, now any) {
+		was, node := old.(*v1.Node), now.(*v1.Node)
+		added := slices.DeleteFunc(slices.Clone(node.Spec.Taints), func(t v1.Taint) bool {
+			return slices.ContainsFunc(was.Spec.Taints, func(o v1.Taint) bool { return o.MatchTaint(&t) })
+		})
+		already := func(t v1.Taint) bool {
+			return t.Effect != v1.TaintEffectNoExecute || !slices.ContainsFunc(was.Spec.Taints, func(o v1.Taint) bool {
+				return o.Key == t.Key && o.Value == t.Value && o.Effect == v1.TaintEffectNoSchedule
+			})
+		}
+		if len(node.Spec.Taints) == len(was.Spec.Taints)+len(added) && !slices.ContainsFunc(added, already) {
+			was = was.DeepCopy()
+			was.Spec.Taints = node.Spec.Taints
+		}
+		handler.OnUpdate(was, node)
+	}}
+}
+
+// newFactory hands out the informers of the kinds that are served, those of pods and nodes as they are given. Those of all
 // others are always empty, and it is noted that somebody asked.
-func (c *Cluster) newFactory(pods cache.SharedIndexInformer) informers.SharedInformerFactory {
+func (c *Cluster) newFactory(pods, nodes cache.SharedIndexInformer) informers.SharedInformerFactory {
 	factory := informers.NewSharedInformerFactory(c.Client, 0)
 	for gvk, of := range scheme.Scheme.AllKnownTypes() {
 		example, ok := reflect.New(of).Interface().(Object)
@@ -150,6 +176,9 @@ func (c *Cluster) newFactory(pods cache.SharedIndexInformer) informers.SharedInf
 		}
 		if gvk.Kind == "Pod" {
 			one = pods
+		}
+		if gvk.Kind == "Node" {
+			one = nodes
 		}
 		factory.InformerFor(example, func(kubernetes.Interface, time.Duration) cache.SharedIndexInformer { return one })
 	}

@@ -193,6 +193,13 @@ func TestFailReportsWhatIsEvictedWhenAndWhatIsNotBack(t *testing.T) {
 			[]string{"fast-1 n1→n", "web-1 n1→n"},
 			[]string{"80 default/fast deleted", "80 default/fast created", "80 default/fast scheduled", "350 default/web deleted", "350 default/web created", "350 default/web scheduled"},
 		},
+		"a pod without room, which delays no other eviction as further nodes fail": {
+			nodes + nodeWith("n4", "a", "4") + nodeWith("n5", "a", "4") + nodeWith("n6", "a", "4") + nodeWith("n7", "a", "4") + nodeWith("n8", "a", "4") +
+				"pods:\n" + ownedBy("ReplicaSet", "fast", "fast-1", "n1", "3", "", gone(5)) + ownedBy("ReplicaSet", "slow", "slow-1", "n1", "1", "", gone(52)) + ownedBy("ReplicaSet", "other", "other-1", "n3", "2"), "n1 n2 n4 n5 n6 n7 n8",
+			"If n1, n2, n4, n5, n6, and 2 more failed, 1 of 2 pods would not be back",
+			[]string{"fast-1 n1→: 0/8 nodes are available", "slow-1 n1→n3"},
+			[]string{"55 default/fast deleted", "55 default/fast created", "102 default/slow deleted", "102 default/slow created", "102 default/slow scheduled"},
+		},
 		"a pod that tolerates it for good": {
 			nodes + "pods:\n" + ownedBy("ReplicaSet", "web", "web-1", "n1", "1", "", ", tolerations: [{operator: Exists}]"), "n1",
 			"If n1 failed, 1 of 1 pod would not be back",

@@ -55,6 +55,10 @@ func (e *Engine) FailNodes(ctx context.Context, names []string, each func(name s
 			return err
 		}
 	}
+	if err := e.Run(ctx); err != nil {
+		return err
+	}
+	e.Scheduler.RetryAll() // an evicted pod may have left room in its topology domain, of which no event says so
 	return e.Run(ctx)
 }
 

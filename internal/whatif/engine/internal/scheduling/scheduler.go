@@ -203,6 +203,13 @@ func (s *Scheduler) activate() bool {
 	}))
 }
 
+// RetryAll has the next [Scheduler.ScheduleAll] try all pending pods again, as kube-scheduler does after five minutes.
+func (s *Scheduler) RetryAll() {
+	for _, pod := range s.Kube.SchedulingQueue.UnschedulablePods() {
+		s.Kube.SchedulingQueue.Activate(quiet, map[string]*v1.Pod{cluster.NameOf(pod).String(): pod})
+	}
+}
+
 func (s *Scheduler) activatePods(pods []*v1.Pod) bool {
 	for _, pod := range pods {
 		s.Kube.SchedulingQueue.Activate(quiet, map[string]*v1.Pod{cluster.NameOf(pod).String(): pod})
