@@ -10,13 +10,16 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// admitByKubelet is for a new pod that names its node, which nothing schedules: its kubelet admits or rejects it, and
+// admitByKubelet is for a new pod that names its node, which nothing schedules: its kubelet admits or rejects it, or is silent, and
 // it is deleted if the node is not there.
 func (c *Cluster) admitByKubelet(pod *v1.Pod) {
 	node := Get[*v1.Node](c, "", pod.Spec.NodeName)
 	if node == nil {
 		c.LostPods.Add(1)
 		c.drop(pod)
+		return
+	}
+	if isSilent(node) {
 		return
 	}
 	var there []*v1.Pod

@@ -262,7 +262,9 @@ func (e *Engine) RunBeforeQuestion(ctx context.Context) error {
 }
 
 // Only are of these pods some that have a node: what comes later comes in the place of one of them.
-func (p *Pods) Only(placed []*v1.Pod) *Pods { return &Pods{Placed: placed, uids: p.uids, pending: p.pending} }
+func (p *Pods) Only(placed []*v1.Pod) *Pods {
+	return &Pods{Placed: placed, uids: p.uids, pending: p.pending}
+}
 
 // Has says whether a pod was there.
 func (p *Pods) Has(pod *v1.Pod) bool { return p.uids.Has(pod.UID) }

@@ -179,8 +179,12 @@ func (m *Manager) BeginRun() {
 	m.most = 0
 }
 
-// Advance moves the clock to the time when the first key is due, or a pod is to be evicted, if that is not after until.
+// Advance moves the clock to the time when the first key is due, or a pod is to be evicted, if that is not after until. Pods that are to
+// be evicted now, which controllers have just created, are so without that.
 func (m *Manager) Advance(until time.Time) bool {
+	if m.eviction.evict() {
+		return true
+	}
 	first := m.eviction.next
 	queues := m.queues
 	if m.held {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/apis/core/v1/helper"
@@ -80,11 +81,13 @@ func noExecute(node *v1.Node) []v1.Taint {
 }
 
 // evict deletes the pods that no longer tolerate the NoExecute taints of their nodes, and those of nodes that are gone or, if they
-// are terminating, out of service. Budgets do not apply.
-func (e *eviction) evict() {
-	for _, pod := range e.due() {
+// are terminating, out of service, and says whether there were any. Budgets do not apply.
+func (e *eviction) evict() (evicted bool) {
+	due := e.due()
+	for _, pod := range due {
 		e.cluster.Disrupt(pod, "DeletionByTaintManager")
 	}
+	return len(due) > 0
 }
 
 // due are the pods that are to be evicted by now.
@@ -127,8 +130,10 @@ func (e *eviction) evictionTime(pod *v1.Pod, node *v1.Node) (at time.Time, ok bo
 		return at, true
 	}
 	since := e.since[node.Name]
-	if pod.Status.StartTime != nil && pod.Status.StartTime.After(since) {
-		since = pod.Status.StartTime.Time
+	for _, later := range []*metav1.Time{&pod.CreationTimestamp, pod.Status.StartTime} {
+		if later != nil && later.After(since) {
+			since = later.Time
+		}
 	}
 	for _, t := range tolerations {
 		if t.TolerationSeconds == nil {
