@@ -105,7 +105,7 @@ func (h *hunter) until(t scenarios.T, lines func(*snapshot.Snapshot) []string, p
 	return are
 }
 
-// podsGoOn is an error while kubelets start or end pods, or a taint is to evict some.
+// podsGoOn is an error while the scheduler has not looked at a pod or is binding it, kubelets start or end pods, or a taint is to evict some.
 func podsGoOn(now *snapshot.Snapshot) error {
 	nodes := map[string]*v1.Node{}
 	for i := range now.Nodes {
@@ -113,6 +113,10 @@ func podsGoOn(now *snapshot.Snapshot) error {
 	}
 	for i := range now.Pods {
 		pod := &now.Pods[i]
+		_, tried := podutil.GetPodCondition(&pod.Status, v1.PodScheduled)
+		if tried == nil && pod.DeletionTimestamp == nil {
+			return fmt.Errorf("pod %s is to be scheduled", pod.Name)
+		}
 		node := nodes[pod.Spec.NodeName]
 		if node == nil || podutil.IsPodTerminal(pod) {
 			continue
