@@ -134,5 +134,8 @@ func (s *session) look(c *cycle, fwk schedframework.Framework) {
 	}
 	c.looked = true
 	s.nodes.follow(list)
-	s.verdicts = slices.Repeat([]nodeVerdict{{verdict: NotRun, column: -1}}, len(s.nodes.names))
+	s.verdicts = slices.Grow(s.verdicts[:0], len(s.nodes.names))[:len(s.nodes.names)]
+	for place := range s.verdicts {
+		s.verdicts[place] = nodeVerdict{verdict: NotRun, column: -1}
+	}
 }

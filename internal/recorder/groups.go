@@ -18,9 +18,14 @@ type nodes struct {
 
 // follow takes over the scheduler's list of nodes.
 func (n *nodes) follow(list []framework.NodeInfo) {
-	n.places = make([]int32, len(list))
+	if len(n.places) != len(list) {
+		n.places = make([]int32, len(list))
+	}
 	for i, node := range list {
-		n.places[i] = n.place(node)
+		before := int(n.places[i])
+		if before >= len(n.names) || n.names[before] != node.Node().Name { // most often, the list is the one of the attempt before
+			n.places[i] = n.place(node)
+		}
 	}
 }
 
