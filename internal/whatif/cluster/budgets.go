@@ -45,10 +45,11 @@ func (c *Cluster) Evict(namespace, name string) error {
 func (c *Cluster) Disrupt(pod *v1.Pod, reason string) {
 	if len(pod.Finalizers) > 0 { // or else it is gone before anything reads it
 		pod = pod.DeepCopy()
-		podutil.UpdatePodCondition(&pod.Status, &v1.PodCondition{Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: reason})
-		_, condition := podutil.GetPodCondition(&pod.Status, v1.DisruptionTarget)
-		condition.LastTransitionTime = metav1.NewTime(c.now()) // UpdatePodCondition takes that of this machine
-		c.updateStatus(pod)
+		if podutil.UpdatePodCondition(&pod.Status, &v1.PodCondition{Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: reason}) {
+			_, condition := podutil.GetPodCondition(&pod.Status, v1.DisruptionTarget)
+			condition.LastTransitionTime = metav1.NewTime(c.now()) // UpdatePodCondition takes that of this machine
+			c.updateStatus(pod)
+		}
 	}
 	c.Delete(pod)
 }

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	daemonutil "k8s.io/kubernetes/pkg/controller/daemon/util"
 	"k8s.io/utils/ptr"
 )
@@ -126,12 +127,16 @@ func specOf(o Object) any {
 
 // terminate begins the deletion of an object with finalizers. A kubelet ends a pod.
 func (c *Cluster) terminate(o Object) {
-	if o.GetDeletionTimestamp() != nil {
-		return
-	}
 	going := o.DeepCopyObject().(Object)
 	var grace time.Duration
 	pod, isPod := going.(*v1.Pod)
+	if o.GetDeletionTimestamp() != nil {
+		if isPod && !podutil.IsPodTerminal(pod) && !c.keeps(o) { // its node is out of service by now
+			pod.Status.Phase = v1.PodFailed
+			c.put(pod)
+		}
+		return
+	}
 	if isPod {
 		pod.DeletionGracePeriodSeconds = ptr.To(ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, v1.DefaultTerminationGracePeriodSeconds))
 		grace = time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second

@@ -140,15 +140,17 @@ func running(handler cache.ResourceEventHandler) cache.ResourceEventHandler {
 func withoutNoExecute(handler cache.ResourceEventHandler) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerDetailedFuncs{AddFunc: handler.OnAdd, DeleteFunc: handler.OnDelete, UpdateFunc: func(old, now any) {
 		was, node := old.(*v1.Node), now.(*v1.Node)
-		added := slices.DeleteFunc(slices.Clone(node.Spec.Taints), func(t v1.Taint) bool {
-			return slices.ContainsFunc(was.Spec.Taints, func(o v1.Taint) bool { return o.MatchTaint(&t) })
-		})
-		already := func(t v1.Taint) bool {
-			return t.Effect != v1.TaintEffectNoExecute || !slices.ContainsFunc(was.Spec.Taints, func(o v1.Taint) bool {
-				return o.Key == t.Key && o.Value == t.Value && o.Effect == v1.TaintEffectNoSchedule
-			})
+		in := func(taints []v1.Taint) func(v1.Taint) bool {
+			return func(t v1.Taint) bool {
+				return slices.ContainsFunc(taints, func(o v1.Taint) bool { return o.Key == t.Key && o.Value == t.Value && o.Effect == t.Effect })
+			}
 		}
-		if len(node.Spec.Taints) == len(was.Spec.Taints)+len(added) && !slices.ContainsFunc(added, already) {
+		gone := slices.DeleteFunc(slices.Clone(was.Spec.Taints), in(node.Spec.Taints))
+		added := slices.DeleteFunc(slices.Clone(node.Spec.Taints), in(was.Spec.Taints))
+		other := func(t v1.Taint) bool {
+			return t.Effect != v1.TaintEffectNoExecute || !in(was.Spec.Taints)(v1.Taint{Key: t.Key, Value: t.Value, Effect: v1.TaintEffectNoSchedule})
+		}
+		if len(gone) == 0 && len(added) > 0 && !slices.ContainsFunc(added, other) {
 			was = was.DeepCopy()
 			was.Spec.Taints = node.Spec.Taints
 		}

@@ -191,7 +191,7 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 	}
 	held := len(pod.Finalizers) > 0 || c.keeps(pod)
 	switch {
-	case podutil.IsPodTerminal(pod):
+	case podutil.IsPodTerminal(pod) && (pod.DeletionTimestamp == nil || !held):
 		return nil
 	case pod.DeletionTimestamp != nil && !held: // it will soon take no room
 		c.Skipped = append(c.Skipped, cache.MetaObjectToName(pod).String())
@@ -215,7 +215,7 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 		pod.Status.NominatedNodeName = "" // room that another scheduler has made, of which nothing else is known
 	}
 	_, ready := podutil.GetPodCondition(&pod.Status, v1.PodReady)
-	if pod.Spec.NodeName != "" && ready == nil {
+	if pod.Spec.NodeName != "" && ready == nil && !podutil.IsPodTerminal(pod) {
 		started := pod.Status.StartTime // whom preemption spares depends on it
 		c.start(pod)
 		if started != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -81,7 +82,7 @@ func (e *Engine) successors(before *Pods) map[types.UID]*v1.Pod {
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		at := place{pod.Namespace, e.Cluster.WorkloadOf(pod)}
 		owner := metav1.GetControllerOf(pod)
-		alike := owner != nil && owner.Kind != "StatefulSet" && owner.Kind != "DaemonSet"
+		alike := owner != nil && owner.Kind != "StatefulSet" && owner.Kind != "DaemonSet" && pod.Labels[batchv1.JobCompletionIndexAnnotation] == ""
 		switch {
 		case !before.uids.Has(pod.UID) || alike && before.pending.Has(pod.UID) && pod.Spec.NodeName != "" && pod.DeletionTimestamp == nil:
 			created[at] = append(created[at], pod)

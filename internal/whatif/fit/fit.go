@@ -255,9 +255,13 @@ func (f *fitting) apply(ctx context.Context, w *Workload) (err error) {
 		there, _ := f.engine.Cluster.Current(pod).(*v1.Pod)
 		if there != nil && !w.Unknown && (!f.replace || equality.Semantic.DeepDerivative(pod.Spec, there.Spec)) {
 			_, err := f.engine.Cluster.Apply(ctx, pod.DeepCopy())
+			now, _ := f.engine.Cluster.Current(pod).(*v1.Pod)
+			if err == nil && now == nil { // it was terminating, and the manifest has no finalizer any more
+				continue
+			}
 			if err == nil {
 				w.bare = append(w.bare, cluster.NameOf(pod))
-				w.ChangedInPlace = !equality.Semantic.DeepEqual(there.Spec, f.engine.Cluster.Current(pod).(*v1.Pod).Spec)
+				w.ChangedInPlace = !equality.Semantic.DeepEqual(there.Spec, now.Spec)
 			}
 			return err
 		}

@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/cli-runtime/pkg/resource"
 	"k8s.io/client-go/tools/cache"
 	kubectl "k8s.io/kubectl/pkg/util"
@@ -147,7 +148,7 @@ func (m *Manifests) add(o *unstructured.Unstructured, seen map[string]*unstructu
 	switch {
 	case err != nil || known && !repeated:
 	case known:
-		m.repeated = append(m.repeated, gvk.Kind+" "+name)
+		m.repeated = sets.List(sets.New(m.repeated...).Insert(gvk.Kind + " " + name))
 	case !repeated:
 		m.addUnknown(o)
 	case len(templates(o.Object, 1)) > 0:

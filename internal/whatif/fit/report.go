@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	daemonutil "k8s.io/kubernetes/pkg/controller/daemon/util"
 	deploymentutil "k8s.io/kubernetes/pkg/controller/deployment/util"
 	"k8s.io/utils/ptr"
@@ -175,7 +176,7 @@ func (f *fitting) sumOf(w *Workload) {
 		switch {
 		case !f.engine.Has(pod) && !f.engine.WasPreempted(pod):
 			w.Replaced++
-		case f.engine.Has(pod) && f.makes(w, now):
+		case f.engine.Has(pod) && f.makes(w, now) && !podutil.IsPodTerminal(now):
 			w.stayed.Insert(cluster.NameOf(pod))
 		}
 	}

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
@@ -316,4 +319,41 @@ func TestRolloutIsTheSameBytesOnAnyNumberOfProcessors(t *testing.T) {
 			t.Errorf("it lacks %s:\n%s", want, was)
 		}
 	}
+}
+
+// TestReportNamesAPodThatAFinalizerHolds, whether it has ended or not, and whatever its node is.
+func TestReportNamesAPodThatAFinalizerHolds(t *testing.T) {
+	outOfService := func(s *snapshot.Snapshot) {
+		s.Nodes[1].Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, Status: v1.ConditionUnknown}}
+		for _, key := range []string{v1.TaintNodeOutOfService, v1.TaintNodeUnreachable} {
+			s.Nodes[1].Spec.Taints = append(s.Nodes[1].Spec.Taints, v1.Taint{Key: key, Effect: v1.TaintEffectNoExecute})
+		}
+	}
+	for name, change := range map[string]func(*snapshot.Snapshot, *v1.Pod){
+		"it runs":                        func(*snapshot.Snapshot, *v1.Pod) {},
+		"it has ended":                   func(_ *snapshot.Snapshot, pod *v1.Pod) { pod.Status.Phase = v1.PodFailed },
+		"on a node that is out of order": func(s *snapshot.Snapshot, _ *v1.Pod) { outOfService(s) },
+		"from which it is to be deleted": func(s *snapshot.Snapshot, pod *v1.Pod) { outOfService(s); pod.DeletionTimestamp = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := optionsFor(t, changed("StatefulSet", "set", "replicas: 2, serviceName: set", pod("a:1", "1", "")))
+			s, _, err := snapshot.Read(strings.NewReader(onNodes + setOf("StatefulSet", "serviceName: set", pod("a:1", "1", ""))))
+			testkit.Must(t, err)
+			held := &s.Pods[slices.IndexFunc(s.Pods, func(p v1.Pod) bool { return p.Name == "set-1" })]
+			held.DeletionTimestamp, held.DeletionGracePeriodSeconds, held.Finalizers = ptr.To(metav1.Unix(1, 0)), ptr.To[int64](30), []string{"example.com/hold"}
+			change(s, held)
+			o.Cluster = s
+			f, err := Fit(t.Context(), o)
+			testkit.Must(t, err)
+			has(t, f, "  1 pod would stay pending: its StatefulSet creates it when pod set-1 is gone: it stays terminating until its finalizer example.com/hold is removed")
+		})
+	}
+}
+
+// TestAPodThatAManifestLetsGoIsCreatedAgain: it was terminating, and the manifest has no finalizer any more.
+func TestAPodThatAManifestLetsGoIsCreatedAgain(t *testing.T) {
+	applied := `{"apiVersion":"v1","kind":"Pod","metadata":{"finalizers":["example.com/hold"],"name":"one","namespace":"default"}}`
+	there := "pods:\n- metadata: {name: one, namespace: default, deletionTimestamp: \"2026-01-01T00:00:00Z\", deletionGracePeriodSeconds: 1, finalizers: [example.com/hold],\n    annotations: {kubectl.kubernetes.io/last-applied-configuration: '" + applied + "'}}\n" +
+		"  spec: {nodeName: node-1, containers: [{name: c, image: a:1, resources: {requests: {cpu: 1}}}]}\n"
+	has(t, rolledOut(t, there, manifest("Pod", "one", pod("a:1", "1", ""))), "Pod default/one: 1 of 1 fit")
 }

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/kubernetes/pkg/apis/core/v1/helper"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
@@ -61,7 +62,7 @@ func (e *eviction) podChanged(pod *v1.Pod) {
 }
 
 func (e *eviction) nodeChanged(old, node *v1.Node) {
-	if reflect.DeepEqual(old.Spec.Taints, node.Spec.Taints) {
+	if reflect.DeepEqual(old.Spec.Taints, node.Spec.Taints) && cluster.OutOfService(old) == cluster.OutOfService(node) {
 		return
 	}
 	e.mu.Lock()
@@ -106,6 +107,7 @@ func (e *eviction) due() (due []*v1.Pod) {
 			at, ok := e.evictionTime(pod, node)
 			switch {
 			case !ok || pod.DeletionTimestamp != nil && node != nil && !cluster.OutOfService(node): // a kubelet may still end it
+			case pod.DeletionTimestamp != nil && podutil.IsPodTerminal(pod): // only its finalizers keep it
 			case !at.After(now):
 				due = append(due, pod)
 			case e.next.IsZero() || at.Before(e.next):
