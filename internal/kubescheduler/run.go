@@ -170,9 +170,15 @@ type API struct {
 	Parallelism int32
 }
 
-// New makes a scheduler over an API that the caller has, and does not run it. Call done
-// when it is not used any more. Errors and panics are handled as in [Run].
+// New makes a scheduler over an API that the caller has, and does not run it. Call done when it is not used any more: what it and
+// its plugins have started ends with that. Errors and panics are handled as in [Run].
 func New(ctx context.Context, o Options, api API) (sched *scheduler.Scheduler, done func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer func() {
+		if err != nil {
+			cancel()
+		}
+	}()
 	plugins, config, err := o.startPlugins(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -184,7 +190,7 @@ func New(ctx context.Context, o Options, api API) (sched *scheduler.Scheduler, d
 	}()
 	defer Recover(ctx, &err)
 	sched, err = o.newScheduler(ctx, plugins, config, api)
-	return sched, func() { _ = sched.Profiles.Close(); plugins.Host.Close() }, err
+	return sched, func() { _ = sched.Profiles.Close(); plugins.Host.Close(); cancel() }, err
 }
 
 func (o Options) newScheduler(ctx context.Context, plugins *Plugins, config *config.KubeSchedulerConfiguration, api API) (sched *scheduler.Scheduler, err error) {

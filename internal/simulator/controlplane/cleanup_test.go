@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"testing"
 
+	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
@@ -67,6 +69,23 @@ func TestTerminatingPodsOfANodeThatIsOutOfServiceGo(t *testing.T) {
 	if err := pods.Delete(t.Context(), "not-deleted", atOnce); err != nil {
 		t.Errorf("the pod that was not: %v", err)
 	}
+}
+
+func TestADeletedPodWithoutANodeThatAFinalizerKeepsHasFailed(t *testing.T) {
+	t.Parallel()
+	client := clientOf(t, sharedCluster.AdminConfig())
+	pods := client.CoreV1().Pods("default")
+	post(t, client.CoreV1().RESTClient(), "/api/v1/namespaces/default/pods", "metadata: {name: kept, finalizers: [example.com/hold]}\nspec: {containers: [{name: main, image: example.com/none}]}")
+	testkit.Must(t, pods.Delete(t.Context(), "kept", metav1.DeleteOptions{}))
+	testkit.Eventually(t, "it has failed", func(ctx context.Context) error {
+		pod, err := pods.Get(ctx, "kept", metav1.GetOptions{})
+		if err == nil && pod.Status.Phase != v1.PodFailed {
+			err = fmt.Errorf("it is %s", pod.Status.Phase)
+		}
+		return err
+	})
+	_, err := pods.Patch(t.Context(), "kept", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+	testkit.Must(t, err)
 }
 
 // atOnce leaves nothing to the next run of a test.

@@ -14,14 +14,17 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	utilpod "k8s.io/kubernetes/pkg/util/pod"
 	"k8s.io/utils/ptr"
 )
 
 const orphanPeriod = 2 * time.Second
 
-// deleteOrphans is a loop that deletes pods whose node is gone, or that are Terminating on a node that is out of
-// service, for good and at once: no kubelet would end them. Upstream's pod garbage collector
-// does the same after a minute, and would bring the kubelet's dependencies along.
+// deleteOrphans is a loop that deletes for good, and at once, pods that no kubelet will end: their node is gone, they are
+// Terminating on a node that is out of service, or a finalizer kept them before they had a node. Upstream's pod garbage collector
+// does the same after a minute, and would bring the kubelet's dependencies along. As with that, one that a finalizer still keeps
+// has failed, and so makes room for its successor.
 func deleteOrphans(client kubernetes.Interface, core coreinformers.Interface) func(context.Context) {
 	allPods, nodes := core.Pods().Lister(), core.Nodes().Lister()
 	synced := []cache.InformerSynced{core.Pods().Informer().HasSynced, core.Nodes().Informer().HasSynced}
@@ -30,26 +33,42 @@ func deleteOrphans(client kubernetes.Interface, core coreinformers.Interface) fu
 	round := func(ctx context.Context) {
 		pods, _ := allPods.List(labels.Everything()) // a cache's lister has no errors
 		missing := map[string]bool{}
-		for _, pod := range pods {
+		isOrphan := func(pod *corev1.Pod) bool {
 			name := pod.Spec.NodeName
+			if name == "" {
+				return pod.DeletionTimestamp != nil
+			}
 			node, err := nodes.Get(name)
-			if name == "" || err == nil && (pod.DeletionTimestamp == nil || !outOfService(node)) {
-				continue
+			if err == nil {
+				return pod.DeletionTimestamp != nil && outOfService(node)
 			}
 			_, asked := missing[name]
-			if err != nil && !asked { // the cache may be behind that of pods
+			if !asked { // the cache may be behind that of pods
 				_, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 				missing[name] = apierrors.IsNotFound(err)
 			}
-			if err != nil && (!missing[name] || !suspects[name]) {
+			return missing[name] && suspects[name]
+		}
+		for _, pod := range pods {
+			ended := podutil.IsPodTerminal(pod)
+			kept := ended && pod.DeletionTimestamp != nil && len(pod.Finalizers) > 0
+			if kept || !isOrphan(pod) {
 				continue
 			}
-			err = client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
-				GracePeriodSeconds: ptr.To[int64](0),
-				Preconditions:      metav1.NewUIDPreconditions(string(pod.UID)),
-			})
+			var err error
+			if !ended {
+				failed := pod.Status.DeepCopy()
+				failed.Phase = corev1.PodFailed
+				_, _, _, err = utilpod.PatchPodStatus(ctx, client, pod.Namespace, pod.Name, pod.UID, pod.Status, *failed)
+			}
+			if err == nil {
+				err = client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
+					GracePeriodSeconds: ptr.To[int64](0),
+					Preconditions:      metav1.NewUIDPreconditions(string(pod.UID)),
+				})
+			}
 			if err != nil && ctx.Err() == nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-				klog.ErrorS(err, "Delete pod of a node that is gone or out of service", "pod", klog.KObj(pod), "node", name)
+				klog.ErrorS(err, "Delete pod that no kubelet ends", "pod", klog.KObj(pod), "node", pod.Spec.NodeName)
 			}
 		}
 		suspects = missing

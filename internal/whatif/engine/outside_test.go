@@ -97,8 +97,14 @@ func (w writer) Filter(ctx context.Context, _ fwk.CycleState, pod *v1.Pod, _ fwk
 	return nil
 }
 
-// A plugin's handle leads to the copy, whatever of it the plugin takes.
+// A plugin's handle leads to the copy, whatever of it the plugin takes. What it starts ends with the engine: its context does.
 func TestPluginWritesToTheCopy(t *testing.T) {
+	var started context.Context
+	t.Cleanup(func() { // after the engine is closed
+		if started.Err() == nil {
+			t.Error("the context of the plugin does not end with the engine")
+		}
+	})
 	outside := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s %s", r.Method, r.URL) }))
 	t.Cleanup(outside.Close)
 	kubeconfig := t.TempDir() + "/config" // that of the configuration, and of the environment
@@ -108,7 +114,8 @@ func TestPluginWritesToTheCopy(t *testing.T) {
 	e := over(t, read(t, "nodes:\n"+node("n1", "2")+"pods:\n"+pod("a", "", "1", "")), func(o *Options) {
 		o.Config, _ = kubescheduler.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: Writer}]}}}]\n" +
 			"clientConnection: {kubeconfig: " + kubeconfig + "}\nleaderElection: {leaderElect: true}\n"))
-		o.Plugins = frameworkruntime.Registry{"Writer": func(_ context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
+		o.Plugins = frameworkruntime.Registry{"Writer": func(ctx context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
+			started = ctx
 			return writer{handle}, nil
 		}}
 	})
