@@ -97,14 +97,8 @@ func (w writer) Filter(ctx context.Context, _ fwk.CycleState, pod *v1.Pod, _ fwk
 	return nil
 }
 
-// A plugin's handle leads to the copy, whatever of it the plugin takes. What it starts ends with the engine: its context does.
+// A plugin's handle leads to the copy, whatever of it the plugin takes.
 func TestPluginWritesToTheCopy(t *testing.T) {
-	var started context.Context
-	t.Cleanup(func() { // after the engine is closed
-		if started.Err() == nil {
-			t.Error("the context of the plugin does not end with the engine")
-		}
-	})
 	outside := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s %s", r.Method, r.URL) }))
 	t.Cleanup(outside.Close)
 	kubeconfig := t.TempDir() + "/config" // that of the configuration, and of the environment
@@ -114,8 +108,7 @@ func TestPluginWritesToTheCopy(t *testing.T) {
 	e := over(t, read(t, "nodes:\n"+node("n1", "2")+"pods:\n"+pod("a", "", "1", "")), func(o *Options) {
 		o.Config, _ = kubescheduler.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: Writer}]}}}]\n" +
 			"clientConnection: {kubeconfig: " + kubeconfig + "}\nleaderElection: {leaderElect: true}\n"))
-		o.Plugins = frameworkruntime.Registry{"Writer": func(ctx context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
-			started = ctx
+		o.Plugins = frameworkruntime.Registry{"Writer": func(_ context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
 			return writer{handle}, nil
 		}}
 	})
@@ -126,6 +119,25 @@ func TestPluginWritesToTheCopy(t *testing.T) {
 	got := cluster.Get[*v1.Pod](e.Cluster, "default", "a").Annotations
 	if got["clientset"] == "" || got["kubeconfig"] == "" {
 		t.Errorf("the pod in the copy has %v", got)
+	}
+}
+
+// What a plugin starts ends with the engine, of which a question with several runs makes several.
+func TestContextOfAPluginEndsWithTheEngine(t *testing.T) {
+	var of context.Context
+	config, err := kubescheduler.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: Writer}]}}}]\n"))
+	testkit.Must(t, err)
+	e, err := New(t.Context(), Options{Config: config, Cluster: read(t, "nodes:\n"+node("n1", "2")), Plugins: frameworkruntime.Registry{
+		"Writer": func(ctx context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
+			of = ctx
+			return writer{handle}, nil
+		},
+	}})
+	testkit.Must(t, err)
+	before := of.Err()
+	e.Close()
+	if before != nil || of.Err() == nil {
+		t.Errorf("got %v before and %v after it was closed", before, of.Err())
 	}
 }
 
