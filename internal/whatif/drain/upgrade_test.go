@@ -69,6 +69,15 @@ func TestUpgradeReplacesNodesOrNamesWhatStopsIt(t *testing.T) {
 			[]string{"60 surge-1 is ready", "60 n1 is cordoned", "60 n1 is removed", "120 n1-new is ready", "120 n2 is cordoned", "120 n2 is removed", "180 n2-new is ready"},
 			nil,
 		},
+		"one of which has a device, as its successor has": {
+			nodes + `deviceClasses: [{metadata: {name: gpu}}]
+resourceSlices: [{metadata: {name: n1}, spec: {driver: gpu.example.com, nodeName: n1, pool: {name: n1, generation: 1, resourceSliceCount: 1}, devices: [{name: gpu}]}}]
+resourceClaimTemplates: [{metadata: {name: gpu, namespace: default}, spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu}}]}}}}]
+pods:
+` + ownedBy("ReplicaSet", "gpu", "gpu-1", "", "1", "", ", resourceClaims: [{name: gpu, resourceClaimTemplateName: gpu}]"),
+			nil, "The upgrade would replace all of 2 nodes, and every pod has a node", nil,
+			[]string{"ReplicaSet default/gpu 1 0-1: 0/2 nodes are available: 1 cannot allocate all claims, 1 node(s) were unschedulable"},
+		},
 		"one of which is cordoned and not ready, and its successor is not": {
 			nodes + spare + web, func(o *Options) {
 				first := &o.Cluster.Nodes[0]
