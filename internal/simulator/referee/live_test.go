@@ -264,7 +264,7 @@ func left(before, now *snapshot.Snapshot, nodes []string) map[string]int {
 		counts := was.Spec.NodeName != "" && !podutil.IsPodTerminal(was) && (was.DeletionTimestamp == nil || strings.HasPrefix(name, "StatefulSet "))
 		switch {
 		case !counts || strings.HasPrefix(name, "DaemonSet "):
-		case was.DeletionTimestamp == nil && (is == nil || is.DeletionTimestamp != nil):
+		case is == nil || is.DeletionTimestamp != nil && was.DeletionTimestamp == nil:
 			gone[name]++
 		case leaves(was, nodes):
 			stay[name]++
