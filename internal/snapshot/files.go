@@ -83,6 +83,12 @@ func (in *reading) part(name string, open func() (io.ReadCloser, error), depth i
 	defer file.Close()
 	content := bufio.NewReaderSize(file, headSize)
 	extension := path.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz"))
+	if in.manifest != nil { // each file that kubectl would read of a folder is to have objects
+		if slices.Contains(extensions, extension) {
+			err = in.file(name, content, depth+1)
+		}
+		return inFile(name, err)
+	}
 	if !slices.Contains(extensions, extension) {
 		head, _ := content.Peek(headSize)
 		unpacked, err := gzip.NewReader(bytes.NewReader(head))
@@ -106,6 +112,13 @@ func (in *reading) part(name string, open func() (io.ReadCloser, error), depth i
 		return nil
 	case errors.As(err, new(noObjects)) && in.recognized == before:
 		in.foreignFiles = append(in.foreignFiles, name)
+		return nil
+	}
+	return inFile(name, err)
+}
+
+func inFile(name string, err error) error {
+	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", name, err)

@@ -132,7 +132,7 @@ func (h *hunter) compare(ctx context.Context, c huntCase) (f found) {
 	return f
 }
 
-// lasting leaves out what preemption said of a pending pod: of which victims there were when it was last tried, and live that
+// lasting omits what preemption said of a pending pod: of which victims there were when it was last tried, and live that
 // depends on how fast kubelets end others.
 func lasting(lines []string) (cut []string) {
 	for _, line := range lines {

@@ -227,7 +227,9 @@ func (m *Manifests) sort() {
 			idle := idleness(o)
 			if idle != "" {
 				m.skipped[idle+" "+kind.Kind]++
-				return kind.Kind != "Job" // one that runs loses its pods
+				same := Workload{Kind: kind.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
+				m.workloads = slices.DeleteFunc(m.workloads, func(w *Workload) bool { return w.String() == same.String() && w.Name != "" }) // the last one of a name counts
+				return kind.Kind != "Job"                                                                                                   // one that runs loses its pods
 			}
 			w := newWorkload(kind, o)
 			if w == nil {

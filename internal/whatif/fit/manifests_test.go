@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
@@ -216,6 +217,56 @@ func TestManifestsAreReadInAnyForm(t *testing.T) {
 		m, err := Read([]string{"-"}, strings.NewReader(file), Namespace{})
 		if err != nil || len(m.workloads) != 1 || m.workloads[0].String() != "Deployment default/web" {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestArchiveOfManifestsIsReadAsAFolderIs(t *testing.T) {
+	web := manifest("Deployment", "web", specOf(""))
+	for name, tt := range map[string]struct {
+		file, text string
+		err        string
+	}{
+		"what kubectl would not read": {"notes.txt", manifest("Deployment", "other", specOf("")), ""},
+		"an object without a kind":    {"b.yaml", "metadata: {name: b}", "the manifests: b.yaml: the kind is missing"},
+	} {
+		var archive bytes.Buffer
+		to := zip.NewWriter(&archive)
+		for file, text := range map[string]string{"a.yml": web, tt.file: tt.text} {
+			part, err := to.Create(file)
+			testkit.Must(t, err)
+			_, err = part.Write([]byte(text))
+			testkit.Must(t, err)
+		}
+		testkit.Must(t, to.Close())
+		m, err := Read([]string{"-"}, &archive, Namespace{})
+		switch {
+		case tt.err != "":
+			if err == nil || err.Error() != tt.err {
+				t.Errorf("%s: %v", name, err)
+			}
+		case err != nil || len(m.workloads) != 1:
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestLastJobOfANameSaysWhetherItRuns(t *testing.T) {
+	job := func(kind, suspended string) string {
+		spec := "suspend: " + suspended + ", " + ofJob("restartPolicy: Never, ")
+		if kind == "CronJob" {
+			spec = `schedule: "* * * * *", jobTemplate: {spec: {` + spec + "}}"
+		}
+		return manifest(kind, "train", spec)
+	}
+	for _, kind := range []string{"Job", "CronJob"} {
+		for last, want := range map[string]int{"true": 1, "false": 2} {
+			first := map[string]string{"true": "false", "false": "true"}[last]
+			m, err := Read([]string{"-"}, strings.NewReader(job(kind, first)+"---\n"+job(kind, last)+"---\n"+manifest("Deployment", "web", specOf(""))), Namespace{})
+			testkit.Must(t, err)
+			if len(m.workloads) != want {
+				t.Errorf("%s, of which the last is suspended: %s: %v", kind, last, m.workloads)
+			}
 		}
 	}
 }
