@@ -19,6 +19,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine/internal/scheduling"
 )
 
 // Move is the result for a pod that lost its node, or was to leave it.
@@ -222,7 +223,8 @@ func (e *Engine) Pods() *Pods {
 	return now
 }
 
-// RunBeforeQuestion runs before a change. What that changes in the cluster is part of [Engine.Describe].
+// RunBeforeQuestion runs before a change. What that changes in the cluster is part of [Engine.Describe]. Pods that are pending then
+// have been so for a time, and are not in backoff: the scheduler tries them before those that the change creates.
 func (e *Engine) RunBeforeQuestion(ctx context.Context) error {
 	pods, nodes, workloads := cluster.All[*v1.Pod](e.Cluster), cluster.All[*v1.Node](e.Cluster), map[types.UID]string{}
 	for _, pod := range pods {
@@ -231,6 +233,7 @@ func (e *Engine) RunBeforeQuestion(ctx context.Context) error {
 	if err := e.Run(ctx); err != nil {
 		return err
 	}
+	e.clock.Step(scheduling.MaxBackoff)
 	changed := map[string]int{}
 	for _, pod := range pods {
 		was := workloads[pod.UID]

@@ -184,8 +184,8 @@ func (s *Scheduler) hasQueued() bool {
 	return true
 }
 
-// maxBackoff is how long kube-scheduler waits at most before it tries a pod again, by default.
-const maxBackoff = 10 * time.Second
+// MaxBackoff is how long kube-scheduler waits at most before it tries a pod again, by default.
+const MaxBackoff = 10 * time.Second
 
 // activate moves pods to the active queue, as kube-scheduler does after a time, and says whether there were any. First come pods
 // in backoff, then the timeout of a pod that is not permitted, then pods that have preempted others: kube-scheduler
@@ -215,7 +215,7 @@ func (s *Scheduler) activatePods(pods []*v1.Pod) bool {
 		s.Kube.SchedulingQueue.Activate(quiet, map[string]*v1.Pod{cluster.NameOf(pod).String(): pod})
 	}
 	if len(pods) > 0 {
-		s.options.Clock.Step(maxBackoff)
+		s.options.Clock.Step(MaxBackoff)
 	}
 	return len(pods) > 0
 }
