@@ -244,9 +244,13 @@ func (h *hunter) addNode(t scenarios.T, in *snapshot.Snapshot, like, name string
 		_, err := h.Client().ResourceV1().ResourceSlices().Create(t.Context(), slice, metav1.CreateOptions{})
 		testkit.Must(t, err)
 	}
+	time.Sleep(backoff)
 	h.patchNode(t, name, `{"spec":{"unschedulable":null}}`)
 	h.until(t, nil, nil)
 }
+
+// backoff is how long kube-scheduler does not try a pod again, at most: a real node takes longer to come.
+const backoff = 10 * time.Second
 
 // left says how many pods of each workload have no node but some that go.
 func left(before, now *snapshot.Snapshot, nodes []string) map[string]int {

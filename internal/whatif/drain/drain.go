@@ -180,11 +180,7 @@ func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
 			t.terminating = append(t.terminating, Stay{pod.Spec.NodeName, pod.Namespace + "/" + pod.Name, reason})
 		}
 	}
-	were := before.Placed
-	if d.engine.Scheduler.NoPreemption { // no other pod is preempted
-		were = all
-	}
-	t.describe(d, before, were, nodes)
+	t.describe(d, before, nodes)
 	return t, nil
 }
 
@@ -278,8 +274,19 @@ func (d *draining) evicts(pod *v1.Pod, nodes []string) bool {
 
 const comesBack = "it tolerates that its node is unschedulable, and comes back"
 
-// describe lists the pods that were to leave nodes, and the pods that they preempted, of all that may have moved.
-func (t *trial) describe(d *draining, before *engine.Pods, were []*v1.Pod, nodes []string) {
+// affected are the pods that were to leave nodes, and those of other nodes that were deleted: they were preempted, or their Job has
+// failed.
+func (d *draining) affected(before *engine.Pods, nodes []string) []*v1.Pod {
+	return slices.DeleteFunc(slices.Clone(before.Placed), func(was *v1.Pod) bool {
+		now := cluster.Get[*v1.Pod](d.engine.Cluster, was.Namespace, was.Name)
+		deleted := now == nil || now.UID != was.UID || now.DeletionTimestamp != nil && was.DeletionTimestamp == nil
+		return !deleted && !d.evicts(was, nodes)
+	})
+}
+
+// describe lists the pods that are affected.
+func (t *trial) describe(d *draining, before *engine.Pods, nodes []string) {
+	were := d.affected(before, nodes)
 	moves := d.engine.Moves(before, were)
 	for i, was := range were {
 		move := moves[i]

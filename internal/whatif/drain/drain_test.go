@@ -1,6 +1,7 @@
 package drain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -461,5 +462,26 @@ pods:
 		if (len(r.Go) == 1) != (policy != "") || len(r.Go)+len(r.Stay) != 1 {
 			t.Errorf("shrink with %q: %q can go, %v stay", policy, r.Go, r.Stay)
 		}
+	}
+}
+
+// TestJobThatFailsLosesItsPodsOnOtherNodes: its controller deletes them.
+func TestJobThatFailsLosesItsPodsOnOtherNodes(t *testing.T) {
+	const job = `jobs:
+- metadata: {name: work, namespace: default, uid: work}
+  spec: {parallelism: 2, completions: 2, backoffLimit: 0, selector: {matchLabels: {app: work}}, template: {metadata: {labels: {app: work}}, spec: {restartPolicy: Never, containers: [{name: c, image: c}]}}}
+pods:
+`
+	pods := ""
+	for _, node := range []string{"a", "b"} {
+		pods += fmt.Sprintf(`- metadata: {name: work-%s, namespace: default, labels: {app: work}, finalizers: [batch.kubernetes.io/job-tracking], ownerReferences: [{apiVersion: batch/v1, kind: Job, name: work, uid: work, controller: true}]}
+  spec: {nodeName: %[1]s, restartPolicy: Never, containers: [{name: c, image: c}]}
+`, node)
+	}
+	for name, ask := range map[string]func(context.Context, Options) (*Result, error){"drain": Drain, "upgrade": Upgrade, "fail": Fail} {
+		r, err := ask(t.Context(), removing(t, unmodified, "nodes:\n"+nodeWith("a", "a", "4")+nodeWith("b", "a", "4")+job+pods, "a"))
+		testkit.Must(t, err)
+		of := map[string]string{"fail": "work-a a→: it stays terminating"}[name]
+		alike(t, name, described(r.Moves), cmp.Or(of, "work-a a→: its Job has failed: "), "work-b b→: its Job has failed: Job has reached the specified backoff limit")
 	}
 }

@@ -69,7 +69,7 @@ func (d *draining) upgrade(ctx context.Context, nodes []string) error {
 		d.found.Go = append(d.found.Go, name)
 	}
 	timeline.End()
-	kept.describe(d, before, before.Placed, nodes[:min(len(nodes), len(d.found.Go)+1)])
+	kept.describe(d, before, nodes[:min(len(nodes), len(d.found.Go)+1)])
 	d.found.Moves = slices.DeleteFunc(kept.moves, func(m engine.Move) bool {
 		if strings.HasPrefix(m.Workload, "DaemonSet ") { // with a pod on each node, unless it lacks one
 			return m.PreemptedBy == "" && (m.To != "" || m.Reason == engine.NotRecreated)
@@ -134,7 +134,7 @@ func (d *draining) fail(ctx context.Context, nodes []string) error {
 	}
 	timeline.End()
 	d.found.Go = nodes
-	on := slices.DeleteFunc(slices.Clone(before.Placed), func(pod *v1.Pod) bool { return !d.evicts(pod, nodes) && !d.engine.WasPreempted(pod) })
+	on := d.affected(before, nodes)
 	d.found.Moves = d.engine.Moves(before, on)
 	// Pods that were evicted from these nodes before the question have successors already.
 	earlier := slices.DeleteFunc(slices.Clone(d.file.Placed), func(pod *v1.Pod) bool {

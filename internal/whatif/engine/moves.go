@@ -149,7 +149,21 @@ func (e *Engine) gone(was *v1.Pod, terminating bool) string {
 	case terminating && (owner.Kind == "StatefulSet" || owner.Kind == "Job"):
 		return "it stays terminating, and its " + owner.Kind + " does not recreate it before it is gone: delete the node, or taint it node.kubernetes.io/out-of-service"
 	}
-	return cmp.Or(e.Missing(owner.UID, owner.Kind, was.Namespace), NotRecreated)
+	return cmp.Or(e.Missing(owner.UID, owner.Kind, was.Namespace), e.failure(owner, was.Namespace), NotRecreated)
+}
+
+// failure is why an owner that is a Job has failed, or empty.
+func (e *Engine) failure(owner *metav1.OwnerReference, namespace string) string {
+	job := cluster.Get[*batchv1.Job](e.Cluster, namespace, owner.Name)
+	if owner.Kind != "Job" || job == nil || job.UID != owner.UID {
+		return ""
+	}
+	for _, c := range job.Status.Conditions {
+		if (c.Type == batchv1.JobFailed || c.Type == batchv1.JobFailureTarget) && c.Status == v1.ConditionTrue {
+			return "its Job has failed: " + c.Message
+		}
+	}
+	return ""
 }
 
 // Rejection says that an API server rejects an object.
@@ -223,8 +237,8 @@ func (e *Engine) Pods() *Pods {
 	return now
 }
 
-// RunBeforeQuestion runs before a change. What that changes in the cluster is part of [Engine.Describe]. Pods that are pending then
-// have been so for a time, and are not in backoff: the scheduler tries them before those that the change creates.
+// RunBeforeQuestion runs before a change. What that changes in the cluster is part of [Engine.Describe]. Pods that are pending
+// then are out of backoff: the scheduler tries them before pods that the change creates.
 func (e *Engine) RunBeforeQuestion(ctx context.Context) error {
 	pods, nodes, workloads := cluster.All[*v1.Pod](e.Cluster), cluster.All[*v1.Node](e.Cluster), map[types.UID]string{}
 	for _, pod := range pods {

@@ -123,6 +123,9 @@ func (w *Workload) places() (places []string) {
 	return places
 }
 
+// Old is how many pods of an old revision are left running.
+func (w *Workload) Old() int { return len(w.stayed) - w.Kept }
+
 func (w *Workload) String() string { return w.Kind + " " + w.Namespace + "/" + w.Name }
 
 // sum takes note of where pods are.
@@ -543,7 +546,7 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 	if len(places) > 0 {
 		item.Text += ": " + strings.Join(places, ", ")
 	}
-	old := len(w.stayed) - w.Kept
+	old := w.Old()
 	var before []string
 	state := "unchanged"
 	if w.ChangedInPlace {

@@ -238,6 +238,14 @@ pvs:
 	}
 }
 
+// TestAPendingPodTakesTheRoomThatARolloutMakes: it has waited longer than the scheduler's backoff.
+func TestAPendingPodTakesTheRoomThatARolloutMakes(t *testing.T) {
+	const inPlace = "strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 1}}"
+	there := deployed(inPlace, pod("a:1", "3", ""), "node-1", "node-2") + owned("ReplicaSet", "other", "other", "waits", "of: other", "", pod("a:1", "3", ""))
+	f := rolledOut(t, there, changed("Deployment", "web", inPlace+", replicas: 2", pod("a:2", "3", "")))
+	has(t, f, "The rollout of Deployment default/web would not end.", "Deployment default/web: 0 of 2 fit")
+}
+
 // TestASuspendedJobThatRunsMakesRoom: its controller deletes its pods.
 func TestASuspendedJobThatRunsMakesRoom(t *testing.T) {
 	const labels = "controller-uid: j, job-name: train, batch.kubernetes.io/controller-uid: j, batch.kubernetes.io/job-name: train"
