@@ -54,7 +54,8 @@ type Cluster struct {
 	Scheduling informers.SharedInformerFactory
 	Skipped    []string // pods that are being deleted already, which are not here
 	Inferred   []string // what a file lacks, and was made as its pods are
-	// LostPods is how many new pods named a node, and were rejected by its kubelet, or deleted since it is not there.
+	// LostPods is how many new pods named a node, and were rejected by its kubelet, or are deleted at once since it is not there
+	// or has a taint that they do not tolerate.
 	LostPods atomic.Int64
 
 	now       func() time.Time

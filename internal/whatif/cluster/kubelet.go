@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	v1 "k8s.io/api/core/v1"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/klog/v2"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -18,6 +20,11 @@ func (c *Cluster) admitByKubelet(pod *v1.Pod) {
 		c.LostPods.Add(1)
 		c.drop(pod)
 		return
+	}
+	noExecute := func(taint *v1.Taint) bool { return taint.Effect == v1.TaintEffectNoExecute }
+	_, evicted := corev1helpers.FindMatchingUntoleratedTaint(klog.New(nil), node.Spec.Taints, pod.Spec.Tolerations, noExecute, false)
+	if evicted {
+		c.LostPods.Add(1)
 	}
 	if isSilent(node) {
 		return

@@ -127,9 +127,9 @@ func (m *Manifests) add(o *unstructured.Unstructured, seen map[string]*unstructu
 	gvk := o.GroupVersionKind()
 	if snapshot.IsNamespaced(gvk.GroupKind()) {
 		o.SetNamespace(cmp.Or(o.GetNamespace(), m.namespace.Name)) // before it is written as applied: kubectl does so, too
-		if m.namespace.Enforced && o.GetNamespace() != m.namespace.Name {
-			return fmt.Errorf("%s %s is in namespace %s, not in %s: leave --namespace out", gvk.Kind, o.GetName(), o.GetNamespace(), m.namespace.Name)
-		}
+	}
+	if m.namespace.Enforced && o.GetNamespace() != "" && o.GetNamespace() != m.namespace.Name { // a kind of others may have none
+		return fmt.Errorf("%s %s is in namespace %s, not in %s: leave --namespace out", gvk.Kind, o.GetName(), o.GetNamespace(), m.namespace.Name)
 	}
 	name := cache.MetaObjectToName(o).String()
 	key := gvk.GroupKind().String() + " " + name

@@ -320,8 +320,11 @@ func TestManifestsWithoutANamespace(t *testing.T) {
 			t.Errorf("%s: %s: %d fit, kept %q, %v", namespace, w, w.Fit, w.KeptFields, f.Rejected)
 		}
 	}
-	_, err := Read([]string{"-"}, strings.NewReader(in(`,"namespace":"other"`)), Namespace{Name: "shop", Enforced: true})
-	if err == nil || !strings.Contains(err.Error(), "Deployment api is in namespace other, not in shop: leave --namespace out") {
-		t.Errorf("got %v", err)
+	other := in(`,"namespace":"other"`)
+	for kind, text := range map[string]string{"Deployment": other, "Rollout": strings.NewReplacer("apps/v1", "argoproj.io/v1", "Deployment", "Rollout").Replace(other)} {
+		_, err := Read([]string{"-"}, strings.NewReader(text), Namespace{Name: "shop", Enforced: true})
+		if err == nil || !strings.Contains(err.Error(), kind+" api is in namespace other, not in shop: leave --namespace out") {
+			t.Errorf("%s: got %v", kind, err)
+		}
 	}
 }

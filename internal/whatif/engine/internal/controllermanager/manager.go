@@ -151,7 +151,7 @@ const (
 	syncsOfAPod = 20
 )
 
-// maxLosing is how many syncs of a key without a step of the clock may create pods that name a node, and are rejected by its kubelet.
+// maxLosing is how many syncs of a key without a step of the clock may create pods that name a node, and are lost at once.
 // A ReplicaSet creates others at once, and would do so without an end.
 const maxLosing = 10
 
