@@ -90,7 +90,7 @@ pods:
 		"with nodes of another size": {
 			nodes + web + ownedBy("ReplicaSet", "late", "late-1", "", "8"), func(o *Options) { o.Node = &large },
 			"The upgrade would replace all of 2 nodes, and every pod has a node", nil,
-			[]string{"ReplicaSet default/web 1 0-1: 0/2 nodes are available"},
+			[]string{"ReplicaSet default/web 1 0-2: 0/2 nodes are available", "ReplicaSet default/web 1 1-2: 0/2 nodes are available"}, // late-1 has waited longer
 		},
 		"with nodes that are too small": {
 			nodes + web, func(o *Options) {

@@ -204,16 +204,20 @@ func (s *Scheduler) activate() bool {
 }
 
 // RetryAll has the next [Scheduler.ScheduleAll] try all pending pods again, as kube-scheduler does after five minutes.
-func (s *Scheduler) RetryAll() {
-	for _, pod := range s.Kube.SchedulingQueue.UnschedulablePods() {
+func (s *Scheduler) RetryAll() { s.activateAll(s.Kube.SchedulingQueue.UnschedulablePods()) }
+
+// EndBackoff is called after a change. A kubelet takes longer to end a pod than a backoff lasts, so that a pending pod is tried
+// before the one that a controller creates in place of the ended one.
+func (s *Scheduler) EndBackoff() { s.activateAll(s.Kube.SchedulingQueue.PodsInBackoffQ()) }
+
+func (s *Scheduler) activateAll(pods []*v1.Pod) {
+	for _, pod := range pods {
 		s.Kube.SchedulingQueue.Activate(quiet, map[string]*v1.Pod{cluster.NameOf(pod).String(): pod})
 	}
 }
 
 func (s *Scheduler) activatePods(pods []*v1.Pod) bool {
-	for _, pod := range pods {
-		s.Kube.SchedulingQueue.Activate(quiet, map[string]*v1.Pod{cluster.NameOf(pod).String(): pod})
-	}
+	s.activateAll(pods)
 	if len(pods) > 0 {
 		s.options.Clock.Step(MaxBackoff)
 	}
