@@ -220,7 +220,7 @@ func (q *question) fitLines(f *fit.Fitting) (lines []string) {
 	ours, lost := map[string]bool{}, map[string]int{}
 	for _, w := range f.Workloads {
 		ours[w.String()] = true
-		without, old := 0, w.Old()
+		without, old := 0, 0
 		reasons := []map[string]int{w.Why, w.NotCreated}
 		if w.Kind == "DaemonSet" {
 			reasons = reasons[:1] // live, nothing says how many it would create
@@ -233,6 +233,8 @@ func (q *question) fitLines(f *fit.Fitting) (lines []string) {
 		left := oldLeft.FindStringSubmatch(w.Stuck)
 		if left != nil {
 			old, _ = strconv.Atoi(left[1]) // which are digits; pending ones count, too
+		} else if w.Stuck != "" {
+			old = w.Old()
 		}
 		lines = append(lines, q.workloadLine(w.String(), w.Fit, without, old))
 	}
