@@ -86,8 +86,6 @@ func Read(ctx context.Context, o Options) (*snapshot.Snapshot, error) {
 			return nil, fmt.Errorf("cluster %s: %w", name, err)
 		}
 	}
-	// Ended pods take no room. One that is held keeps its name from a successor.
-	s.Pods = slices.DeleteFunc(s.Pods, func(p v1.Pod) bool { return podutil.IsPodTerminal(&p) && p.DeletionTimestamp == nil })
 	onlyOn(s, selector)
 	if !selector.Empty() {
 		onlyTheirPods(s)
@@ -160,6 +158,9 @@ func (o Options) list(ctx context.Context, client kubernetes.Interface, kind sna
 	}
 	objects := 0
 	err := kind.List(ctx, client, into, options, func(page int) {
+		if resource == "pods" {
+			page = dropEnded(into, objects)
+		}
 		objects += page
 		o.Progress(resource, objects)
 	})
@@ -182,6 +183,14 @@ func (o Options) list(ctx context.Context, client kubernetes.Interface, kind sna
 		return fmt.Errorf("list %s: %w", resource, err)
 	}
 	return nil
+}
+
+// dropEnded drops the pods of a page that have ended, and says how many are left of it: they take no room, and a cluster may have more
+// of them than of others. One that is held keeps its name from a successor.
+func dropEnded(s *snapshot.Snapshot, before int) (left int) {
+	page := slices.DeleteFunc(s.Pods[before:], func(p v1.Pod) bool { return podutil.IsPodTerminal(&p) && p.DeletionTimestamp == nil })
+	s.Pods = s.Pods[:before+len(page)]
+	return len(page)
 }
 
 func onlyOn(s *snapshot.Snapshot, selector labels.Selector) {

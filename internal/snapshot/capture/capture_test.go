@@ -26,7 +26,7 @@ func TestSnapshotIsWholeAndItsFileHasNothingPrivate(t *testing.T) {
 	if len(s.Source.Notes) > 0 {
 		t.Errorf("the ClusterRole of the documentation does not suffice: %v", s.Source.Notes)
 	}
-	if progress["pods"] != 5 || progress["nodes"] != 2 {
+	if progress["pods"] != 4 || progress["nodes"] != 2 {
 		t.Errorf("progress ended with %v", progress)
 	}
 
