@@ -227,6 +227,11 @@ func TestFailReportsWhatIsEvictedWhenAndWhatIsNotBack(t *testing.T) {
 			[]string{"bare n1→: it is deleted, and nothing recreates it", "db-0 n1→: it stays terminating, and its StatefulSet does not recreate it before it is gone"},
 			nil,
 		},
+		"a pod of a StatefulSet that has ended, and that a finalizer keeps: nothing more is lost": {
+			nodes + "pods:\n" + strings.Replace(ownedBy("StatefulSet", "db", "db-0", "n1", "1", ", finalizers: [example.com/hold], deletionTimestamp: 2026-01-01T00:00:00Z"), "  spec:", "  status: {phase: Failed}\n  spec:", 1), "n1",
+			"If n1 failed, no pod would have to move",
+			nil, nil,
+		},
 		"a pod of a StatefulSet on a node that a person has said is out of service": {
 			"nodes:\n" + strings.Replace(nodeWith("n1", "a", "4"), "  status", "  spec: {taints: [{key: node.kubernetes.io/out-of-service, effect: NoSchedule}]}\n  status", 1) + nodeWith("n2", "a", "4") +
 				"pods:\n" + ownedBy("StatefulSet", "db", "db-0", "n1", "1"), "n1",

@@ -230,7 +230,7 @@ func (e *Engine) Pods() *Pods {
 		}
 		owner := metav1.GetControllerOf(pod)
 		terminating := pod.DeletionTimestamp != nil
-		if pod.Spec.NodeName != "" && (!terminating && !podutil.IsPodTerminal(pod) || terminating && owner != nil && owner.Kind == "StatefulSet") {
+		if pod.Spec.NodeName != "" && !podutil.IsPodTerminal(pod) && (!terminating || owner != nil && owner.Kind == "StatefulSet") {
 			now.Placed = append(now.Placed, pod)
 		}
 	}
