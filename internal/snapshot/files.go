@@ -83,8 +83,8 @@ func (in *reading) part(name string, open func() (io.ReadCloser, error), depth i
 	defer file.Close()
 	content := bufio.NewReaderSize(file, headSize)
 	extension := path.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz"))
-	if in.manifest != nil { // each file that kubectl would read of a folder is to have objects
-		if slices.Contains(extensions, extension) {
+	if in.manifest != nil { // each file that has such a name, and is not hidden, is to have objects
+		if slices.Contains(extensions, extension) && !strings.HasPrefix(path.Base(name), ".") {
 			err = in.file(name, content, depth+1)
 		}
 		return inFile(name, err)

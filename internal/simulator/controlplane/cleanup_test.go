@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
@@ -69,6 +70,29 @@ func TestTerminatingPodsOfANodeThatIsOutOfServiceGo(t *testing.T) {
 	if err := pods.Delete(t.Context(), "not-deleted", atOnce); err != nil {
 		t.Errorf("the pod that was not: %v", err)
 	}
+}
+
+func TestAPodOfANodeThatIsGoneHasFailedByADisruption(t *testing.T) {
+	t.Parallel()
+	client := clientOf(t, sharedCluster.AdminConfig())
+	api := client.CoreV1().RESTClient()
+	pods := client.CoreV1().Pods("default")
+	post(t, api, "/api/v1/nodes", "metadata: {name: gone-soon}")
+	post(t, api, "/api/v1/namespaces/default/pods", "metadata: {name: kept-there, finalizers: [example.com/hold]}\nspec: {nodeName: gone-soon, containers: [{name: main, image: example.com/none}]}")
+	testkit.Must(t, client.CoreV1().Nodes().Delete(t.Context(), "gone-soon", metav1.DeleteOptions{}))
+	testkit.Eventually(t, "it has failed", func(ctx context.Context) error {
+		pod, err := pods.Get(ctx, "kept-there", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		_, disrupted := podutil.GetPodCondition(&pod.Status, v1.DisruptionTarget)
+		if pod.Status.Phase != v1.PodFailed || disrupted == nil || disrupted.Reason != "DeletionByPodGC" || pod.DeletionTimestamp == nil {
+			return fmt.Errorf("it is %s, with conditions %v", pod.Status.Phase, pod.Status.Conditions)
+		}
+		return nil
+	})
+	_, err := pods.Patch(t.Context(), "kept-there", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+	testkit.Must(t, err)
 }
 
 func TestADeletedPodWithoutANodeThatAFinalizerKeepsHasFailed(t *testing.T) {

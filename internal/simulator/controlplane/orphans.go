@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -9,13 +10,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
-	utilpod "k8s.io/kubernetes/pkg/util/pod"
 	"k8s.io/utils/ptr"
 )
 
@@ -57,9 +58,7 @@ func deleteOrphans(client kubernetes.Interface, core coreinformers.Interface) fu
 			}
 			var err error
 			if !ended {
-				failed := pod.Status.DeepCopy()
-				failed.Phase = corev1.PodFailed
-				_, _, _, err = utilpod.PatchPodStatus(ctx, client, pod.Namespace, pod.Name, pod.UID, pod.Status, *failed)
+				_, err = client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, failed(pod, missing[pod.Spec.NodeName]), metav1.PatchOptions{}, "status")
 			}
 			if err == nil {
 				err = client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
@@ -78,6 +77,18 @@ func deleteOrphans(client kubernetes.Interface, core coreinformers.Interface) fu
 			wait.UntilWithContext(ctx, round, orphanPeriod)
 		}
 	}
+}
+
+// failed is a patch by which a pod has failed, by a disruption if its node is gone, as of upstream's pod garbage collector.
+func failed(pod *corev1.Pod, orphaned bool) []byte {
+	status := map[string]any{"phase": corev1.PodFailed}
+	if orphaned {
+		status["conditions"] = []corev1.PodCondition{{
+			Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now(), Reason: "DeletionByPodGC", Message: "PodGC: node no longer exists",
+		}}
+	}
+	patch, _ := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID}, "status": status}) // which is JSON
+	return patch
 }
 
 // outOfService reports whether a person has said that a node that is not ready is shut down.

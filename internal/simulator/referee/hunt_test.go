@@ -117,18 +117,20 @@ func (h *hunter) compare(ctx context.Context, c huntCase) (f found) {
 	}
 	var entered bool
 	f.live, entered, f.err = h.live(ctx, c, f.predicted)
+	f.live = lasting(f.live)
 	switch {
 	case !entered:
 		f.verdict = "invalid"
-	case f.err == nil && slices.Equal(lasting(f.live), lasting(f.predicted)):
+	case f.err == nil && slices.Equal(f.live, lasting(f.predicted)):
 		f.verdict = "same"
 	default:
 		f.verdict = "differs"
 		again, _, err := h.live(ctx, c, f.predicted)
-		if !slices.Equal(again, f.live) || (err == nil) != (f.err == nil) {
+		if !slices.Equal(lasting(again), f.live) || (err == nil) != (f.err == nil) {
 			f.verdict = "unsteady"
 		}
 	}
+	f.predicted = lasting(f.predicted)
 	return f
 }
 

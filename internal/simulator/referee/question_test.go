@@ -233,7 +233,7 @@ func (q *question) fitLines(f *fit.Fitting) (lines []string) {
 		left := oldLeft.FindStringSubmatch(w.Stuck)
 		if left != nil {
 			old, _ = strconv.Atoi(left[1]) // which are digits; pending ones count, too
-		} else if w.Stuck != "" {
+		} else if w.Unchanged != "" {
 			old = w.Old()
 		}
 		lines = append(lines, q.workloadLine(w.String(), w.Fit, without, old))

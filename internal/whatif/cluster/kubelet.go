@@ -3,11 +3,12 @@ package cluster
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
-	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/klog/v2"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	"k8s.io/kubernetes/pkg/apis/core/v1/helper"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
@@ -21,9 +22,7 @@ func (c *Cluster) admitByKubelet(pod *v1.Pod) {
 		c.drop(pod)
 		return
 	}
-	noExecute := func(taint *v1.Taint) bool { return taint.Effect == v1.TaintEffectNoExecute }
-	_, evicted := corev1helpers.FindMatchingUntoleratedTaint(klog.New(nil), node.Spec.Taints, pod.Spec.Tolerations, noExecute, false)
-	if evicted {
+	if evictsAtOnce(node, pod) {
 		c.LostPods.Add(1)
 	}
 	if isSilent(node) {
@@ -56,4 +55,11 @@ func (c *Cluster) admitByKubelet(pod *v1.Pod) {
 		}
 	}
 	c.updateStatus(pod)
+}
+
+// evictsAtOnce says whether a pod does not tolerate a NoExecute taint of a node, or for no time.
+func evictsAtOnce(node *v1.Node, pod *v1.Pod) bool {
+	taints := slices.DeleteFunc(slices.Clone(node.Spec.Taints), func(t v1.Taint) bool { return t.Effect != v1.TaintEffectNoExecute })
+	all, tolerations := helper.GetMatchingTolerations(klog.New(nil), taints, pod.Spec.Tolerations)
+	return !all || slices.ContainsFunc(tolerations, func(t v1.Toleration) bool { return t.TolerationSeconds != nil && *t.TolerationSeconds <= 0 })
 }

@@ -274,13 +274,13 @@ func (d *draining) evicts(pod *v1.Pod, nodes []string) bool {
 
 const comesBack = "it tolerates that its node is unschedulable, and comes back"
 
-// affected are the pods that were to leave nodes, and those of other nodes that were deleted: they were preempted, or their Job has
-// failed.
+// affected are the pods that were to leave nodes, and, unless nodes are searched for that can go, those of other nodes that were
+// deleted: they were preempted, or their Job has failed.
 func (d *draining) affected(before *engine.Pods, nodes []string) []*v1.Pod {
 	return slices.DeleteFunc(slices.Clone(before.Placed), func(was *v1.Pod) bool {
 		now := cluster.Get[*v1.Pod](d.engine.Cluster, was.Namespace, was.Name)
 		deleted := now == nil || now.UID != was.UID || now.DeletionTimestamp != nil && was.DeletionTimestamp == nil
-		return !deleted && !d.evicts(was, nodes)
+		return (!deleted || d.engine.Scheduler.NoPreemption) && !d.evicts(was, nodes)
 	})
 }
 

@@ -71,12 +71,13 @@ type Engine struct {
 	groups      *recorder.Recorder // nil if no pods are scheduled as one
 	basis       report.Basis
 	absent      sets.Set[string] // DaemonSets that have pods, and are not in the file
+	nodes       sets.Set[string] // that are in the file
 }
 
 // New makes an engine. Nothing is scheduled yet. Errors are the ones of [kubescheduler.Run], or name the object of the cluster, or the field of
 // a controller, that is at fault.
 func New(ctx context.Context, o Options) (*Engine, error) {
-	e := &Engine{clock: clock.New(o.Cluster.Time()), absent: sets.Set[string]{}}
+	e := &Engine{clock: clock.New(o.Cluster.Time()), absent: sets.Set[string]{}, nodes: sets.Set[string]{}}
 	e.basis = report.Basis{Config: o.ConfigName, ConfigReason: o.ConfigReason, Seed: o.Seed}
 	if o.Cluster.Source != nil {
 		e.basis.Cluster = o.Cluster.Source.String()
@@ -99,6 +100,9 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	err = e.Cluster.Load(o.Cluster)
 	if err != nil {
 		return nil, err
+	}
+	for _, node := range cluster.All[*v1.Node](e.Cluster) {
+		e.nodes.Insert(node.Name)
 	}
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		of := e.Cluster.WorkloadOf(pod)

@@ -15,6 +15,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -534,4 +535,23 @@ type counting struct {
 func (c *counting) RunPreFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod) (*fwk.PreFilterResult, *fwk.Status, sets.Set[string]) {
 	*c.asked++
 	return c.Framework.RunPreFilterPlugins(ctx, state, pod)
+}
+
+// A node that is gone, and had no devices, is no model of one that another node has.
+func TestNodeInPlaceOfAnotherHasItsDevices(t *testing.T) {
+	e := over(t, read(t, "nodes:\n"+node("n1", "2")+node("n2", "2")+`
+resourceSlices: [{metadata: {name: n1}, spec: {driver: gpu.example.com, nodeName: n1, pool: {name: n1, generation: 1, resourceSliceCount: 1}, devices: [{name: gpu}]}}]
+`), nil)
+	for _, name := range []string{"n2", "n1"} {
+		like := cluster.Get[*v1.Node](e.Cluster, "", name)
+		e.Cluster.Delete(like)
+		testkit.Must(t, e.AddNodes(t.Context(), like, name+"-new"))
+	}
+	var of []string
+	for _, slice := range cluster.All[*resourcev1.ResourceSlice](e.Cluster) {
+		of = append(of, *slice.Spec.NodeName)
+	}
+	if !slices.Equal(of, []string{"n1", "n1-new"}) {
+		t.Errorf("devices of %q", of)
+	}
 }

@@ -142,6 +142,8 @@ func (e *Engine) gone(was *v1.Pod, terminating bool) string {
 		return Rejection(rejected)
 	case owner == nil && e.WasPreempted(was):
 		return "it was preempted, and nothing recreates it"
+	case e.failure(owner, was.Namespace) != "":
+		return e.failure(owner, was.Namespace)
 	case terminating && len(was.Finalizers) > 0:
 		return e.Cluster.Terminating(was)
 	case owner == nil:
@@ -149,13 +151,16 @@ func (e *Engine) gone(was *v1.Pod, terminating bool) string {
 	case terminating && (owner.Kind == "StatefulSet" || owner.Kind == "Job"):
 		return "it stays terminating, and its " + owner.Kind + " does not recreate it before it is gone: delete the node, or taint it node.kubernetes.io/out-of-service"
 	}
-	return cmp.Or(e.Missing(owner.UID, owner.Kind, was.Namespace), e.failure(owner, was.Namespace), NotRecreated)
+	return cmp.Or(e.Missing(owner.UID, owner.Kind, was.Namespace), NotRecreated)
 }
 
 // failure is why an owner that is a Job has failed, or empty.
 func (e *Engine) failure(owner *metav1.OwnerReference, namespace string) string {
+	if owner == nil || owner.Kind != "Job" {
+		return ""
+	}
 	job := cluster.Get[*batchv1.Job](e.Cluster, namespace, owner.Name)
-	if owner.Kind != "Job" || job == nil || job.UID != owner.UID {
+	if job == nil || job.UID != owner.UID {
 		return ""
 	}
 	for _, c := range job.Status.Conditions {
@@ -238,7 +243,7 @@ func (e *Engine) Pods() *Pods {
 }
 
 // RunBeforeQuestion runs before a change. What that changes in the cluster is part of [Engine.Describe]. Pods that are pending
-// then are out of backoff: the scheduler tries them before pods that the change creates.
+// then are out of the default backoff: the scheduler tries them before pods that the change creates.
 func (e *Engine) RunBeforeQuestion(ctx context.Context) error {
 	pods, nodes, workloads := cluster.All[*v1.Pod](e.Cluster), cluster.All[*v1.Node](e.Cluster), map[types.UID]string{}
 	for _, pod := range pods {

@@ -59,11 +59,10 @@ func Suffixed(name, suffix string) string {
 	return strings.TrimRight(name[:min(len(name), most)], "-._") + suffix
 }
 
-// model names the node of the cluster that another one is like: that of its name, which may be gone but for what its drivers have
-// published, or else that with most of its labels.
+// model names the node of the cluster that another one is like: that of its name, which may be gone by now, or else that with most
+// of its labels.
 func (e *Engine) model(like *v1.Node) (name string) {
-	published := slices.ContainsFunc(cluster.All[*resourcev1.ResourceSlice](e.Cluster), func(slice *resourcev1.ResourceSlice) bool { return ptr.Deref(slice.Spec.NodeName, "") == like.Name })
-	if published || cluster.Get[*v1.Node](e.Cluster, "", like.Name) != nil || cluster.Get[*storagev1.CSINode](e.Cluster, "", like.Name) != nil {
+	if e.nodes.Has(like.Name) {
 		return like.Name
 	}
 	most := -1

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/cli-runtime/pkg/resource"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/cache"
 	kubectl "k8s.io/kubectl/pkg/util"
 	"k8s.io/utils/ptr"
@@ -125,10 +126,12 @@ func (m *Manifests) read(paths []string, stdin io.Reader) error {
 // add adds an object, unless an equal one was seen.
 func (m *Manifests) add(o *unstructured.Unstructured, seen map[string]*unstructured.Unstructured) error {
 	gvk := o.GroupVersionKind()
-	if snapshot.IsNamespaced(gvk.GroupKind()) {
+	namespaced := snapshot.IsNamespaced(gvk.GroupKind())
+	if namespaced {
 		o.SetNamespace(cmp.Or(o.GetNamespace(), m.namespace.Name)) // before it is written as applied: kubectl does so, too
 	}
-	if m.namespace.Enforced && o.GetNamespace() != "" && o.GetNamespace() != m.namespace.Name { // a kind of others may have none
+	maybe := namespaced || !scheme.Scheme.Recognizes(gvk) // of kinds of others, nothing else says so
+	if m.namespace.Enforced && maybe && o.GetNamespace() != "" && o.GetNamespace() != m.namespace.Name {
 		return fmt.Errorf("%s %s is in namespace %s, not in %s: leave --namespace out", gvk.Kind, o.GetName(), o.GetNamespace(), m.namespace.Name)
 	}
 	name := cache.MetaObjectToName(o).String()
@@ -227,9 +230,10 @@ func (m *Manifests) sort() {
 			idle := idleness(o)
 			if idle != "" {
 				m.skipped[idle+" "+kind.Kind]++
-				same := Workload{Kind: kind.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
-				m.workloads = slices.DeleteFunc(m.workloads, func(w *Workload) bool { return w.String() == same.String() && w.Name != "" }) // the last one of a name counts
-				return kind.Kind != "Job"                                                                                                   // one that runs loses its pods
+				m.workloads = slices.DeleteFunc(m.workloads, func(w *Workload) bool { // the last one of a name counts
+					return !w.Unknown && w.Kind == kind.Kind && w.Namespace == o.GetNamespace() && w.object.GetName() == o.GetName() && o.GetName() != ""
+				})
+				return kind.Kind != "Job" // one that runs loses its pods
 			}
 			w := newWorkload(kind, o)
 			if w == nil {

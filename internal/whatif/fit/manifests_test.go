@@ -221,14 +221,15 @@ func TestManifestsAreReadInAnyForm(t *testing.T) {
 	}
 }
 
-func TestArchiveOfManifestsIsReadAsAFolderIs(t *testing.T) {
+func TestArchiveOfManifestsIsReadByTheNamesOfItsFiles(t *testing.T) {
 	web := manifest("Deployment", "web", specOf(""))
 	for name, tt := range map[string]struct {
 		file, text string
 		err        string
 	}{
-		"what kubectl would not read": {"notes.txt", manifest("Deployment", "other", specOf("")), ""},
-		"an object without a kind":    {"b.yaml", "metadata: {name: b}", "the manifests: b.yaml: the kind is missing"},
+		"a file of another name":   {"notes.txt", manifest("Deployment", "other", specOf("")), ""},
+		"what macOS adds":          {"__MACOSX/._a.yml", "\x00\x05\x16\x07", ""},
+		"an object without a kind": {"b.yaml", "metadata: {name: b}", "the manifests: b.yaml: the kind is missing"},
 	} {
 		var archive bytes.Buffer
 		to := zip.NewWriter(&archive)
