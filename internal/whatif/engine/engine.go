@@ -198,7 +198,6 @@ func (e *Engine) reconcile(ctx context.Context, horizon time.Duration) error {
 	version := e.Cluster.Version()
 	changed := e.clock.Current()
 	e.controllers.BeginRun()
-	e.Scheduler.EndBackoff()
 	atEnd := false
 	defer e.Cluster.OnChange(nil)
 	for {

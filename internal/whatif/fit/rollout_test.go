@@ -244,6 +244,12 @@ func TestAPendingPodTakesTheRoomThatARolloutMakes(t *testing.T) {
 	there := deployed(inPlace, pod("a:1", "3", ""), "node-1", "node-2") + owned("ReplicaSet", "other", "other", "waits", "of: other", "", pod("a:1", "3", ""))
 	f := rolledOut(t, there, changed("Deployment", "web", inPlace+", replicas: 2", pod("a:2", "3", "")))
 	has(t, f, "The rollout of Deployment default/web would not end.", "Deployment default/web: 0 of 2 fit")
+	// It is tried in vain when the first pod ends, and does not fit there.
+	last := deployed(inPlace, pod("a:1", "3", ""), "node-1", "node-2") + owned("ReplicaSet", "other", "other", "waits", "of: other", "", pod("a:1", "3", "nodeSelector: {kubernetes.io/hostname: NODE}, "))
+	for _, node := range []string{"node-1", "node-2"} {
+		f := rolledOut(t, strings.Replace(last, "NODE", node, 1), changed("Deployment", "web", inPlace+", replicas: 2", pod("a:2", "3", "")))
+		has(t, f, "The rollout of Deployment default/web would not end.")
+	}
 }
 
 // TestASuspendedJobThatRunsMakesRoom: its controller deletes its pods.

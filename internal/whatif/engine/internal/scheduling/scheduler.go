@@ -69,6 +69,7 @@ type Scheduler struct {
 	unread      map[string]bool  // profiles in which nothing reads a regex
 	ignored     sets.Set[string] // pods whose regex nothing reads
 	knownQueued atomic.Int32     // at least this many pods are in the active queue
+	podsGone    atomic.Bool      // since ScheduleAll was last called
 }
 
 // quiet is a log that is dropped: what a scheduler would log, outcomes tell.
@@ -136,9 +137,13 @@ func (s *Scheduler) listen() error {
 		UpdateFunc: func(_, pod any) {
 			if podutil.IsPodTerminal(pod.(*v1.Pod)) { // it is gone for the scheduler
 				s.knownQueued.Store(0)
+				s.podsGone.Store(true)
 			}
 		},
-		DeleteFunc: func(any) { s.knownQueued.Store(0) },
+		DeleteFunc: func(any) {
+			s.knownQueued.Store(0)
+			s.podsGone.Store(true)
+		},
 	})
 	return err
 }
@@ -148,6 +153,11 @@ func (s *Scheduler) ScheduleAll(ctx context.Context) (err error) {
 	defer kubescheduler.Recover(ctx, &err)
 	ctx = klog.NewContext(ctx, quiet)
 	s.Attempts.addProgress()
+	if s.podsGone.Swap(false) {
+		// A kubelet takes longer to end a pod than a backoff lasts, so that a pending pod is tried before the one that a controller creates
+		// in place of the ended one.
+		s.activateAll(s.Kube.SchedulingQueue.PodsInBackoffQ())
+	}
 	for s.hasQueued() || s.activate() {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -205,10 +215,6 @@ func (s *Scheduler) activate() bool {
 
 // RetryAll has the next [Scheduler.ScheduleAll] try all pending pods again, as kube-scheduler does after five minutes.
 func (s *Scheduler) RetryAll() { s.activateAll(s.Kube.SchedulingQueue.UnschedulablePods()) }
-
-// EndBackoff is called after a change. A kubelet takes longer to end a pod than a backoff lasts, so that a pending pod is tried
-// before the one that a controller creates in place of the ended one.
-func (s *Scheduler) EndBackoff() { s.activateAll(s.Kube.SchedulingQueue.PodsInBackoffQ()) }
 
 func (s *Scheduler) activateAll(pods []*v1.Pod) {
 	for _, pod := range pods {
