@@ -190,7 +190,7 @@ func New(ctx context.Context, o Options, api API) (sched *scheduler.Scheduler, d
 	}()
 	defer Recover(ctx, &err)
 	sched, err = o.newScheduler(ctx, plugins, config, api)
-	return sched, func() { _ = sched.Profiles.Close(); plugins.Host.Close(); cancel() }, err
+	return sched, func() { cancel(); _ = sched.Profiles.Close(); plugins.Host.Close() }, err
 }
 
 func (o Options) newScheduler(ctx context.Context, plugins *Plugins, config *config.KubeSchedulerConfiguration, api API) (sched *scheduler.Scheduler, err error) {

@@ -53,9 +53,12 @@ type noObjects struct{ error }
 // syntaxError is about what is not JSON or YAML, or not all of it.
 type syntaxError struct{ error }
 
+// texts are the extensions of the files that kubectl reads in a folder.
+var texts = []string{".json", ".yaml", ".yml"}
+
 // extensions are of the files in a folder or an archive that are read whatever they begin with, compressed or not. Of others, such
 // as logs, the beginning decides.
-var extensions = []string{".json", ".yaml", ".yml", ".tar", ".tgz", ".zip"}
+var extensions = append(slices.Clone(texts), ".tar", ".tgz", ".zip")
 
 // folder reads the files of a folder, or of an archive that can be read as one.
 func (in *reading) folder(folder fs.FS, depth int) error {
@@ -83,8 +86,9 @@ func (in *reading) part(name string, open func() (io.ReadCloser, error), depth i
 	defer file.Close()
 	content := bufio.NewReaderSize(file, headSize)
 	extension := path.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz"))
-	if in.manifest != nil { // each file that has such a name, and is not hidden, is to have objects
-		if slices.Contains(extensions, extension) && !strings.HasPrefix(path.Base(name), ".") {
+	if in.manifest != nil { // the files that kubectl would read of a folder, but for what macOS adds to an archive
+		added := strings.HasPrefix(path.Base(name), "._") || strings.HasPrefix(name, "__MACOSX/")
+		if slices.Contains(texts, path.Ext(name)) && !added {
 			err = in.file(name, content, depth+1)
 		}
 		return inFile(name, err)

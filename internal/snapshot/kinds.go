@@ -235,6 +235,19 @@ func (k Kind) Example() Object {
 // Namespaced is true if its objects have a namespace.
 func (k Kind) Namespaced() bool { return !slices.Contains(ofNoNamespace, k.Kind) }
 
+// others are kinds of Kubernetes besides [Kinds] whose objects belong to the whole cluster.
+var others = []string{
+	"APIService", "CertificateSigningRequest", "ClusterRole", "ClusterRoleBinding", "ClusterTrustBundle", "CustomResourceDefinition", "DeviceTaintRule",
+	"FlowSchema", "IPAddress", "IngressClass", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "MutatingWebhookConfiguration",
+	"PriorityLevelConfiguration", "ServiceCIDR", "StorageVersionMigration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+	"ValidatingWebhookConfiguration", "VolumeAttributesClass",
+}
+
+// IsClusterScoped says whether the objects of a kind are known to belong to the whole cluster.
+func IsClusterScoped(kind string) bool {
+	return slices.Contains(ofNoNamespace, kind) || slices.Contains(others, kind)
+}
+
 // IsNamespaced says whether a kind is one of [Kinds] whose objects have a namespace.
 func IsNamespaced(is schema.GroupKind) bool {
 	return slices.ContainsFunc(Kinds, func(k Kind) bool {

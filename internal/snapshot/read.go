@@ -85,11 +85,13 @@ func (s *Snapshot) AddManifest(raw []byte) (bool, error) {
 	return len(in.notices) == 0 && len(in.skipped)+len(in.otherKinds) == 0, err
 }
 
-// Manifests calls a function with each object of a file, which may be compressed or an archive. Lists are taken apart.
-func Manifests(r io.Reader, do func(*unstructured.Unstructured) error) error {
+// Manifests calls a function with each object of a file, which may be compressed or an archive, and names links and the like of an
+// archive. Lists are taken apart.
+func Manifests(r io.Reader, do func(*unstructured.Unstructured) error) (unopened []string, err error) {
 	in := newReading(bounds{DefaultMaxSize, MaxSent, "of manifests", "of manifests: write them as documents"})
 	in.manifest = do
-	return in.file("", r, 0)
+	err = in.file("", r, 0)
+	return in.unopened, err
 }
 
 // MaxSent is how many bytes ReadSent reads, uncompressed: some 20,000 pods as kubectl

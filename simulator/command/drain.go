@@ -162,8 +162,9 @@ func (r *removal) choose(names []string) (err error) {
 			o.Nodes = append(o.Nodes, node.Name)
 		}
 	}
-	slices.Sort(o.Nodes)
-	unknown := slices.DeleteFunc(names, func(name string) bool { return slices.Contains(o.Nodes, name) })
+	at := func(node string) int { return slices.Index(names, node) } // named ones go in this order, as with kubectl drain
+	slices.SortFunc(o.Nodes, func(a, b string) int { return cmp.Or(at(a)-at(b), cmp.Compare(a, b)) })
+	unknown := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(o.Nodes, name) })
 	if len(unknown) > 0 {
 		return fmt.Errorf("the cluster has no node %s", report.Few(unknown))
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
@@ -22,7 +23,8 @@ func (c *Cluster) admitByKubelet(pod *v1.Pod) {
 		c.drop(pod)
 		return
 	}
-	if evictsAtOnce(node, pod) {
+	limit, always := Tolerates(pod, node)
+	if limit == 0 && !always { // it is evicted at once
 		c.LostPods.Add(1)
 	}
 	if isSilent(node) {
@@ -57,9 +59,27 @@ func (c *Cluster) admitByKubelet(pod *v1.Pod) {
 	c.updateStatus(pod)
 }
 
-// evictsAtOnce says whether a pod does not tolerate a NoExecute taint of a node, or for no time.
-func evictsAtOnce(node *v1.Node, pod *v1.Pod) bool {
-	taints := slices.DeleteFunc(slices.Clone(node.Spec.Taints), func(t v1.Taint) bool { return t.Effect != v1.TaintEffectNoExecute })
-	all, tolerations := helper.GetMatchingTolerations(klog.New(nil), taints, pod.Spec.Tolerations)
-	return !all || slices.ContainsFunc(tolerations, func(t v1.Toleration) bool { return t.TolerationSeconds != nil && *t.TolerationSeconds <= 0 })
+// Tolerates says for how long a pod tolerates the NoExecute taints of a node, or that it does so without an end.
+func Tolerates(pod *v1.Pod, node *v1.Node) (limit time.Duration, always bool) {
+	all, tolerations := helper.GetMatchingTolerations(klog.New(nil), NoExecute(node), pod.Spec.Tolerations)
+	if !all {
+		return 0, false
+	}
+	always = true
+	for _, t := range tolerations {
+		if t.TolerationSeconds == nil {
+			continue
+		}
+		lasts := time.Duration(max(0, *t.TolerationSeconds)) * time.Second
+		if always || lasts < limit {
+			limit = lasts
+		}
+		always = false
+	}
+	return limit, always
+}
+
+// NoExecute are the taints of a node that evict pods.
+func NoExecute(node *v1.Node) []v1.Taint {
+	return slices.DeleteFunc(slices.Clone(node.Spec.Taints), func(t v1.Taint) bool { return t.Effect != v1.TaintEffectNoExecute })
 }

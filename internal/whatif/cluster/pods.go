@@ -111,14 +111,16 @@ func (c *Cluster) start(pod *v1.Pod) {
 	}
 }
 
-// Delete deletes an object at once, with what goes with it. One with finalizers goes when controllers
-// have taken these away, and a pod of a node whose kubelet is silent stays.
+// Delete deletes an object at once, with what goes with it. A pod with finalizers goes when controllers have taken these away, and one
+// of a node whose kubelet is silent stays. The finalizers of other objects belong to controllers that are not here, such as Karpenter's of nodes,
+// and hold nothing.
 func (c *Cluster) Delete(o Object) {
 	now := c.of(o).get(o.GetNamespace(), o.GetName())
 	if now == nil {
 		return
 	}
-	if len(now.GetFinalizers()) > 0 || c.keeps(now) {
+	_, isPod := now.(*v1.Pod)
+	if isPod && len(now.GetFinalizers()) > 0 || c.keeps(now) {
 		c.terminate(now)
 		return
 	}

@@ -173,6 +173,29 @@ func TestShrinkFindsWhatADrainOfAFreshCopyDoes(t *testing.T) {
 	}
 }
 
+// TestShrinkOfManyNodesIsWhatDrainDoes has pods of many sizes, of which a search places some as the controllers do not.
+func TestShrinkOfManyNodesIsWhatDrainDoes(t *testing.T) {
+	var nodes []string
+	cluster, pods := "nodes:\n", ""
+	for i := range 40 {
+		name := fmt.Sprintf("n%02d", i*17%40)
+		nodes = append(nodes, name)
+		cluster += nodeWith(name, fmt.Sprint("z", i%3), "4")
+		for j := range 1 + i%3 {
+			app := fmt.Sprint("app", (i+j)%7)
+			pods += ownedBy("ReplicaSet", app, fmt.Sprintf("%s-%d-%d", app, i, j), name, fmt.Sprint(300+(i+j)%7*170, "m"))
+		}
+	}
+	cluster += "pods:\n" + pods
+	removed, err := Shrink(t.Context(), removing(t, unmodified, cluster, nodes...))
+	testkit.Must(t, err)
+	drained, err := Drain(t.Context(), removing(t, unmodified, cluster, removed.Go...))
+	testkit.Must(t, err)
+	if len(removed.Go) < 10 || drained.Lost() > 0 || !slices.Equal(described(drained.Moves), described(removed.Moves)) {
+		t.Errorf("of %v: %q is not %q", removed.Go, described(drained.Moves), described(removed.Moves))
+	}
+}
+
 // withDevices has three nodes with a device each and one without. Claims of two pods are in the
 // file, and that of the third is made from a template; a fourth pod is pending for lack of a device.
 func withDevices() string {

@@ -23,7 +23,7 @@ type Stay struct {
 const batches = 64
 
 // Shrink finds nodes that can go together. It tries first the nodes of which least is
-// requested, and undoes what fails. That is greedy: another order may do better. In the end all go at once, as in [Drain].
+// requested, and undoes what fails. That is greedy: another order may do better. In the end all are cordoned at once, and drained as in [Drain].
 // Of several runs, it returns the one that finds most.
 func Shrink(ctx context.Context, o Options) (*Result, error) {
 	found := func(r *Result) int { return len(r.Go) }
@@ -42,24 +42,13 @@ func (d *draining) shrink(ctx context.Context, nodes []string) error {
 	d.engine.Scheduler.NoPreemption = true
 	d.removes = true
 	err := d.search(func() error { return d.find(ctx, nodes) })
-	if err != nil {
-		return err
-	}
-	// With all of them cordoned at once, some may not go.
-	together := d.found.Go
-	err = d.search(func() error {
-		_, stuck, err := d.drainInTurn(ctx, together, true)
-		d.found.Stay = append(d.found.Stay, stuck...)
-		return err
-	})
 	for all := d.found.Go; err == nil && len(all) > 0; all = without(all, nodesOf(d.found.Stay)) {
-		var stuck []Stay
 		d.found.Go = nil
-		stuck, err = d.drain(ctx, all)
-		if err == nil && len(stuck) == 0 {
-			return nil
+		var done bool
+		done, err = d.confirm(ctx, all)
+		if done {
+			break
 		}
-		d.found.Stay = append(d.found.Stay, stuck...)
 	}
 	return err
 }
@@ -69,15 +58,77 @@ func (d *draining) shrink(ctx context.Context, nodes []string) error {
 func (d *draining) search(drain func() error) error {
 	rollback, _ := d.engine.Try()
 	defer rollback()
-	d.engine.HoldWorkloads(true)
+	d.hold()
 	defer d.engine.HoldWorkloads(false)
-	for _, pod := range cluster.All[*v1.Pod](d.engine.Cluster) {
-		if pod.Spec.NodeName == "" {
-			d.engine.Cluster.Remove(pod)
-		}
-	}
 	d.found.Go = nil
 	return drain()
+}
+
+func (d *draining) hold() {
+	d.engine.HoldWorkloads(true)
+	for _, pod := range d.engine.Cluster.PodsOn("") {
+		d.engine.Cluster.Remove(pod)
+	}
+}
+
+// confirm cordons all nodes that were found, and drains one after the other with the controllers. One that cannot go is left as it was, and others
+// may use it. If pods are without a node in the end, it leaves everything as it was, and is not done.
+func (d *draining) confirm(ctx context.Context, nodes []string) (done bool, err error) {
+	rollback, commit := d.engine.Try()
+	before := d.engine.Pods()
+	if err := d.cordon(nodes, true); err != nil {
+		return false, err
+	}
+	if err := d.engine.Run(ctx); err != nil {
+		return false, err
+	}
+	for i, name := range nodes {
+		d.progress("drains them with the controllers", i, len(nodes))
+		stuck, err := d.drainOne(ctx, name)
+		if err != nil {
+			return false, err
+		}
+		if len(stuck) == 0 {
+			continue
+		}
+		d.found.Stay = append(d.found.Stay, stuck...)
+		if err := d.cordon([]string{name}, false); err != nil {
+			return false, err
+		}
+	}
+	t := &trial{kept: map[string]string{}}
+	t.describe(d, before, d.found.Go)
+	d.found.Stay = append(d.found.Stay, t.stuck()...)
+	if len(d.found.Go) < len(nodes) || len(t.stuck()) > 0 {
+		rollback()
+		return false, nil
+	}
+	commit()
+	d.found.Moves = t.moves
+	return true, nil
+}
+
+// drainOne drains a cordoned node, or else says why it cannot go, and leaves everything as it was.
+func (d *draining) drainOne(ctx context.Context, node string) (stuck []Stay, err error) {
+	rollback, commit := d.engine.Try()
+	all, pending := len(cluster.All[*v1.Pod](d.engine.Cluster)), len(d.engine.Cluster.PodsOn(""))
+	err = d.empty(ctx, &trial{kept: map[string]string{}}, d.toEvict(node))
+	if err != nil {
+		return nil, err
+	}
+	if len(d.toEvict(node)) == 0 && len(cluster.All[*v1.Pod](d.engine.Cluster)) == all && len(d.engine.Cluster.PodsOn("")) <= pending {
+		commit()
+		d.found.Trials++
+		d.found.Go = append(d.found.Go, node)
+		return nil, nil
+	}
+	rollback()
+	return d.drain(ctx, []string{node}) // which tells which pod it is that has no other node, and why
+}
+
+// toEvict are the pods that are to leave a node.
+func (d *draining) toEvict(node string) []*v1.Pod {
+	return slices.DeleteFunc(d.engine.Cluster.PodsOn(node), func(pod *v1.Pod) bool { return !d.evicts(pod, []string{node}) })
 }
 
 // find drains nodes batch by batch: each is twice as large as the one before as long as all can go, and half as large if one cannot.
@@ -123,16 +174,20 @@ func (d *draining) drainInTurn(ctx context.Context, nodes []string, smallest boo
 		}
 		tried, stuck = append(tried, name), append(stuck, stays...)
 	}
-	return tried, stuck, d.cordon(slices.DeleteFunc(cordoned, func(name string) bool { return slices.Contains(d.found.Go, name) }), false)
+	err = d.cordon(slices.DeleteFunc(cordoned, func(name string) bool { return slices.Contains(d.found.Go, name) }), false)
+	if err != nil {
+		return nil, nil, err
+	}
+	return tried, stuck, d.engine.SyncControllers(ctx) // for the taints of nodes that are unschedulable
 }
 
 // drainAlone drains a cordoned node, or else says why it cannot go, and leaves everything as it was.
 func (d *draining) drainAlone(ctx context.Context, node string) (stuck []Stay, err error) {
-	pods := slices.DeleteFunc(d.engine.Cluster.PodsOn(node), func(pod *v1.Pod) bool { return !d.evicts(pod, []string{node}) })
+	pods := slices.SortedStableFunc(slices.Values(d.toEvict(node)), largestFirst) // which has no other node sooner
 	ofJob := func(pod *v1.Pod) bool { return d.engine.Cluster.WorkloadOf(pod).Kind == "Job" }
 	if slices.ContainsFunc(pods, ofJob) { // of which an eviction may be a failure
 		d.engine.HoldWorkloads(false)
-		defer d.engine.HoldWorkloads(true)
+		defer d.hold()
 		return d.drain(ctx, []string{node})
 	}
 	d.found.Trials++
@@ -159,6 +214,12 @@ func (d *draining) moveAway(ctx context.Context, node string, pods []*v1.Pod) (*
 		for _, pod := range pods {
 			// 1. It is evicted.
 			out, err := d.evict(ctx, t, []*v1.Pod{pod})
+			if err == nil && out == 0 { // its budget may not have been counted since the last eviction
+				err = d.engine.SyncBudgets(ctx)
+				if err == nil {
+					out, err = d.evict(ctx, t, []*v1.Pod{pod})
+				}
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -173,7 +234,7 @@ func (d *draining) moveAway(ctx context.Context, node string, pods []*v1.Pod) (*
 				}
 			}
 			// 3. Another node is looked for.
-			if err := d.engine.Run(ctx); err != nil {
+			if err := d.engine.Scheduler.ScheduleAll(ctx); err != nil {
 				return nil, err
 			}
 			move := d.engine.Move(pod, cluster.Get[*v1.Pod](d.engine.Cluster, pod.Namespace, pod.Name))
@@ -241,6 +302,14 @@ func (t *trial) stuck() (all []Stay) {
 		}
 	}
 	return all
+}
+
+func largestFirst(a, b *v1.Pod) int {
+	requests := func(pod *v1.Pod) v1.ResourceList {
+		return resource.PodRequests(pod, resource.PodResourcesOptions{UseStatusResources: true})
+	}
+	one, other := requests(a), requests(b)
+	return cmp.Or(other.Cpu().Cmp(*one.Cpu()), other.Memory().Cmp(*one.Memory()))
 }
 
 // emptiestFirst sorts by the larger share that is requested, of CPU or of memory. Nodes that are not ready come before all.

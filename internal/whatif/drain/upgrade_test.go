@@ -336,3 +336,19 @@ func TestOverTimeIsTheSameBytesOnAnyNumberOfProcessors(t *testing.T) {
 		}
 	}
 }
+
+func TestUpgradeRemovesANodeWithAFinalizer(t *testing.T) { // which a controller of the cluster takes away
+	const spread = ", topologySpreadConstraints: [{maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: web}}}]"
+	nodes := strings.ReplaceAll(nodeWith("n1", "a", "4")+nodeWith("n2", "a", "4"), "{name: n", "{finalizers: [karpenter.sh/termination], name: n")
+	pods := ""
+	for i, on := range []string{"n1", "n1", "n2", "n2"} {
+		pods += ownedBy("ReplicaSet", "web", fmt.Sprint("web-", i+1), on, "1", "", spread)
+	}
+	r, err := Upgrade(t.Context(), removing(t, unmodified, "nodes:\n"+nodes+"pods:\n"+pods, "n1", "n2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(r.Verdict(), "The upgrade would replace all of 2 nodes, and every pod has a node") {
+		t.Error(r.Verdict())
+	}
+}

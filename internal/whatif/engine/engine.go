@@ -112,7 +112,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.Scheduler, err = scheduling.New(ctx, scheduling.Options{
 		Config: o.Config, Plugins: o.Plugins, Transport: o.Transport, Seed: o.Seed, Recorder: o.Recorder, PodGroups: e.groups != nil, Shown: o.Shown,
-		Cluster: e.Cluster, Clock: e.clock, SyncBudgets: func(ctx context.Context) error { return e.controllers.SyncBudgets(ctx) },
+		Cluster: e.Cluster, Clock: e.clock, SyncBudgets: e.SyncBudgets,
 	})
 	if err != nil {
 		return nil, err
@@ -239,8 +239,11 @@ func (e *Engine) SyncControllers(ctx context.Context) error {
 	return err
 }
 
-// HoldWorkloads has the controllers that create pods do nothing, or go on.
+// HoldWorkloads has the controllers of workloads and of budgets do nothing, or go on.
 func (e *Engine) HoldWorkloads(hold bool) { e.controllers.Hold(hold) }
+
+// SyncBudgets has the controller of budgets count what they allow, held or not.
+func (e *Engine) SyncBudgets(ctx context.Context) error { return e.controllers.SyncBudgets(ctx) }
 
 // Try opens a transaction, as [cluster.Cluster.Try] does. After a rollback the controllers find that nothing is to do.
 func (e *Engine) Try() (rollback, commit func()) {

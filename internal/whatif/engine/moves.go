@@ -136,14 +136,14 @@ const NotRecreated = "its controller does not recreate it"
 // gone is why no pod has come in the place of one, which may be terminating still.
 func (e *Engine) gone(was *v1.Pod, terminating bool) string {
 	owner := metav1.GetControllerOf(was)
-	rejected := e.rejection(was)
+	rejected, failure := e.rejection(was), e.failure(owner, was.Namespace)
 	switch {
 	case rejected != "":
 		return Rejection(rejected)
 	case owner == nil && e.WasPreempted(was):
 		return "it was preempted, and nothing recreates it"
-	case e.failure(owner, was.Namespace) != "":
-		return e.failure(owner, was.Namespace)
+	case failure != "":
+		return failure
 	case terminating && len(was.Finalizers) > 0:
 		return e.Cluster.Terminating(was)
 	case owner == nil:

@@ -30,7 +30,7 @@ func (e *Engine) AddNodes(ctx context.Context, like *v1.Node, names ...string) e
 		}
 		made.Labels[v1.LabelHostname] = name
 		made.Spec.Unschedulable = true
-		made.Spec.Taints = slices.DeleteFunc(made.Spec.Taints, func(t v1.Taint) bool { return strings.HasPrefix(t.Key, v1.LabelNamespaceSuffixNode+"/") })
+		made.Spec.Taints = slices.DeleteFunc(made.Spec.Taints, passing)
 		made.Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, Status: v1.ConditionTrue, LastTransitionTime: metav1.NewTime(e.clock.Now())}}
 		if _, err := e.Cluster.Create(ctx, made); err != nil {
 			return fmt.Errorf("a node like %s: %w", like.Name, err)
@@ -51,6 +51,12 @@ func (e *Engine) AddNodes(ctx context.Context, like *v1.Node, names ...string) e
 		}
 	}
 	return nil
+}
+
+// passing are taints of what a node is going through: Kubernetes', and those of autoscalers that are about to remove a node or have just made it.
+func passing(t v1.Taint) bool {
+	ofAutoscalers := []string{"ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler", "karpenter.sh/disrupted", "karpenter.sh/disruption", "karpenter.sh/unregistered"}
+	return strings.HasPrefix(t.Key, v1.LabelNamespaceSuffixNode+"/") || slices.Contains(ofAutoscalers, t.Key)
 }
 
 // Suffixed is a name like another node's. It is cut where, as the value of the hostname's label, it would be too long.

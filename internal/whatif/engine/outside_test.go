@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	v1 "k8s.io/api/core/v1"
@@ -165,4 +166,69 @@ func TestGuestIsOnlyRead(t *testing.T) {
 	if fetched.Load() == 0 {
 		t.Error("no request")
 	}
+}
+
+// cancelling is a Permit plugin that permits no pod at once, and ends the run at the pod that is called b.
+type cancelling struct {
+	cancel     func()
+	unreserved chan string
+}
+
+func (cancelling) Name() string { return "Cancelling" }
+
+func (c cancelling) Permit(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) (*fwk.Status, time.Duration) {
+	if pod.Name == "b" {
+		c.cancel()
+	}
+	return fwk.NewStatus(fwk.Wait), time.Hour
+}
+
+func (cancelling) Reserve(context.Context, fwk.CycleState, *v1.Pod, string) *fwk.Status { return nil }
+
+func (c cancelling) Unreserve(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) {
+	c.unreserved <- pod.Name
+}
+
+func TestBindingCyclesOfACancelledRunEndWithTheEngine(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	made := cancelling{cancel, make(chan string, 2)}
+	config, err := kubescheduler.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: Cancelling}]}}}]\n"))
+	testkit.Must(t, err)
+	e, err := New(t.Context(), Options{
+		Config: config, Cluster: read(t, "nodes:\n"+node("n1", "2")+"pods:\n"+pod("a", "", "1", "")+pod("b", "", "1", "")),
+		Plugins: frameworkruntime.Registry{"Cancelling": func(context.Context, runtime.Object, fwk.Handle) (fwk.Plugin, error) { return made, nil }},
+	})
+	testkit.Must(t, err)
+	if e.Run(ctx) == nil {
+		t.Fatal("it was not cancelled")
+	}
+	e.Close()
+	for range 2 {
+		testkit.EventuallyReceives(t, "a pod without its permit gives its node back", made.unreserved)
+	}
+}
+
+// waiting is a plugin whose Close waits for what it has started, which ends with the context that it was made with.
+type waiting struct{ ended chan struct{} }
+
+func (waiting) Name() string { return "Waiting" }
+
+func (w waiting) Close() error { <-w.ended; return nil }
+
+func (waiting) Filter(context.Context, fwk.CycleState, *v1.Pod, fwk.NodeInfo) *fwk.Status { return nil }
+
+func TestContextOfAPluginEndsBeforeItIsClosed(t *testing.T) {
+	config, err := kubescheduler.Read([]byte(unmodified + "profiles: [{plugins: {multiPoint: {enabled: [{name: Waiting}]}}}]\n"))
+	testkit.Must(t, err)
+	e, err := New(t.Context(), Options{Config: config, Cluster: read(t, "nodes:\n"+node("n1", "2")), Plugins: frameworkruntime.Registry{
+		"Waiting": func(ctx context.Context, _ runtime.Object, _ fwk.Handle) (fwk.Plugin, error) {
+			w := waiting{make(chan struct{})}
+			go func() { <-ctx.Done(); close(w.ended) }()
+			return w, nil
+		},
+	}})
+	testkit.Must(t, err)
+	closed := make(chan struct{})
+	go func() { e.Close(); close(closed) }()
+	testkit.EventuallyReceives(t, "the engine is closed", closed)
 }

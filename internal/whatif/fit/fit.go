@@ -129,8 +129,11 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	default:
 		err = f.tryAll(ctx)
 	}
+	if err != nil {
+		return nil, err
+	}
 	f.found.Basis = f.engine.Describe()
-	return &f.found, err
+	return &f.found, nil
 }
 
 // disablePreemption gives the pods of the workloads the lowest priority, and a policy to preempt no others.
@@ -280,9 +283,11 @@ func (f *fitting) apply(ctx context.Context, w *Workload) (err error) {
 func (f *fitting) schedule(ctx context.Context) error {
 	f.progress("schedules", 0, 0)
 	if f.timeline == nil {
-		err := f.engine.Run(ctx)
+		if err := f.engine.Run(ctx); err != nil {
+			return err
+		}
 		f.sum()
-		return err
+		return nil
 	}
 	if err := f.settleRollouts(ctx); err != nil {
 		return err

@@ -20,7 +20,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/cli-runtime/pkg/resource"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/cache"
 	kubectl "k8s.io/kubectl/pkg/util"
 	"k8s.io/utils/ptr"
@@ -76,9 +75,12 @@ func Read(paths []string, stdin io.Reader, namespace Namespace) (*Manifests, err
 func (m *Manifests) read(paths []string, stdin io.Reader) error {
 	seen := map[string]*unstructured.Unstructured{}
 	read := func(name string, text io.Reader) error {
-		err := snapshot.Manifests(text, func(o *unstructured.Unstructured) error { return m.add(o, seen) })
+		unopened, err := snapshot.Manifests(text, func(o *unstructured.Unstructured) error { return m.add(o, seen) })
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
+		}
+		for _, file := range unopened {
+			m.skipped[file+irregular]++
 		}
 		return nil
 	}
@@ -130,8 +132,7 @@ func (m *Manifests) add(o *unstructured.Unstructured, seen map[string]*unstructu
 	if namespaced {
 		o.SetNamespace(cmp.Or(o.GetNamespace(), m.namespace.Name)) // before it is written as applied: kubectl does so, too
 	}
-	maybe := namespaced || !scheme.Scheme.Recognizes(gvk) // of kinds of others, nothing else says so
-	if m.namespace.Enforced && maybe && o.GetNamespace() != "" && o.GetNamespace() != m.namespace.Name {
+	if m.namespace.Enforced && !snapshot.IsClusterScoped(gvk.Kind) && o.GetNamespace() != "" && o.GetNamespace() != m.namespace.Name {
 		return fmt.Errorf("%s %s is in namespace %s, not in %s: leave --namespace out", gvk.Kind, o.GetName(), o.GetNamespace(), m.namespace.Name)
 	}
 	name := cache.MetaObjectToName(o).String()
@@ -161,6 +162,8 @@ func (m *Manifests) add(o *unstructured.Unstructured, seen map[string]*unstructu
 }
 
 // filesIn are the files of a folder that kubectl reads. What is no regular file may have no end, and is skipped.
+const irregular = ", which is no regular file"
+
 func (m *Manifests) filesIn(folder string) (files []string, err error) {
 	entries, err := os.ReadDir(folder)
 	for _, entry := range entries {
@@ -171,7 +174,7 @@ func (m *Manifests) filesIn(folder string) (files []string, err error) {
 		case info.Mode().IsRegular():
 			files = append(files, file)
 		default:
-			m.skipped[file+", which is no regular file"]++
+			m.skipped[file+irregular]++
 		}
 	}
 	if err == nil && len(files) == 0 {
@@ -240,7 +243,7 @@ func (m *Manifests) sort() {
 				return false
 			}
 			last := len(m.workloads) - 1
-			if last >= 0 && o.GetName() != "" && m.workloads[last].String() == w.String() {
+			if last >= 0 && o.GetName() != "" && m.workloads[last].String() == w.String() && m.workloads[last].Unknown == w.Unknown {
 				if w.Kind != "CronJob" { // whose next Job is of its last template
 					w.earlier = append(m.workloads[last].earlier, m.workloads[last].object)
 				}

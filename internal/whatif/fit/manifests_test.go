@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"archive/tar"
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
@@ -327,5 +328,40 @@ func TestManifestsWithoutANamespace(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), kind+" api is in namespace other, not in shop: leave --namespace out") {
 			t.Errorf("%s: got %v", kind, err)
 		}
+	}
+}
+
+func TestNamespaceIsEnforcedForAllKindsThatHaveOne(t *testing.T) {
+	for kind, wrong := range map[string]bool{"ConfigMap": true, "Ingress": true, "Rollout": true, "ClusterRole": false, "Node": false, "IngressClass": false} {
+		text := "apiVersion: v1\nkind: " + kind + "\nmetadata: {name: c, namespace: other}\n---\n" + manifest("Deployment", "web", specOf(""))
+		_, err := Read([]string{"-"}, strings.NewReader(text), Namespace{Name: "shop", Enforced: true})
+		if (err != nil) != wrong || wrong && !strings.Contains(err.Error(), kind+" c is in namespace other, not in shop") {
+			t.Errorf("%s: got %v", kind, err)
+		}
+	}
+}
+
+func TestLinkInAnArchiveOfManifestsIsNamed(t *testing.T) {
+	var archive bytes.Buffer
+	to := tar.NewWriter(&archive)
+	web := manifest("Deployment", "web", specOf(""))
+	testkit.Must(t, to.WriteHeader(&tar.Header{Name: ".hidden.yaml", Mode: 0o600, Size: int64(len(web))}))
+	_, err := to.Write([]byte(web))
+	testkit.Must(t, err)
+	testkit.Must(t, to.WriteHeader(&tar.Header{Name: "b.yaml", Typeflag: tar.TypeSymlink, Linkname: "../base/b.yaml"}))
+	testkit.Must(t, to.Close())
+	m, err := Read([]string{"-"}, &archive, Namespace{})
+	testkit.Must(t, err)
+	if len(m.workloads) != 1 || m.skipped["b.yaml, which is no regular file"] != 1 {
+		t.Errorf("got %v, skipped %v", m.workloads, m.skipped)
+	}
+}
+
+func TestJobOfOthersIsNoEarlierOneOfAJob(t *testing.T) {
+	other := "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: train}\nspec: {tasks: [{replicas: 2, template: {spec: {containers: [{name: c, image: c}]}}}]}\n---\n"
+	m, err := Read([]string{"-"}, strings.NewReader(other+manifest("Job", "train", ofJob("restartPolicy: Never, "))), Namespace{})
+	testkit.Must(t, err)
+	if len(m.workloads) != 2 {
+		t.Errorf("got %v", m.workloads)
 	}
 }

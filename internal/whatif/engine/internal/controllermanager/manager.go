@@ -30,11 +30,11 @@ type Manager struct {
 	queues   []*queue   // in the order in which they are synced
 	own      []ownQueue // come after them
 	budgets  []*queue   // of queues, those of the disruption controller
-	always   []*queue   // of queues, those of no workload
+	nodes    []*queue   // of queues, those of the node controller
 	eviction *eviction
 	cancel   context.CancelFunc // ends what controllers start when they are made
 
-	held    bool           // only the always queues are synced
+	held    bool           // only the queues of nodes are synced
 	changes map[string]int // how often a workload or a node has changed since RecordChanges
 	most    int            // nodes and pods that maxSyncs has counted in this run
 }
@@ -58,7 +58,7 @@ func New(ctx context.Context, c *cluster.Cluster, now *clock.Clock, workloads []
 	if err != nil {
 		return nil, err
 	}
-	for i, one := range slices.Concat(workloads, []controllers.Controller{controllers.Disruption, controllers.NodeLifecycle}) {
+	for _, one := range slices.Concat(workloads, []controllers.Controller{controllers.Disruption, controllers.NodeLifecycle}) {
 		made, err := one.Make(ctx, access)
 		var taken taken
 		if err == nil {
@@ -69,11 +69,11 @@ func New(ctx context.Context, c *cluster.Cluster, now *clock.Clock, workloads []
 		}
 		m.queues = append(m.queues, taken.queues...)
 		m.own = append(m.own, taken.own...)
-		if one.Name == controllers.Disruption.Name {
+		switch one.Name {
+		case controllers.Disruption.Name:
 			m.budgets = taken.queues
-		}
-		if i >= len(workloads) {
-			m.always = append(m.always, taken.queues...)
+		case controllers.NodeLifecycle.Name:
+			m.nodes = taken.queues
 		}
 	}
 	return m, nil
@@ -87,13 +87,13 @@ func (m *Manager) Close() {
 	}
 }
 
-// Hold has the workloads' controllers do nothing, or go on.
+// Hold has all controllers but that of nodes do nothing, or go on.
 func (m *Manager) Hold(hold bool) { m.held = hold }
 
 // Sync has the controllers work until none of them has a key left, and says whether any had one.
 func (m *Manager) Sync(ctx context.Context) (synced bool, err error) {
 	if m.held {
-		return m.sync(ctx, m.always, nil)
+		return m.sync(ctx, m.nodes, nil)
 	}
 	return m.sync(ctx, m.queues, m.own)
 }
@@ -188,7 +188,7 @@ func (m *Manager) Advance(until time.Time) bool {
 	first := m.eviction.next
 	queues := m.queues
 	if m.held {
-		queues = m.always
+		queues = m.nodes
 	}
 	for _, q := range queues {
 		at := q.due()

@@ -10,9 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
-	"k8s.io/kubernetes/pkg/apis/core/v1/helper"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine/internal/clock"
@@ -70,15 +68,11 @@ func (e *eviction) nodeChanged(old, node *v1.Node) {
 	e.changed = true
 	_, before := e.since[node.Name]
 	switch {
-	case len(noExecute(node)) == 0 && !cluster.OutOfService(node):
+	case len(cluster.NoExecute(node)) == 0 && !cluster.OutOfService(node):
 		delete(e.since, node.Name)
 	case !before:
 		e.since[node.Name] = e.clock.Now()
 	}
-}
-
-func noExecute(node *v1.Node) []v1.Taint {
-	return slices.DeleteFunc(slices.Clone(node.Spec.Taints), func(t v1.Taint) bool { return t.Effect != v1.TaintEffectNoExecute })
 }
 
 // evict deletes the pods that no longer tolerate the NoExecute taints of their nodes, and those of nodes that are gone or, if they
@@ -127,9 +121,9 @@ func (e *eviction) evictionTime(pod *v1.Pod, node *v1.Node) (at time.Time, ok bo
 	if pod.Annotations[v1.MirrorPodAnnotationKey] != "" {
 		return at, false
 	}
-	all, tolerations := helper.GetMatchingTolerations(klog.New(nil), noExecute(node), pod.Spec.Tolerations)
-	if !all {
-		return at, true
+	limit, always := cluster.Tolerates(pod, node)
+	if always || limit == 0 {
+		return at, !always
 	}
 	since := e.since[node.Name]
 	for _, later := range []*metav1.Time{&pod.CreationTimestamp, pod.Status.StartTime} {
@@ -137,15 +131,5 @@ func (e *eviction) evictionTime(pod *v1.Pod, node *v1.Node) (at time.Time, ok bo
 			since = later.Time
 		}
 	}
-	for _, t := range tolerations {
-		if t.TolerationSeconds == nil {
-			continue
-		}
-		ends := since.Add(time.Duration(max(0, *t.TolerationSeconds)) * time.Second)
-		if !ok || ends.Before(at) {
-			at = ends
-			ok = true
-		}
-	}
-	return at, ok
+	return since.Add(limit), true
 }

@@ -8,6 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
@@ -20,6 +21,8 @@ type bindings struct {
 	mu         sync.Mutex
 	byPod      map[types.UID]*binding
 	unreleased []*binding // by the order in which their pods got nodes
+	closed     context.Context
+	close      context.CancelFunc // ends the binding cycles that nothing has released
 }
 
 // binding is a binding cycle, which kube-scheduler runs on a goroutine of its own. It stops at its beginning until finish releases
@@ -35,7 +38,9 @@ type binding struct {
 }
 
 func newBindings() *bindings {
-	return &bindings{byPod: map[types.UID]*binding{}}
+	b := &bindings{byPod: map[types.UID]*binding{}}
+	b.closed, b.close = context.WithCancel(context.Background())
+	return b
 }
 
 func (b *bindings) of(pod *v1.Pod) *binding {
@@ -76,17 +81,22 @@ func (b *bindings) unreserve(pod *v1.Pod) {
 	}
 }
 
-// awaitRelease is called by the first two steps of a binding cycle.
-func (b *bindings) awaitRelease(ctx context.Context, pod *v1.Pod) {
+// awaitRelease is called by the first two steps of a binding cycle. It fails if the scheduler is closed first.
+func (b *bindings) awaitRelease(ctx context.Context, pod *v1.Pod) *fwk.Status {
 	one := b.of(pod)
 	if one == nil {
-		return
+		return nil
 	}
 	select {
 	case one.began <- ctx:
 	default: // by the step before
 	}
-	<-one.released
+	select {
+	case <-one.released:
+		return nil
+	case <-b.closed.Done():
+		return fwk.AsStatus(b.closed.Err())
+	}
 }
 
 // finishPermitted runs the binding cycles that wait for no Permit plugin, one after the other. One can permit another.

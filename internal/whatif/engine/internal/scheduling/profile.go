@@ -95,13 +95,19 @@ func (p *profile) RunReservePluginsUnreserve(ctx context.Context, state fwk.Cycl
 
 // RunPreBindPreFlights comes first in a binding cycle, if it comes.
 func (p *profile) RunPreBindPreFlights(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
-	p.scheduler.bindings.awaitRelease(ctx, pod)
+	status := p.scheduler.bindings.awaitRelease(ctx, pod)
+	if !status.IsSuccess() {
+		return status
+	}
 	return p.Framework.RunPreBindPreFlights(ctx, state, pod, node)
 }
 
 // WaitOnPermit comes next.
 func (p *profile) WaitOnPermit(ctx context.Context, pod *v1.Pod) *fwk.Status {
-	p.scheduler.bindings.awaitRelease(ctx, pod)
+	status := p.scheduler.bindings.awaitRelease(ctx, pod)
+	if !status.IsSuccess() {
+		return status
+	}
 	return p.Framework.WaitOnPermit(ctx, pod)
 }
 

@@ -101,7 +101,10 @@ func New(ctx context.Context, o Options) (*Scheduler, error) {
 }
 
 // Close ends the scheduler.
-func (s *Scheduler) Close() { s.close() }
+func (s *Scheduler) Close() {
+	s.bindings.close()
+	s.close()
+}
 
 // wrap puts this package around the scheduler's functions and frameworks, and the recorder inside.
 func (s *Scheduler) wrap() (err error) {
