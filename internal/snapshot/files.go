@@ -200,15 +200,17 @@ func (b bounded) Read(into []byte) (n int, err error) {
 // headSize is of the part of a text that has to name a kind, or what cannot be read of it is not of a cluster.
 const headSize = 64 << 10
 
-// withoutLogs is a text without the logs that kubectl cluster-info dump writes between objects.
-type withoutLogs struct {
+// objectLines is a text without the logs that kubectl cluster-info dump writes between objects, and, if it is JSON, without the lines
+// between documents.
+type objectLines struct {
 	from   *bufio.Reader
-	rest   []byte // of a line that is not in a log
+	json   bool
+	rest   []byte // of a line that is not skipped
 	within bool   // a line
 	logs   bool
 }
 
-func (l *withoutLogs) Read(into []byte) (n int, err error) {
+func (l *objectLines) Read(into []byte) (n int, err error) {
 	for len(l.rest) == 0 {
 		read := l.from.ReadSlice // or a part of a line
 		if l.logs {
@@ -219,7 +221,8 @@ func (l *withoutLogs) Read(into []byte) (n int, err error) {
 			return 0, err
 		}
 		l.logs = l.logs || !l.within && bytes.HasPrefix(line, []byte("==== START logs for container "))
-		if !l.logs {
+		between := l.json && !l.within && bytes.HasPrefix(line, []byte("---"))
+		if !l.logs && !between {
 			l.rest = line
 		}
 		l.logs = l.logs && !bytes.Contains(line, []byte("==== END logs for container "))
@@ -233,17 +236,18 @@ func (l *withoutLogs) Read(into []byte) (n int, err error) {
 // text reads documents of JSON or YAML, in UTF-8, or in UTF-16 as PowerShell writes it.
 func (in *reading) text(name string, r io.Reader) error {
 	lines := bufio.NewReader(transform.NewReader(r, unicode.BOMOverride(transform.Nop)))
-	text := bufio.NewReaderSize(&withoutLogs{from: lines}, headSize)
+	text := bufio.NewReaderSize(&objectLines{from: lines}, headSize)
 	head, _ := text.Peek(headSize)
 	contentType := http.DetectContentType(head)
 	if !strings.HasPrefix(contentType, "text/") {
 		return noObjects{errors.New("it is neither text nor a .tar, .gz or .zip")}
 	}
-	read := in.yaml
+	var err error
 	if beginsJSON.Match(head) {
-		read = in.json
+		err = in.json(name, &objectLines{from: text, json: true})
+	} else {
+		err = in.yaml(name, text)
 	}
-	err := read(name, text)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = syntaxError{fmt.Errorf("the file is cut off: %w", io.ErrUnexpectedEOF)}
 	}

@@ -268,7 +268,7 @@ func (in *reading) isCluster() error {
 }
 
 // json reads JSON values, one after the other.
-func (in *reading) json(file string, text *bufio.Reader) error {
+func (in *reading) json(file string, text io.Reader) error {
 	values := jsontext.NewDecoder(text, jsontext.AllowInvalidUTF8(true))
 	for {
 		value, err := values.ReadValue()

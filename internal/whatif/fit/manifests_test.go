@@ -212,6 +212,7 @@ func TestManifestsAreReadInAnyForm(t *testing.T) {
 	testkit.Must(t, errors.Join(err, to.Close()))
 	for name, file := range map[string]string{
 		"YAML": text, "JSON": string(raw), "UTF-16": wide, "compressed": compressed.String(),
+		"JSON documents":   string(raw) + "\n---\n\n--- # the same once more\n" + string(raw),
 		"a list":           `{"kind": "List", "apiVersion": "v1", "items": [` + string(raw) + `]}`,
 		"a list of a kind": `{"kind": "DeploymentList", "apiVersion": "apps/v1", "items": [` + strings.Replace(string(raw), `"kind":"Deployment",`, "", 1) + `]}`,
 	} {
