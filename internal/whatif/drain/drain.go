@@ -11,6 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
@@ -122,6 +123,7 @@ type draining struct {
 	found    Result
 	progress engine.Progress
 	removes  bool // the nodes are removed once they are empty
+	held     bool // controllers do nothing
 }
 
 // once does something in a copy, when that is at rest.
@@ -192,11 +194,36 @@ func (d *draining) empty(ctx context.Context, t *trial, pods []*v1.Pod) error {
 		if err != nil || out == 0 {
 			return err
 		}
-		if err := d.engine.Run(ctx); err != nil {
+		if err := d.goOn(ctx, left); err != nil {
 			return err
 		}
 	}
 }
+
+// goOn has controllers and the scheduler go on, of which some pods may be gone by now. Where controllers are held, it creates pods in their place, in the
+// order in which controllers do and under the same names: by these, the scheduler chooses among equal nodes.
+func (d *draining) goOn(ctx context.Context, pods []*v1.Pod) error {
+	if !d.held {
+		return d.engine.Run(ctx)
+	}
+	gone := slices.DeleteFunc(slices.Clone(pods), func(pod *v1.Pod) bool { return d.engine.Has(pod) || !engine.Recreatable(pod) })
+	first := func(pod *v1.Pod) int {
+		return slices.IndexFunc(gone, func(other *v1.Pod) bool { return metav1.GetControllerOf(other).UID == metav1.GetControllerOf(pod).UID })
+	}
+	rank := func(pod *v1.Pod) int { return slices.Index(inTurn, metav1.GetControllerOf(pod).Kind) }
+	for _, pod := range slices.SortedStableFunc(slices.Values(gone), func(a, b *v1.Pod) int { return cmp.Or(rank(a)-rank(b), first(a)-first(b)) }) {
+		if _, err := d.recreate(ctx, pod); err != nil {
+			return err
+		}
+	}
+	if err := d.engine.Scheduler.ScheduleAll(ctx); err != nil {
+		return err
+	}
+	return d.engine.SyncBudgets(ctx)
+}
+
+// inTurn are the kinds of owners that create pods, in the order in which [engine.Workloads] has their controllers.
+var inTurn = []string{"ReplicaSet", "ReplicationController", "StatefulSet"}
 
 // evict evicts the pods that may leave their nodes, and counts them. One that nothing recreates is recreated here.
 func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int, err error) {
@@ -225,7 +252,7 @@ func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int
 			d.removeTerminating(pod)
 		}
 		if !engine.Recreatable(pod) && !d.engine.Has(pod) {
-			if err := d.recreate(ctx, pod); err != nil {
+			if _, err := d.recreate(ctx, pod); err != nil {
 				return 0, err
 			}
 		}
@@ -233,13 +260,21 @@ func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int
 	return out, nil
 }
 
-// recreate creates a pod in the place of one that is gone, unless the API server rejects it.
-func (d *draining) recreate(ctx context.Context, pod *v1.Pod) error {
-	_, err := d.engine.Cluster.Create(ctx, d.engine.Cluster.Recreated(pod))
-	if cluster.IsRejection(err) {
-		return nil
+// recreate creates a pod in the place of one that is gone, or returns nil if the API server rejects it.
+func (d *draining) recreate(ctx context.Context, pod *v1.Pod) (*v1.Pod, error) {
+	next := d.engine.Cluster.Recreated(pod)
+	owner := metav1.GetControllerOf(pod)
+	if owner != nil && owner.Kind != "StatefulSet" {
+		next.Name, next.GenerateName = "", owner.Name+"-"
 	}
-	return err
+	created, err := d.engine.Cluster.Create(ctx, next)
+	if err != nil {
+		if cluster.IsRejection(err) {
+			err = nil
+		}
+		return nil, err
+	}
+	return created.(*v1.Pod), nil
 }
 
 // removeTerminating removes a pod that only the kubelet of a dead node keeps, as Kubernetes does when the node is removed.

@@ -42,13 +42,19 @@ func (d *draining) shrink(ctx context.Context, nodes []string) error {
 	d.engine.Scheduler.NoPreemption = true
 	d.removes = true
 	err := d.search(func() error { return d.find(ctx, nodes) })
-	for all := d.found.Go; err == nil && len(all) > 0; all = without(all, nodesOf(d.found.Stay)) {
+	all := d.found.Go
+	confirm := func() (done bool) {
 		d.found.Go = nil
-		var done bool
 		done, err = d.confirm(ctx, all)
-		if done {
-			break
-		}
+		all = without(all, nodesOf(d.found.Stay))
+		return done || err != nil || len(all) == 0
+	}
+	for done := err != nil || len(all) == 0; !done; {
+		searched := d.search(func() error { done = confirm(); return err })
+		err = cmp.Or(err, searched)
+	}
+	for done := err != nil || len(all) == 0; !done; {
+		done = confirm()
 	}
 	return err
 }
@@ -59,20 +65,26 @@ func (d *draining) search(drain func() error) error {
 	rollback, _ := d.engine.Try()
 	defer rollback()
 	d.hold()
-	defer d.engine.HoldWorkloads(false)
+	defer d.release()
 	d.found.Go = nil
 	return drain()
 }
 
+func (d *draining) release() {
+	d.held = false
+	d.engine.HoldWorkloads(false)
+}
+
 func (d *draining) hold() {
+	d.held = true
 	d.engine.HoldWorkloads(true)
 	for _, pod := range d.engine.Cluster.PodsOn("") {
 		d.engine.Cluster.Remove(pod)
 	}
 }
 
-// confirm cordons all nodes that were found, and drains one after the other with the controllers. One that cannot go is left as it was, and others
-// may use it. If pods are without a node in the end, it leaves everything as it was, and is not done.
+// confirm cordons all nodes that were found, and drains one after the other. One that cannot go is left as it was, and others may use it: then it leaves
+// everything as it was in the end, and is not done.
 func (d *draining) confirm(ctx context.Context, nodes []string) (done bool, err error) {
 	rollback, commit := d.engine.Try()
 	before := d.engine.Pods()
@@ -83,7 +95,7 @@ func (d *draining) confirm(ctx context.Context, nodes []string) (done bool, err 
 		return false, err
 	}
 	for i, name := range nodes {
-		d.progress("drains them with the controllers", i, len(nodes))
+		d.progress(map[bool]string{true: "drains them together", false: "drains them with the controllers"}[d.held], i, len(nodes))
 		stuck, err := d.drainOne(ctx, name)
 		if err != nil {
 			return false, err
@@ -108,8 +120,20 @@ func (d *draining) confirm(ctx context.Context, nodes []string) (done bool, err 
 	return true, nil
 }
 
+// ofJob says whether the eviction of a pod may be a failure, which only controllers know.
+func (d *draining) ofJob(pod *v1.Pod) bool { return d.engine.Cluster.WorkloadOf(pod).Kind == "Job" }
+
+func (d *draining) drainWithControllers(ctx context.Context, node string) (stuck []Stay, err error) {
+	d.release()
+	defer d.hold()
+	return d.drain(ctx, []string{node})
+}
+
 // drainOne drains a cordoned node, or else says why it cannot go, and leaves everything as it was.
 func (d *draining) drainOne(ctx context.Context, node string) (stuck []Stay, err error) {
+	if d.held && slices.ContainsFunc(d.toEvict(node), d.ofJob) {
+		return d.drainWithControllers(ctx, node)
+	}
 	rollback, commit := d.engine.Try()
 	all, pending := len(cluster.All[*v1.Pod](d.engine.Cluster)), len(d.engine.Cluster.PodsOn(""))
 	err = d.empty(ctx, &trial{kept: map[string]string{}}, d.toEvict(node))
@@ -184,11 +208,8 @@ func (d *draining) drainInTurn(ctx context.Context, nodes []string, smallest boo
 // drainAlone drains a cordoned node, or else says why it cannot go, and leaves everything as it was.
 func (d *draining) drainAlone(ctx context.Context, node string) (stuck []Stay, err error) {
 	pods := slices.SortedStableFunc(slices.Values(d.toEvict(node)), largestFirst) // which has no other node sooner
-	ofJob := func(pod *v1.Pod) bool { return d.engine.Cluster.WorkloadOf(pod).Kind == "Job" }
-	if slices.ContainsFunc(pods, ofJob) { // of which an eviction may be a failure
-		d.engine.HoldWorkloads(false)
-		defer d.hold()
-		return d.drain(ctx, []string{node})
+	if slices.ContainsFunc(pods, d.ofJob) {
+		return d.drainWithControllers(ctx, node)
 	}
 	d.found.Trials++
 	rollback, commit := d.engine.Try()
@@ -228,8 +249,10 @@ func (d *draining) moveAway(ctx context.Context, node string, pods []*v1.Pod) (*
 				continue
 			}
 			// 2. Its controller is held: its successor comes from here.
+			now := cluster.Get[*v1.Pod](d.engine.Cluster, pod.Namespace, pod.Name)
 			if engine.Recreatable(pod) && !d.engine.Has(pod) {
-				if err := d.recreate(ctx, pod); err != nil {
+				now, err = d.recreate(ctx, pod)
+				if err != nil {
 					return nil, err
 				}
 			}
@@ -237,7 +260,10 @@ func (d *draining) moveAway(ctx context.Context, node string, pods []*v1.Pod) (*
 			if err := d.engine.Scheduler.ScheduleAll(ctx); err != nil {
 				return nil, err
 			}
-			move := d.engine.Move(pod, cluster.Get[*v1.Pod](d.engine.Cluster, pod.Namespace, pod.Name))
+			if now != nil {
+				now = cluster.Get[*v1.Pod](d.engine.Cluster, now.Namespace, now.Name)
+			}
+			move := d.engine.Move(pod, now)
 			switch move.To {
 			case "":
 				return &Stay{node, move.Pod, cmp.Or(move.Against, move.Reason)}, nil
