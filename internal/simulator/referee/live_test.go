@@ -178,7 +178,7 @@ func workloadOf(pod *v1.Pod) string {
 
 // leaves says whether kubectl drain has a pod leave nodes, or would with --force.
 func leaves(pod *v1.Pod, nodes []string) bool {
-	return slices.Contains(nodes, pod.Spec.NodeName) && !strings.HasPrefix(workloadOf(pod), "DaemonSet ") && !podutil.IsPodTerminal(pod)
+	return slices.Contains(nodes, pod.Spec.NodeName) && !strings.HasPrefix(workloadOf(pod), "DaemonSet ")
 }
 
 // empty evicts the pods that there were on nodes, as long as some go.

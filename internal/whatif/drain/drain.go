@@ -164,8 +164,8 @@ func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
 		return nil, err
 	}
 	all := slices.DeleteFunc(slices.Clone(before.Placed), func(pod *v1.Pod) bool { return !d.evicts(pod, nodes) })
-	terminating := slices.DeleteFunc(cluster.All[*v1.Pod](d.engine.Cluster), func(pod *v1.Pod) bool { // their successors are there
-		return !d.evicts(pod, nodes) || pod.DeletionTimestamp == nil
+	ended := slices.DeleteFunc(cluster.All[*v1.Pod](d.engine.Cluster), func(pod *v1.Pod) bool { // or terminating: they need no other node, and kubectl waits for them
+		return !d.evicts(pod, nodes) || pod.DeletionTimestamp == nil && !podutil.IsPodTerminal(pod)
 	})
 	for _, node := range nodes {
 		on := slices.DeleteFunc(slices.Clone(all), func(pod *v1.Pod) bool { return pod.Spec.NodeName != node })
@@ -173,10 +173,10 @@ func (d *draining) try(ctx context.Context, nodes []string) (*trial, error) {
 			return nil, err
 		}
 	}
-	if err := d.empty(ctx, t, slices.Concat(all, terminating)); err != nil {
+	if err := d.empty(ctx, t, slices.Concat(all, ended)); err != nil {
 		return nil, err
 	}
-	for _, pod := range slices.Concat(all, terminating) {
+	for _, pod := range slices.Concat(all, ended) {
 		reason := d.engine.Cluster.Terminating(pod)
 		if reason != "" && !slices.Contains(nodesOf(t.terminating), pod.Spec.NodeName) {
 			t.terminating = append(t.terminating, Stay{pod.Spec.NodeName, pod.Namespace + "/" + pod.Name, reason})
@@ -206,7 +206,9 @@ func (d *draining) goOn(ctx context.Context, pods []*v1.Pod) error {
 	if !d.held {
 		return d.engine.Run(ctx)
 	}
-	gone := slices.DeleteFunc(slices.Clone(pods), func(pod *v1.Pod) bool { return d.engine.Has(pod) || !engine.Recreatable(pod) })
+	gone := slices.DeleteFunc(slices.Clone(pods), func(pod *v1.Pod) bool {
+		return d.engine.Has(pod) || !engine.Recreatable(pod) || podutil.IsPodTerminal(pod)
+	})
 	first := func(pod *v1.Pod) int {
 		return slices.IndexFunc(gone, func(other *v1.Pod) bool { return metav1.GetControllerOf(other).UID == metav1.GetControllerOf(pod).UID })
 	}
@@ -229,7 +231,8 @@ var inTurn = []string{"ReplicaSet", "ReplicationController", "StatefulSet"}
 func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int, err error) {
 	for _, pod := range pods {
 		name := pod.Namespace + "/" + pod.Name
-		if !engine.Recreatable(pod) && !d.options.Force {
+		ended := podutil.IsPodTerminal(pod)
+		if !engine.Recreatable(pod) && !d.options.Force && !ended {
 			t.kept[name] = "no controller recreates it"
 			continue
 		}
@@ -251,7 +254,7 @@ func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int
 		if d.removes {
 			d.removeTerminating(pod)
 		}
-		if !engine.Recreatable(pod) && !d.engine.Has(pod) {
+		if !engine.Recreatable(pod) && !ended && !d.engine.Has(pod) {
 			if _, err := d.recreate(ctx, pod); err != nil {
 				return 0, err
 			}

@@ -132,6 +132,26 @@ pods:
 	}
 }
 
+// kubectl drain deletes pods that have ended, whatever made them, and waits until they are gone.
+func TestDrainWaitsForPodsThatHaveEnded(t *testing.T) {
+	for name, tt := range map[string]struct{ pod, stay string }{
+		"bare":            {ownedBy("", "bare", "bare-1", "gone", "1"), ""},
+		"of a ReplicaSet": {ownedBy("ReplicaSet", "web", "web-1", "gone", "1"), ""},
+		"terminating":     {ownedBy("", "bare", "bare-1", "gone", "1", `, deletionTimestamp: "2026-11-01T00:00:00Z", finalizers: [example.com/hold]`), "gone default/bare-1 it stays terminating until its finalizer example.com/hold is removed"},
+	} {
+		pod := tt.pod + "  status: {phase: Succeeded}\n"
+		r, err := Drain(t.Context(), removing(t, unmodified, "nodes:\n"+nodeWith("gone", "a", "2")+nodeWith("free", "a", "2")+"pods:\n"+pod, "gone"))
+		testkit.Must(t, err)
+		stay := ""
+		for _, one := range r.Stay {
+			stay += one.Node + " " + one.Pod + " " + one.Reason
+		}
+		if len(r.Moves) > 0 || stay != tt.stay {
+			t.Errorf("%s: moves %v, stays %q", name, described(r.Moves), stay)
+		}
+	}
+}
+
 func TestDrainReportsPreemptedPods(t *testing.T) {
 	cluster := "nodes:\n" + nodeWith("gone", "a", "2") + nodeWith("full", "a", "2") + nodeWith("free", "b", "1") +
 		"priorityClasses:\n- {metadata: {name: high}, value: 1000}\npods:\n" +

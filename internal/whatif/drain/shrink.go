@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/component-helpers/resource"
+	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
@@ -41,22 +42,31 @@ func Shrink(ctx context.Context, o Options) (*Result, error) {
 func (d *draining) shrink(ctx context.Context, nodes []string) error {
 	d.engine.Scheduler.NoPreemption = true
 	d.removes = true
-	err := d.search(func() error { return d.find(ctx, nodes) })
-	all := d.found.Go
-	confirm := func() (done bool) {
-		d.found.Go = nil
-		done, err = d.confirm(ctx, all)
-		all = without(all, nodesOf(d.found.Stay))
-		return done || err != nil || len(all) == 0
+	if err := d.search(func() error { return d.find(ctx, nodes) }); err != nil {
+		return err
 	}
-	for done := err != nil || len(all) == 0; !done; {
-		searched := d.search(func() error { done = confirm(); return err })
-		err = cmp.Or(err, searched)
-	}
-	for done := err != nil || len(all) == 0; !done; {
-		done = confirm()
+	together := func(all []string) (done bool, err error) { return d.confirm(ctx, all) }
+	all, err := d.untilNoneIsStuck(d.found.Go, func(all []string) (done bool, err error) {
+		err = d.search(func() error { done, err = together(all); return err })
+		return done, err
+	})
+	if err == nil {
+		_, err = d.untilNoneIsStuck(all, together)
 	}
 	return err
+}
+
+// untilNoneIsStuck tries nodes until it is done with all that it tries, and returns these.
+func (d *draining) untilNoneIsStuck(all []string, try func([]string) (done bool, err error)) ([]string, error) {
+	for len(all) > 0 {
+		d.found.Go = nil
+		done, err := try(all)
+		all = without(all, nodesOf(d.found.Stay))
+		if done || err != nil {
+			return all, err
+		}
+	}
+	return nil, nil
 }
 
 // search drains nodes without the controllers that recreate their pods, and leaves everything but the result as it was. Nor are
@@ -135,8 +145,14 @@ func (d *draining) drainOne(ctx context.Context, node string) (stuck []Stay, err
 		return d.drainWithControllers(ctx, node)
 	}
 	rollback, commit := d.engine.Try()
+	pods := d.toEvict(node)
 	all, pending := len(cluster.All[*v1.Pod](d.engine.Cluster)), len(d.engine.Cluster.PodsOn(""))
-	err = d.empty(ctx, &trial{kept: map[string]string{}}, d.toEvict(node))
+	for _, pod := range pods {
+		if podutil.IsPodTerminal(pod) { // it is gone then, and nothing comes in its place
+			all--
+		}
+	}
+	err = d.empty(ctx, &trial{kept: map[string]string{}}, pods)
 	if err != nil {
 		return nil, err
 	}
@@ -246,6 +262,9 @@ func (d *draining) moveAway(ctx context.Context, node string, pods []*v1.Pod) (*
 			}
 			if out == 0 {
 				kept = append(kept, pod)
+				continue
+			}
+			if podutil.IsPodTerminal(pod) {
 				continue
 			}
 			// 2. Its controller is held: its successor comes from here.
