@@ -305,8 +305,9 @@ bench-extender: BENCH = Cycle/case=(prefix|none)//plugin=extender
 bench-extender: bench ## the extender with full nodes, and with names
 
 .PHONY: bench-whatif
-bench-whatif: bin/bench.test ## what-ifs on examples/cluster; CLUSTERS=1000/3000,5000/50000
-	cd bench && ../bin/bench.test -test.run '^$$' -test.bench WhatIf -test.benchtime 1x -test.timeout 0 -clusters $(or $(CLUSTERS),1000/3000)
+bench-whatif: bin/bench.test ## what-ifs on examples/cluster; CLUSTERS=1000/3000,5000/50000; OPENB=folder of examples/openb's files
+	cd bench && ../bin/bench.test -test.run '^$$' -test.bench WhatIf -test.benchtime 1x -test.timeout 0 -clusters $(or $(CLUSTERS),1000/3000) -openb '$(abspath $(OPENB))'
+	@$(if $(OPENB),,echo 'The public trace was skipped: OPENB=FOLDER says where the files are that examples/openb/README.md names')
 
 bin/bench.test: FORCE
 	go test $(LDFLAGS) -c -o $@ ./bench

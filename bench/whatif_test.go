@@ -18,6 +18,8 @@ import (
 
 var clusters = flag.String("clusters", "1000/3000", "nodes and pods of examples/cluster, for BenchmarkWhatIf, separated by commas")
 
+var openb = flag.String("openb", "", "folder with the two files of examples/openb, for BenchmarkWhatIfOnATrace")
+
 // asSimulator, if it is set, makes a simulator of this program.
 const asSimulator = "BENCH_AS_SIMULATOR"
 
@@ -45,10 +47,29 @@ func BenchmarkWhatIf(b *testing.B) {
 	}
 }
 
+// BenchmarkWhatIfOnATrace compares configurations on a public trace.
+func BenchmarkWhatIfOnATrace(b *testing.B) {
+	if *openb == "" {
+		b.Skip("OPENB=FOLDER says where the two files are that examples/openb/README.md names")
+	}
+	in := "../examples/openb/"
+	file := write(b, "-F,", "-f", in+"openb.awk", filepath.Join(*openb, "openb_node_list_all_node.csv"), filepath.Join(*openb, "openb_pod_list_default.csv"))
+	for _, config := range []string{"eks:MostAllocated", in + "pack-gpus.yaml"} {
+		b.Run("b="+filepath.Base(config), func(b *testing.B) {
+			ask(b, "compare", "--cluster", file, "--a", "none", "--b", config, "--accept-unplaced")
+		})
+	}
+}
+
 func writeCluster(b *testing.B, size string) string {
 	nodes, pods, _ := strings.Cut(size, "/")
+	return write(b, "-f", "../examples/cluster/cluster.awk", "-v", "nodes="+nodes, "-v", "pods="+pods)
+}
+
+// write writes what awk does to a file.
+func write(b *testing.B, args ...string) string {
 	file := filepath.Join(b.TempDir(), "cluster.json")
-	text, err := exec.CommandContext(b.Context(), "awk", "-f", "../examples/cluster/cluster.awk", "-v", "nodes="+nodes, "-v", "pods="+pods).Output()
+	text, err := exec.CommandContext(b.Context(), "awk", args...).Output()
 	if err == nil {
 		err = os.WriteFile(file, text, 0o600)
 	}
