@@ -143,6 +143,7 @@ func (d *draining) fail(ctx context.Context, nodes []string) error {
 	})
 	d.found.Moves = append(d.found.Moves, d.engine.Moves(d.file.Only(earlier), earlier)...)
 	on = append(on, earlier...)
+	left := slices.DeleteFunc(cluster.All[*v1.Node](d.engine.Cluster), func(node *v1.Node) bool { return slices.Contains(nodes, node.Name) })
 	for i, was := range on {
 		move := &d.found.Moves[i]
 		if move.To == move.From && d.engine.Has(was) {
@@ -150,7 +151,7 @@ func (d *draining) fail(ctx context.Context, nodes []string) error {
 			move.Reason = d.lost(was)
 		}
 		if move.To == "" {
-			move.Reason = cmp.Or(d.outOfReach(was, nodes), move.Reason)
+			move.Reason = cmp.Or(d.outOfReach(was, left), move.Reason)
 		}
 	}
 	slices.SortFunc(d.found.Moves, byRank(nil))
@@ -168,8 +169,8 @@ func (d *draining) lost(pod *v1.Pod) string {
 	return "it tolerates that its node is not ready"
 }
 
-// outOfReach names a volume of a pod that only failed nodes could reach.
-func (d *draining) outOfReach(pod *v1.Pod, failed []string) string {
+// outOfReach names a volume of a pod that none of the nodes which are left can reach.
+func (d *draining) outOfReach(pod *v1.Pod, left []*v1.Node) string {
 	for _, of := range pod.Spec.Volumes {
 		if of.PersistentVolumeClaim == nil {
 			continue
@@ -179,10 +180,8 @@ func (d *draining) outOfReach(pod *v1.Pod, failed []string) string {
 			continue
 		}
 		volume := cluster.Get[*v1.PersistentVolume](d.engine.Cluster, "", claim.Spec.VolumeName)
-		reached := func(node *v1.Node) bool {
-			return !slices.Contains(failed, node.Name) && volumehelpers.CheckNodeAffinity(volume, node.Labels) == nil
-		}
-		if volume != nil && !slices.ContainsFunc(cluster.All[*v1.Node](d.engine.Cluster), reached) {
+		reached := func(node *v1.Node) bool { return volumehelpers.CheckNodeAffinity(volume, node.Labels) == nil }
+		if volume != nil && !slices.ContainsFunc(left, reached) {
 			return "its volume " + volume.Name + " can be reached from failed nodes only"
 		}
 	}

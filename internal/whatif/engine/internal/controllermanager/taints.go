@@ -22,14 +22,20 @@ type eviction struct {
 	cluster *cluster.Cluster
 	clock   *clock.Clock
 
-	mu      sync.Mutex           // a plugin may write to the cluster, whose handlers are called on its goroutine then
-	since   map[string]time.Time // nodes with NoExecute taints or out of service, by name; the zero time of nodes that are gone
-	changed bool                 // next may no longer be right
-	next    time.Time            // when the next pod is to be evicted, or zero
+	mu    sync.Mutex          // a plugin may write to the cluster, whose handlers are called on its goroutine then
+	nodes map[string]*tainted // nodes with NoExecute taints, out of service or gone, by name
+	next  time.Time           // when the next pod is to be evicted, or zero
+}
+
+// tainted is a node from which pods are evicted.
+type tainted struct {
+	since   time.Time // zero if it is gone
+	changed bool      // next may no longer be right
+	next    time.Time // when its next pod is to be evicted, or zero
 }
 
 func newEviction(c *cluster.Cluster, now *clock.Clock) (*eviction, error) {
-	e := &eviction{cluster: c, clock: now, since: map[string]time.Time{}}
+	e := &eviction{cluster: c, clock: now, nodes: map[string]*tainted{}}
 	_, err := c.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(pod any) { e.podChanged(pod.(*v1.Pod)) },
 		UpdateFunc: func(_, pod any) { e.podChanged(pod.(*v1.Pod)) },
@@ -37,7 +43,7 @@ func newEviction(c *cluster.Cluster, now *clock.Clock) (*eviction, error) {
 	_, wrong := c.Informers.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(node any) {
 			e.mu.Lock()
-			delete(e.since, node.(*v1.Node).Name)
+			delete(e.nodes, node.(*v1.Node).Name)
 			e.mu.Unlock()
 			e.nodeChanged(&v1.Node{}, node.(*v1.Node))
 		},
@@ -45,8 +51,7 @@ func newEviction(c *cluster.Cluster, now *clock.Clock) (*eviction, error) {
 		DeleteFunc: func(node any) {
 			e.mu.Lock()
 			defer e.mu.Unlock()
-			e.since[node.(*v1.Node).Name] = time.Time{}
-			e.changed = true
+			e.nodes[node.(*v1.Node).Name] = &tainted{changed: true}
 		},
 	})
 	return e, errors.Join(err, wrong)
@@ -55,8 +60,10 @@ func newEviction(c *cluster.Cluster, now *clock.Clock) (*eviction, error) {
 func (e *eviction) podChanged(pod *v1.Pod) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	_, ok := e.since[pod.Spec.NodeName]
-	e.changed = e.changed || ok
+	of := e.nodes[pod.Spec.NodeName]
+	if of != nil {
+		of.changed = true
+	}
 }
 
 func (e *eviction) nodeChanged(old, node *v1.Node) {
@@ -65,13 +72,14 @@ func (e *eviction) nodeChanged(old, node *v1.Node) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.changed = true
-	_, before := e.since[node.Name]
+	of := e.nodes[node.Name]
 	switch {
 	case len(cluster.NoExecute(node)) == 0 && !cluster.OutOfService(node):
-		delete(e.since, node.Name)
-	case !before:
-		e.since[node.Name] = e.clock.Now()
+		delete(e.nodes, node.Name)
+	case of == nil:
+		e.nodes[node.Name] = &tainted{since: e.clock.Now(), changed: true}
+	default:
+		of.changed = true
 	}
 }
 
@@ -90,31 +98,39 @@ func (e *eviction) due() (due []*v1.Pod) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := e.clock.Now()
-	if !e.changed && (e.next.IsZero() || e.next.After(now)) {
-		return nil
-	}
-	e.changed = false
 	e.next = time.Time{}
-	for name := range e.since {
-		node := cluster.Get[*v1.Node](e.cluster, "", name)
-		for _, pod := range e.cluster.PodsOn(name) {
-			at, ok := e.evictionTime(pod, node)
-			switch {
-			case !ok || pod.DeletionTimestamp != nil && node != nil && !cluster.OutOfService(node): // a kubelet may still end it
-			case pod.DeletionTimestamp != nil && podutil.IsPodTerminal(pod): // only its finalizers keep it
-			case !at.After(now):
-				due = append(due, pod)
-			case e.next.IsZero() || at.Before(e.next):
-				e.next = at
-			}
+	for name, of := range e.nodes {
+		if of.changed || !of.next.IsZero() && !of.next.After(now) {
+			due = append(due, e.dueOn(name, of, now)...)
+		}
+		if !of.next.IsZero() && (e.next.IsZero() || of.next.Before(e.next)) {
+			e.next = of.next
 		}
 	}
 	slices.SortFunc(due, cluster.ByName)
 	return due
 }
 
-// evictionTime is when a pod is to be evicted from its node, which is nil if it is gone.
-func (e *eviction) evictionTime(pod *v1.Pod, node *v1.Node) (at time.Time, ok bool) {
+func (e *eviction) dueOn(name string, of *tainted, now time.Time) (due []*v1.Pod) {
+	of.changed = false
+	of.next = time.Time{}
+	node := cluster.Get[*v1.Node](e.cluster, "", name)
+	for _, pod := range e.cluster.PodsOn(name) {
+		at, ok := evictionTime(pod, node, of.since)
+		switch {
+		case !ok || pod.DeletionTimestamp != nil && node != nil && !cluster.OutOfService(node): // a kubelet may still end it
+		case pod.DeletionTimestamp != nil && podutil.IsPodTerminal(pod): // only its finalizers keep it
+		case !at.After(now):
+			due = append(due, pod)
+		case of.next.IsZero() || at.Before(of.next):
+			of.next = at
+		}
+	}
+	return due
+}
+
+// evictionTime is when a pod is to be evicted from its node, which has been as it is since then, or is nil if it is gone.
+func evictionTime(pod *v1.Pod, node *v1.Node, since time.Time) (at time.Time, ok bool) {
 	if node == nil || pod.DeletionTimestamp != nil && cluster.OutOfService(node) {
 		return at, true
 	}
@@ -125,7 +141,6 @@ func (e *eviction) evictionTime(pod *v1.Pod, node *v1.Node) (at time.Time, ok bo
 	if always || limit == 0 {
 		return at, !always
 	}
-	since := e.since[node.Name]
 	for _, later := range []*metav1.Time{&pod.CreationTimestamp, pod.Status.StartTime} {
 		if later != nil && later.After(since) {
 			since = later.Time
