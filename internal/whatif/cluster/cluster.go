@@ -78,6 +78,7 @@ type Cluster struct {
 	deferred   bool           // by DeferEvents
 	names      map[string]int // how many objects were created by a generateName, and how many UIDs were given by a name
 	undo       []event
+	undoNames  []count
 	rejected   map[types.NamespacedName]string     // why an API server rejects objects, by rejectionKey
 	injected   map[types.NamespacedName]v1.PodSpec // what admission adds to pods, by the workload
 	recording  int                                 // transactions that are open
@@ -340,20 +341,22 @@ func (c *Cluster) Try() (rollback, commit func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.recording++
-	began := len(c.undo)
-	names, rejected := maps.Clone(c.names), maps.Clone(c.rejected)
+	began, named, rejected := len(c.undo), len(c.undoNames), maps.Clone(c.rejected)
 	commit = func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.recording--
 		if c.recording == 0 {
-			c.undo = nil
+			c.undo, c.undoNames = nil, nil
 		}
 	}
 	return func() {
 		c.rollback(began)
 		c.mu.Lock()
-		c.names, c.rejected = names, rejected
+		for _, was := range slices.Backward(c.undoNames[named:]) {
+			c.names[was.what] = was.n
+		}
+		c.undoNames, c.rejected = c.undoNames[:named], rejected
 		c.mu.Unlock()
 		commit()
 	}, commit

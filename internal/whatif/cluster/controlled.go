@@ -80,9 +80,18 @@ func daemonNode(pod *v1.Pod) string {
 	return node + "-"
 }
 
+// count is how many there were of something.
+type count struct {
+	what string
+	n    int
+}
+
 func (c *Cluster) countOf(what string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.recording > 0 {
+		c.undoNames = append(c.undoNames, count{what, c.names[what]})
+	}
 	c.names[what]++
 	return c.names[what]
 }

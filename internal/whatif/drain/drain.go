@@ -13,7 +13,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/klog/v2"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
+	"k8s.io/kubernetes/pkg/apis/core/v1/helper"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
@@ -207,7 +209,7 @@ func (d *draining) goOn(ctx context.Context, pods []*v1.Pod) error {
 		return d.engine.Run(ctx)
 	}
 	gone := slices.DeleteFunc(slices.Clone(pods), func(pod *v1.Pod) bool {
-		return d.engine.Has(pod) || !engine.Recreatable(pod) || podutil.IsPodTerminal(pod)
+		return d.engine.Has(pod) || !engine.Recreatable(pod) || !hasSuccessor(pod)
 	})
 	first := func(pod *v1.Pod) int {
 		return slices.IndexFunc(gone, func(other *v1.Pod) bool { return metav1.GetControllerOf(other).UID == metav1.GetControllerOf(pod).UID })
@@ -224,6 +226,12 @@ func (d *draining) goOn(ctx context.Context, pods []*v1.Pod) error {
 	return d.engine.SyncBudgets(ctx)
 }
 
+// hasSuccessor says whether another pod comes in the place of one when that is gone. It is there already if the pod was terminating, but for a StatefulSet's.
+func hasSuccessor(pod *v1.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	return !podutil.IsPodTerminal(pod) && (pod.DeletionTimestamp == nil || owner != nil && owner.Kind == "StatefulSet")
+}
+
 // inTurn are the kinds of owners that create pods, in the order in which [engine.Workloads] has their controllers.
 var inTurn = []string{"ReplicaSet", "ReplicationController", "StatefulSet"}
 
@@ -231,8 +239,7 @@ var inTurn = []string{"ReplicaSet", "ReplicationController", "StatefulSet"}
 func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int, err error) {
 	for _, pod := range pods {
 		name := pod.Namespace + "/" + pod.Name
-		ended := podutil.IsPodTerminal(pod)
-		if !engine.Recreatable(pod) && !d.options.Force && !ended {
+		if !engine.Recreatable(pod) && !d.options.Force && !podutil.IsPodTerminal(pod) {
 			t.kept[name] = "no controller recreates it"
 			continue
 		}
@@ -254,7 +261,7 @@ func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int
 		if d.removes {
 			d.removeTerminating(pod)
 		}
-		if !engine.Recreatable(pod) && !ended && !d.engine.Has(pod) {
+		if !engine.Recreatable(pod) && hasSuccessor(pod) && !d.engine.Has(pod) {
 			if _, err := d.recreate(ctx, pod); err != nil {
 				return 0, err
 			}
@@ -310,7 +317,16 @@ func (d *draining) evicts(pod *v1.Pod, nodes []string) bool {
 	return kind != "DaemonSet" && kind != cluster.OfStatic
 }
 
-const comesBack = "it tolerates that its node is unschedulable, and comes back"
+const (
+	comesBack  = "it tolerates that its node is unschedulable, and comes back"
+	comesToOne = "it tolerates that nodes are unschedulable, and comes to one that goes"
+)
+
+// toleratesCordon says whether a pod may be scheduled to nodes that are unschedulable.
+func toleratesCordon(pod *v1.Pod) bool {
+	tolerates, _ := helper.GetMatchingTolerations(klog.New(nil), []v1.Taint{{Key: v1.TaintNodeUnschedulable, Effect: v1.TaintEffectNoSchedule}}, pod.Spec.Tolerations)
+	return tolerates
+}
 
 // affected are the pods that were to leave nodes, and, unless nodes are searched for that can go, those of other nodes that were
 // deleted: they were preempted, or their Job has failed.

@@ -132,23 +132,12 @@ pods:
 	}
 }
 
-// kubectl drain deletes pods that have ended, whatever made them, and waits until they are gone.
-func TestDrainWaitsForPodsThatHaveEnded(t *testing.T) {
-	for name, tt := range map[string]struct{ pod, stay string }{
-		"bare":            {ownedBy("", "bare", "bare-1", "gone", "1"), ""},
-		"of a ReplicaSet": {ownedBy("ReplicaSet", "web", "web-1", "gone", "1"), ""},
-		"terminating":     {ownedBy("", "bare", "bare-1", "gone", "1", `, deletionTimestamp: "2026-11-01T00:00:00Z", finalizers: [example.com/hold]`), "gone default/bare-1 it stays terminating until its finalizer example.com/hold is removed"},
-	} {
-		pod := tt.pod + "  status: {phase: Succeeded}\n"
-		r, err := Drain(t.Context(), removing(t, unmodified, "nodes:\n"+nodeWith("gone", "a", "2")+nodeWith("free", "a", "2")+"pods:\n"+pod, "gone"))
-		testkit.Must(t, err)
-		stay := ""
-		for _, one := range r.Stay {
-			stay += one.Node + " " + one.Pod + " " + one.Reason
-		}
-		if len(r.Moves) > 0 || stay != tt.stay {
-			t.Errorf("%s: moves %v, stays %q", name, described(r.Moves), stay)
-		}
+func TestDrainWaitsForPodsThatHaveEnded(t *testing.T) { // as kubectl does
+	pod := ownedBy("", "bare", "bare-1", "gone", "1", `, deletionTimestamp: "2026-11-01T00:00:00Z", finalizers: [example.com/hold]`) + "  status: {phase: Succeeded}\n"
+	r, err := Drain(t.Context(), removing(t, unmodified, "nodes:\n"+nodeWith("gone", "a", "2")+nodeWith("free", "a", "2")+"pods:\n"+pod, "gone"))
+	testkit.Must(t, err)
+	if len(r.Moves) > 0 || len(r.Stay) != 1 || r.Stay[0] != (Stay{"gone", "default/bare-1", "it stays terminating until its finalizer example.com/hold is removed"}) {
+		t.Errorf("moves %v, stays %q", described(r.Moves), r.Stay)
 	}
 }
 
@@ -216,6 +205,55 @@ func TestShrinkOfManyNodesIsWhatDrainDoes(t *testing.T) {
 	}
 }
 
+func TestShrinkNamesNoNodeThatIsStuck(t *testing.T) {
+	const (
+		apart = ", priorityClassName: high, affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: topology.kubernetes.io/zone, labelSelector: {matchLabels: {app: web}}}]}}"
+		high  = "priorityClasses:\n- {metadata: {name: high}, value: 1000, preemptionPolicy: Never}\n"
+		even  = ", topologySpreadConstraints: [{maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, nodeTaintsPolicy: Honor, labelSelector: {matchLabels: {app: web}}}]"
+		job   = `jobs:
+- metadata: {name: work, namespace: default, uid: work, ownerReferences: [{apiVersion: batch/v1, kind: CronJob, name: nightly, uid: nightly, controller: true}]}
+  spec: {parallelism: 1, completions: 1, backoffLimit: 0, podFailurePolicy: {rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}]}, selector: {matchLabels: {app: work}}, template: {metadata: {labels: {app: work}}, spec: {restartPolicy: Never, containers: [{name: c, image: c}]}}}
+`
+		ofJob = `- metadata: {name: work-1, namespace: default, labels: {app: work}, finalizers: [batch.kubernetes.io/job-tracking], ownerReferences: [{apiVersion: batch/v1, kind: Job, name: work, uid: work, controller: true}]}
+  spec: {nodeName: a, restartPolicy: Never, containers: [{name: c, image: c}]}
+`
+		dead = "- {metadata: {name: dead, labels: {kubernetes.io/hostname: dead}}, status: {allocatable: {cpu: 2, memory: 8Gi, pods: 20}, conditions: [{type: Ready, status: Unknown}]}}\n"
+	)
+	for name, tt := range map[string]struct {
+		cluster string
+		may     []string
+		want    string
+	}{
+		"the place of its pod is taken by a pending one": {
+			"nodes:\n" + nodeWith("gone", "a", "4") + nodeWith("free", "a", "4") + high + "pods:\n" +
+				ownedBy("ReplicaSet", "web", "web-1", "gone", "1") + ownedBy("", "p", "p", "", "100m", "", apart),
+			[]string{"gone"}, "",
+		},
+		"its pod tolerates cordons, and goes to another that goes": {
+			"nodes:\n" + nodeWith("a", "x", "8") + nodeWith("b", "x", "2") + nodeWith("full", "x", "1") + "pods:\n" +
+				ownedBy("ReplicaSet", "tol", "tol-1", "b", "1", "", ", tolerations: [{operator: Exists}]") + ownedBy("ReplicaSet", "other", "other-1", "full", "1"),
+			[]string{"a", "b"}, "a",
+		},
+		"a spread that honours taints": {
+			"nodes:\n" + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + nodeWith("c", "x", "4") + "pods:\n" +
+				ownedBy("ReplicaSet", "web", "web-a", "a", "1", "", even) + ownedBy("ReplicaSet", "web", "web-b", "b", "1", "", even) + ownedBy("ReplicaSet", "web", "web-c", "c", "1", "", even),
+			[]string{"a"}, "a",
+		},
+		"a pod of a CronJob": {"nodes:\n" + nodeWith("a", "a", "4") + nodeWith("b", "a", "4") + job + "pods:\n" + ofJob, []string{"a"}, "a"},
+		"a dead one, with a successor": {
+			"nodes:\n" + dead + nodeWith("live", "x", "1") + "pods:\n" +
+				ownedBy("ReplicaSet", "web", "web-1", "dead", "1", `, deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30`) + ownedBy("ReplicaSet", "web", "web-2", "live", "1"),
+			[]string{"dead"}, "dead",
+		},
+	} {
+		r, err := Shrink(t.Context(), removing(t, unmodified, tt.cluster, tt.may...))
+		testkit.Must(t, err)
+		if strings.Join(r.Go, " ") != tt.want || len(r.Go)+len(r.Stay) != len(tt.may) {
+			t.Errorf("%s: %q can go, %v stay; want %q", name, r.Go, r.Stay, tt.want)
+		}
+	}
+}
+
 // withDevices has three nodes with a device each and one without. Claims of two pods are in the
 // file, and that of the third is made from a template; a fourth pod is pending for lack of a device.
 func withDevices() string {
@@ -276,7 +314,7 @@ func TestFailedBatchLeavesEverythingAsItWas(t *testing.T) {
 				t.Errorf("it begins with %q", before)
 			}
 			for range 2 {
-				stuck, err := d.drain(t.Context(), nodes)
+				stuck, err := d.drain(t.Context(), nodes...)
 				if err != nil || len(stuck) == 0 {
 					t.Errorf("%v %v", stuck, err)
 				}

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/resource"
-	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
@@ -66,11 +66,12 @@ func (d *draining) untilNoneIsStuck(all []string, try func([]string) (done bool,
 			return all, err
 		}
 	}
+	d.found.Go, d.found.Moves = nil, nil
 	return nil, nil
 }
 
 // search drains nodes without the controllers that recreate their pods, and leaves everything but the result as it was. Nor are
-// there pending pods, which would be tried again in each trial: a pod that leaves a cordoned node makes no room for them.
+// there pending pods, which would be tried again in each trial: a pod that leaves a cordoned node makes no room for them, or hardly ever.
 func (d *draining) search(drain func() error) error {
 	rollback, _ := d.engine.Try()
 	defer rollback()
@@ -98,7 +99,8 @@ func (d *draining) hold() {
 func (d *draining) confirm(ctx context.Context, nodes []string) (done bool, err error) {
 	rollback, commit := d.engine.Try()
 	before := d.engine.Pods()
-	if err := d.cordon(nodes, true); err != nil {
+	cordoned := slices.DeleteFunc(slices.Clone(nodes), d.isCordoned)
+	if err := d.cordon(cordoned, true); err != nil {
 		return false, err
 	}
 	if err := d.engine.Run(ctx); err != nil {
@@ -114,14 +116,18 @@ func (d *draining) confirm(ctx context.Context, nodes []string) (done bool, err 
 			continue
 		}
 		d.found.Stay = append(d.found.Stay, stuck...)
+		if !slices.Contains(cordoned, name) { // or else it was so before
+			continue
+		}
 		if err := d.cordon([]string{name}, false); err != nil {
 			return false, err
 		}
 	}
 	t := &trial{kept: map[string]string{}}
 	t.describe(d, before, d.found.Go)
-	d.found.Stay = append(d.found.Stay, t.stuck()...)
-	if len(d.found.Go) < len(nodes) || len(t.stuck()) > 0 {
+	stuck := t.stuck(d.found.Go)
+	d.found.Stay = append(d.found.Stay, stuck...)
+	if len(d.found.Go) < len(nodes) || len(stuck) > 0 {
 		rollback()
 		return false, nil
 	}
@@ -131,12 +137,15 @@ func (d *draining) confirm(ctx context.Context, nodes []string) (done bool, err 
 }
 
 // ofJob says whether the eviction of a pod may be a failure, which only controllers know.
-func (d *draining) ofJob(pod *v1.Pod) bool { return d.engine.Cluster.WorkloadOf(pod).Kind == "Job" }
+func (d *draining) ofJob(pod *v1.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	return owner != nil && owner.Kind == "Job"
+}
 
 func (d *draining) drainWithControllers(ctx context.Context, node string) (stuck []Stay, err error) {
 	d.release()
 	defer d.hold()
-	return d.drain(ctx, []string{node})
+	return d.drain(ctx, node)
 }
 
 // drainOne drains a cordoned node, or else says why it cannot go, and leaves everything as it was.
@@ -148,7 +157,7 @@ func (d *draining) drainOne(ctx context.Context, node string) (stuck []Stay, err
 	pods := d.toEvict(node)
 	all, pending := len(cluster.All[*v1.Pod](d.engine.Cluster)), len(d.engine.Cluster.PodsOn(""))
 	for _, pod := range pods {
-		if podutil.IsPodTerminal(pod) { // it is gone then, and nothing comes in its place
+		if !hasSuccessor(pod) {
 			all--
 		}
 	}
@@ -156,14 +165,14 @@ func (d *draining) drainOne(ctx context.Context, node string) (stuck []Stay, err
 	if err != nil {
 		return nil, err
 	}
-	if len(d.toEvict(node)) == 0 && len(cluster.All[*v1.Pod](d.engine.Cluster)) == all && len(d.engine.Cluster.PodsOn("")) <= pending {
+	if !slices.ContainsFunc(pods, toleratesCordon) && len(d.toEvict(node)) == 0 && len(cluster.All[*v1.Pod](d.engine.Cluster)) == all && len(d.engine.Cluster.PodsOn("")) <= pending {
 		commit()
 		d.found.Trials++
 		d.found.Go = append(d.found.Go, node)
 		return nil, nil
 	}
 	rollback()
-	return d.drain(ctx, []string{node}) // which tells which pod it is that has no other node, and why
+	return d.drain(ctx, node) // which tells which pod it is that has no other node, and why
 }
 
 // toEvict are the pods that are to leave a node.
@@ -195,13 +204,12 @@ func (d *draining) find(ctx context.Context, left []string) error {
 // drainInTurn cordons nodes, and drains one after the other. One that cannot go is left as it was. It ends the batch, since it
 // may go when fewer are cordoned, unless this is the smallest: then it is stuck.
 func (d *draining) drainInTurn(ctx context.Context, nodes []string, smallest bool) (tried []string, stuck []Stay, err error) {
-	var cordoned []string
-	for _, name := range nodes {
-		if !cluster.Get[*v1.Node](d.engine.Cluster, "", name).Spec.Unschedulable {
-			cordoned = append(cordoned, name)
-		}
+	cordoned := slices.DeleteFunc(slices.Clone(nodes), d.isCordoned)
+	err = d.cordon(cordoned, true)
+	if err == nil {
+		err = d.engine.SyncControllers(ctx) // for the taints of nodes that are unschedulable
 	}
-	if err := d.cordon(cordoned, true); err != nil {
+	if err != nil {
 		return nil, nil, err
 	}
 	for _, name := range nodes {
@@ -218,7 +226,7 @@ func (d *draining) drainInTurn(ctx context.Context, nodes []string, smallest boo
 	if err != nil {
 		return nil, nil, err
 	}
-	return tried, stuck, d.engine.SyncControllers(ctx) // for the taints of nodes that are unschedulable
+	return tried, stuck, d.engine.SyncControllers(ctx)
 }
 
 // drainAlone drains a cordoned node, or else says why it cannot go, and leaves everything as it was.
@@ -264,7 +272,7 @@ func (d *draining) moveAway(ctx context.Context, node string, pods []*v1.Pod) (*
 				kept = append(kept, pod)
 				continue
 			}
-			if podutil.IsPodTerminal(pod) {
+			if !hasSuccessor(pod) {
 				continue
 			}
 			// 2. Its controller is held: its successor comes from here.
@@ -289,6 +297,9 @@ func (d *draining) moveAway(ctx context.Context, node string, pods []*v1.Pod) (*
 			case node:
 				return &Stay{node, move.Pod, comesBack}, nil
 			}
+			if slices.Contains(d.found.Go, move.To) {
+				return &Stay{node, move.Pod, comesToOne}, nil
+			}
 		}
 		if len(kept) == len(pods) {
 			name := cluster.NameOf(kept[0]).String()
@@ -297,6 +308,10 @@ func (d *draining) moveAway(ctx context.Context, node string, pods []*v1.Pod) (*
 		pods = kept
 	}
 	return nil, nil
+}
+
+func (d *draining) isCordoned(node string) bool {
+	return cluster.Get[*v1.Node](d.engine.Cluster, "", node).Spec.Unschedulable
 }
 
 func (d *draining) cordon(nodes []string, unschedulable bool) error {
@@ -309,21 +324,20 @@ func (d *draining) cordon(nodes []string, unschedulable bool) error {
 }
 
 // drain drains nodes together, or else says which cannot go, and leaves everything as it was.
-func (d *draining) drain(ctx context.Context, nodes []string) (stuck []Stay, err error) {
+func (d *draining) drain(ctx context.Context, nodes ...string) (stuck []Stay, err error) {
 	d.found.Trials++
 	rollback, commit := d.engine.Try()
 	t, err := d.try(ctx, nodes)
 	if err != nil {
 		return nil, err
 	}
-	stuck = t.stuck()
+	stuck = t.stuck(d.found.Go)
 	if len(stuck) > 0 {
 		rollback()
 		return stuck, nil
 	}
 	commit()
 	d.found.Go = append(d.found.Go, nodes...)
-	d.found.Moves = t.moves
 	return nil, nil
 }
 
@@ -338,12 +352,13 @@ func nodesOf(stays []Stay) (nodes []string) {
 	return nodes
 }
 
-// stuck are the nodes that could not go, with the first pod of each.
-func (t *trial) stuck() (all []Stay) {
+// stuck are the nodes that could not go, with the first pod of each, when others go.
+func (t *trial) stuck(going []string) (all []Stay) {
 	all = slices.Clone(t.terminating)
 	for _, move := range t.moves {
-		if move.To == "" && !slices.ContainsFunc(all, func(s Stay) bool { return s.Node == move.From }) {
-			all = append(all, Stay{move.From, move.Pod, cmp.Or(move.Against, move.Reason)})
+		stays := move.To == "" || slices.Contains(going, move.To)
+		if stays && !slices.ContainsFunc(all, func(s Stay) bool { return s.Node == move.From }) {
+			all = append(all, Stay{move.From, move.Pod, cmp.Or(move.Against, move.Reason, comesToOne)})
 		}
 	}
 	return all

@@ -54,7 +54,7 @@ func (d *draining) upgrade(ctx context.Context, nodes []string) error {
 			return err
 		}
 		t.moves = slices.DeleteFunc(t.moves, func(m engine.Move) bool { return t.kept[m.Pod] == "" }) // pending ones stop no upgrade
-		stuck := t.stuck()
+		stuck := t.stuck(nil)
 		if len(stuck) > 0 {
 			d.found.Stay = stuck
 			kept.kept = t.kept

@@ -162,8 +162,6 @@ func (m *Manifests) add(o *unstructured.Unstructured, seen map[string]*unstructu
 }
 
 // filesIn are the files of a folder that kubectl reads. What is no regular file may have no end, and is skipped.
-const irregular = ", which is no regular file"
-
 func (m *Manifests) filesIn(folder string) (files []string, err error) {
 	entries, err := os.ReadDir(folder)
 	for _, entry := range entries {
@@ -182,6 +180,8 @@ func (m *Manifests) filesIn(folder string) (files []string, err error) {
 	}
 	return files, err
 }
+
+const irregular = ", which is no regular file"
 
 // clone is for a run, which changes what it tries.
 func (m *Manifests) clone() *Manifests {
