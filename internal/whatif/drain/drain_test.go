@@ -227,23 +227,27 @@ func TestShrinkNamesNoNodeThatIsStuck(t *testing.T) {
 		"the place of its pod is taken by a pending one": {
 			"nodes:\n" + nodeWith("gone", "a", "4") + nodeWith("free", "a", "4") + high + "pods:\n" +
 				ownedBy("ReplicaSet", "web", "web-1", "gone", "1") + ownedBy("", "p", "p", "", "100m", "", apart),
-			[]string{"gone"}, "",
+			[]string{"gone"},
+			"",
 		},
 		"its pod tolerates cordons, and goes to another that goes": {
 			"nodes:\n" + nodeWith("a", "x", "8") + nodeWith("b", "x", "2") + nodeWith("full", "x", "1") + "pods:\n" +
 				ownedBy("ReplicaSet", "tol", "tol-1", "b", "1", "", ", tolerations: [{operator: Exists}]") + ownedBy("ReplicaSet", "other", "other-1", "full", "1"),
-			[]string{"a", "b"}, "a",
+			[]string{"a", "b"},
+			"a",
 		},
 		"a spread that honours taints": {
 			"nodes:\n" + nodeWith("a", "x", "4") + nodeWith("b", "x", "4") + nodeWith("c", "x", "4") + "pods:\n" +
 				ownedBy("ReplicaSet", "web", "web-a", "a", "1", "", even) + ownedBy("ReplicaSet", "web", "web-b", "b", "1", "", even) + ownedBy("ReplicaSet", "web", "web-c", "c", "1", "", even),
-			[]string{"a"}, "a",
+			[]string{"a"},
+			"a",
 		},
 		"a pod of a CronJob": {"nodes:\n" + nodeWith("a", "a", "4") + nodeWith("b", "a", "4") + job + "pods:\n" + ofJob, []string{"a"}, "a"},
 		"a dead one, with a successor": {
 			"nodes:\n" + dead + nodeWith("live", "x", "1") + "pods:\n" +
 				ownedBy("ReplicaSet", "web", "web-1", "dead", "1", `, deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30`) + ownedBy("ReplicaSet", "web", "web-2", "live", "1"),
-			[]string{"dead"}, "dead",
+			[]string{"dead"},
+			"dead",
 		},
 	} {
 		r, err := Shrink(t.Context(), removing(t, unmodified, tt.cluster, tt.may...))
