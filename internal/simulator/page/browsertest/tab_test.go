@@ -105,7 +105,9 @@ func (p *tab) click(selector string) {
 		at.scrollIntoViewIfNeeded();
 		const { left, top, width, height } = at.getClientRects()[0];
 		const [x, y] = [left + width / 2, top + height / 2];
-		return at.contains(document.elementFromPoint(x, y)) && [x, y];
+		const still = at.clickAt === x + " " + y; // since it was last looked at: what is loaded above it may push it away
+		at.clickAt = x + " " + y;
+		return still && at.contains(document.elementFromPoint(x, y)) && [x, y];
 	})(document.querySelector(`+quote(selector)+`))`, &at)
 	p.do(chromedp.MouseClickXY(at[0], at[1]))
 }
