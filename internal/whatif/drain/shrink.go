@@ -45,22 +45,21 @@ func (d *draining) shrink(ctx context.Context, nodes []string) error {
 	if err := d.search(func() error { return d.find(ctx, nodes) }); err != nil {
 		return err
 	}
-	together := func(all []string) (done bool, err error) { return d.confirm(ctx, all) }
-	all, err := d.untilNoneIsStuck(d.found.Go, func(all []string) (done bool, err error) {
-		err = d.search(func() error { done, err = together(all); return err })
+	all, err := d.untilNoneIsStuck(ctx, d.found.Go, func(ctx context.Context, all []string) (done bool, err error) {
+		err = d.search(func() error { done, err = d.confirm(ctx, all); return err })
 		return done, err
 	})
 	if err == nil {
-		_, err = d.untilNoneIsStuck(all, together)
+		_, err = d.untilNoneIsStuck(ctx, all, d.confirm)
 	}
 	return err
 }
 
 // untilNoneIsStuck tries nodes until it is done with all that it tries, and returns these.
-func (d *draining) untilNoneIsStuck(all []string, try func([]string) (done bool, err error)) ([]string, error) {
+func (d *draining) untilNoneIsStuck(ctx context.Context, all []string, try func(context.Context, []string) (done bool, err error)) ([]string, error) {
 	for len(all) > 0 {
 		d.found.Go = nil
-		done, err := try(all)
+		done, err := try(ctx, all)
 		all = without(all, nodesOf(d.found.Stay))
 		if done || err != nil {
 			return all, err
@@ -137,7 +136,7 @@ func (d *draining) confirm(ctx context.Context, nodes []string) (done bool, err 
 }
 
 // ofJob says whether the eviction of a pod may be a failure, which only controllers know.
-func (d *draining) ofJob(pod *v1.Pod) bool {
+func ofJob(pod *v1.Pod) bool {
 	owner := metav1.GetControllerOf(pod)
 	return owner != nil && owner.Kind == "Job"
 }
@@ -150,7 +149,7 @@ func (d *draining) drainWithControllers(ctx context.Context, node string) (stuck
 
 // drainOne drains a cordoned node, or else says why it cannot go, and leaves everything as it was.
 func (d *draining) drainOne(ctx context.Context, node string) (stuck []Stay, err error) {
-	if d.held && slices.ContainsFunc(d.toEvict(node), d.ofJob) {
+	if d.held && slices.ContainsFunc(d.toEvict(node), ofJob) {
 		return d.drainWithControllers(ctx, node)
 	}
 	rollback, commit := d.engine.Try()
@@ -232,7 +231,7 @@ func (d *draining) drainInTurn(ctx context.Context, nodes []string, smallest boo
 // drainAlone drains a cordoned node, or else says why it cannot go, and leaves everything as it was.
 func (d *draining) drainAlone(ctx context.Context, node string) (stuck []Stay, err error) {
 	pods := slices.SortedStableFunc(slices.Values(d.toEvict(node)), largestFirst) // which has no other node sooner
-	if slices.ContainsFunc(pods, d.ofJob) {
+	if slices.ContainsFunc(pods, ofJob) {
 		return d.drainWithControllers(ctx, node)
 	}
 	d.found.Trials++
