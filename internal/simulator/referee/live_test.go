@@ -181,7 +181,8 @@ func leaves(pod *v1.Pod, nodes []string) bool {
 	return slices.Contains(nodes, pod.Spec.NodeName) && !strings.HasPrefix(workloadOf(pod), "DaemonSet ")
 }
 
-// empty evicts the pods that there were on nodes, as long as some go.
+// empty evicts the pods that there were on nodes, as long as some go. Real kubelets take longer to end a pod than backoffs
+// last: a pod that is pending gets a node before the successor of an evicted one.
 func (h *hunter) empty(t scenarios.T, before *snapshot.Snapshot, nodes ...string) {
 	for gone := 1; gone > 0; h.until(t, nil, nil) {
 		gone = 0
@@ -193,6 +194,9 @@ func (h *hunter) empty(t scenarios.T, before *snapshot.Snapshot, nodes ...string
 			testkit.Must(t, err)
 			if metav1.GetControllerOf(pod) == nil || pod.DeletionTimestamp != nil {
 				continue
+			}
+			if slices.ContainsFunc(h.capture(t).Pods, isPending) {
+				time.Sleep(backoff)
 			}
 			err = h.Client().CoreV1().Pods(was.Namespace).EvictV1(t.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace}})
 			if err == nil {
@@ -251,6 +255,12 @@ func (h *hunter) addNode(t scenarios.T, in *snapshot.Snapshot, like, name string
 
 // backoff is how long kube-scheduler does not try a pod again, at most: a real node takes longer to come.
 const backoff = 10 * time.Second
+
+// isPending says whether the scheduler found no node for a pod.
+func isPending(pod v1.Pod) bool {
+	_, tried := podutil.GetPodCondition(&pod.Status, v1.PodScheduled)
+	return pod.DeletionTimestamp == nil && tried != nil && tried.Status == v1.ConditionFalse
+}
 
 // left says how many pods of each workload have no node but some that go.
 func left(before, now *snapshot.Snapshot, nodes []string) map[string]int {
