@@ -181,8 +181,7 @@ func leaves(pod *v1.Pod, nodes []string) bool {
 	return slices.Contains(nodes, pod.Spec.NodeName) && !strings.HasPrefix(workloadOf(pod), "DaemonSet ")
 }
 
-// empty evicts the pods that there were on nodes, as long as some go. Real kubelets take longer to end a pod than backoffs
-// last: a pod that is pending gets a node before the successor of an evicted one.
+// empty evicts the pods that there were on nodes, as long as some go.
 func (h *hunter) empty(t scenarios.T, before *snapshot.Snapshot, nodes ...string) {
 	for gone := 1; gone > 0; h.until(t, nil, nil) {
 		gone = 0
@@ -195,9 +194,7 @@ func (h *hunter) empty(t scenarios.T, before *snapshot.Snapshot, nodes ...string
 			if metav1.GetControllerOf(pod) == nil || pod.DeletionTimestamp != nil {
 				continue
 			}
-			if slices.ContainsFunc(h.capture(t).Pods, isPending) {
-				time.Sleep(backoff)
-			}
+			h.waitOutBackoffs(t)
 			err = h.Client().CoreV1().Pods(was.Namespace).EvictV1(t.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace}})
 			if err == nil {
 				gone++
@@ -224,6 +221,7 @@ func (h *hunter) replace(t scenarios.T, name string) bool {
 	}
 	testkit.Must(t, h.Client().CoreV1().Nodes().Delete(t.Context(), name, metav1.DeleteOptions{}))
 	h.until(t, nil, nil)
+	h.waitOutBackoffs(t)
 	h.addNode(t, was, name, name+"-new")
 	return true
 }
@@ -253,13 +251,19 @@ func (h *hunter) addNode(t scenarios.T, in *snapshot.Snapshot, like, name string
 	h.until(t, nil, nil)
 }
 
-// backoff is how long kube-scheduler does not try a pod again, at most: a real node takes longer to come.
-const backoff = 10 * time.Second
+// backoff is how long kube-scheduler does not try a pod again, at most, with the second that it rounds up to: a real node takes longer
+// to come.
+const backoff = 12 * time.Second
 
-// isPending says whether the scheduler found no node for a pod.
-func isPending(pod v1.Pod) bool {
-	_, tried := podutil.GetPodCondition(&pod.Status, v1.PodScheduled)
-	return pod.DeletionTimestamp == nil && tried != nil && tried.Status == v1.ConditionFalse
+// waitOutBackoffs waits until pods that are pending are out of backoff: until a real kubelet has ended a pod, or a real node comes, they are.
+func (h *hunter) waitOutBackoffs(t scenarios.T) {
+	pending := func(pod v1.Pod) bool {
+		_, tried := podutil.GetPodCondition(&pod.Status, v1.PodScheduled)
+		return pod.DeletionTimestamp == nil && tried != nil && tried.Status == v1.ConditionFalse
+	}
+	if slices.ContainsFunc(h.capture(t).Pods, pending) {
+		time.Sleep(backoff)
+	}
 }
 
 // left says how many pods of each workload have no node but some that go.
@@ -358,7 +362,7 @@ func (q *question) applied(before, now *snapshot.Snapshot, rejected map[string]b
 			}
 		}
 		without := pending + max(0, wants-fit-pending)
-		if rejected[name] && !slices.ContainsFunc(before.Pods, func(p v1.Pod) bool { return workloadOf(&p) == name }) && wants == 0 {
+		if rejected[name] && wants < 0 {
 			wanted, _ := cmp.Or(at(manifest, "spec")["replicas"], at(manifest, "spec")["parallelism"]).(float64)
 			without = max(1, int(wanted)) // it is new
 		}
@@ -367,6 +371,13 @@ func (q *question) applied(before, now *snapshot.Snapshot, rejected map[string]b
 	}
 	for _, n := range lost {
 		missing += max(0, n)
+	}
+	for i := range now.Pods {
+		pod := &now.Pods[i]
+		was := slices.ContainsFunc(before.Pods, func(p v1.Pod) bool { return p.UID == pod.UID })
+		if pod.Spec.NodeName == "" && !was && strings.HasPrefix(workloadOf(pod), "DaemonSet ") { // in place of one that was preempted
+			missing++
+		}
 	}
 	return slices.Concat(lines, countLines("preempted", lost), countLines("rejected", map[string]int{"others": others})), missing
 }
@@ -388,7 +399,7 @@ func newestOf(all object, kind, name string) (hash string, wants, old int) {
 	}
 	i := slices.IndexFunc(asList(all[listOf[kind]]), func(o any) bool { return at(o.(object), "metadata")["name"] == name })
 	if i < 0 {
-		return "", 0, 0
+		return "", -1, 0
 	}
 	o := asList(all[listOf[kind]])[i].(object)
 	spec, status := at(o, "spec"), at(o, "status")

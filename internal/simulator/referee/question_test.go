@@ -169,7 +169,11 @@ func (q *question) answer(ctx context.Context, of *snapshot.Snapshot, seed uint6
 	}
 	fits := fit.Options{Options: o, Manifests: manifests, UntilFull: q.Ask == "until-full"}
 	if q.Ask == "grow-with" {
-		fits.GrowWith = of.Nodes[slices.IndexFunc(of.Nodes, func(n v1.Node) bool { return n.Name == q.Nodes[0] })].DeepCopy()
+		like := slices.IndexFunc(of.Nodes, func(n v1.Node) bool { return slices.Contains(q.Nodes, n.Name) })
+		if like < 0 {
+			return nil, fmt.Errorf("none of the nodes %v is there", q.Nodes)
+		}
+		fits.GrowWith = of.Nodes[like].DeepCopy()
 	}
 	try := fit.Fit
 	if q.Ask == "rollout" {

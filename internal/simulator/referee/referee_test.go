@@ -296,6 +296,12 @@ func (r *referee) entered(ctx context.Context, s *scenarios.Scenario, in *snapsh
 			return err
 		}
 	}
+	for i := range in.Pods {
+		there := func(pod *v1.Pod) bool { return pod.Name == in.Pods[i].Name }
+		if len(in.ResourceQuotas) > 0 && !slices.ContainsFunc(pods, there) {
+			return fmt.Errorf("pod %s was preempted, perhaps before the quota was counted, which the one in its place exceeds", in.Pods[i].Name)
+		}
+	}
 	for i := range in.ResourceQuotas {
 		if err := r.quota(ctx, &in.ResourceQuotas[i]); err != nil {
 			return err

@@ -239,12 +239,12 @@ var inTurn = []string{"ReplicaSet", "ReplicationController", "StatefulSet"}
 func (d *draining) evict(ctx context.Context, t *trial, pods []*v1.Pod) (out int, err error) {
 	for _, pod := range pods {
 		name := pod.Namespace + "/" + pod.Name
-		if !engine.Recreatable(pod) && !d.options.Force && !podutil.IsPodTerminal(pod) {
-			t.kept[name] = "no controller recreates it"
+		if d.removes && d.removeTerminating(pod) { // perhaps its Job has taken its finalizer away since
+			out++
 			continue
 		}
-		if d.removes && d.removeTerminating(pod) { // its Job has taken its finalizer away since
-			out++
+		if !engine.Recreatable(pod) && !d.options.Force && !podutil.IsPodTerminal(pod) {
+			t.kept[name] = "no controller recreates it"
 			continue
 		}
 		t.kept[name] = d.engine.Cluster.Terminating(pod)

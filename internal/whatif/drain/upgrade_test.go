@@ -87,6 +87,14 @@ pods:
 			},
 			"The upgrade would replace all of 2 nodes, and every pod has a node", nil, nil,
 		},
+		"one of which is dead, and its pods are terminating, also one that no controller recreates": {
+			nodes + spare + web + ownedBy("", "bare", "bare", "n1", "1", ", deletionTimestamp: 2026-01-01T00:00:00Z, deletionGracePeriodSeconds: 30"), func(o *Options) {
+				first := &o.Cluster.Nodes[0]
+				first.Spec.Taints = []v1.Taint{{Key: v1.TaintNodeUnreachable, Effect: v1.TaintEffectNoSchedule}, {Key: v1.TaintNodeUnreachable, Effect: v1.TaintEffectNoExecute}}
+				first.Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, Status: v1.ConditionUnknown}}
+			},
+			"The upgrade would replace all of 2 nodes, and every pod has a node", nil, nil,
+		},
 		"with nodes of another size": {
 			nodes + web + ownedBy("ReplicaSet", "late", "late-1", "", "8"), func(o *Options) { o.Node = &large },
 			"The upgrade would replace all of 2 nodes, and every pod has a node", nil,
