@@ -16,6 +16,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,6 +29,7 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/private"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
@@ -535,6 +537,72 @@ type counting struct {
 func (c *counting) RunPreFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod) (*fwk.PreFilterResult, *fwk.Status, sets.Set[string]) {
 	*c.asked++
 	return c.Framework.RunPreFilterPlugins(ctx, state, pod)
+}
+
+// TestVerdictsOnANodeAreKeptUntilItChanges: a recorder has plugins asked each time.
+func TestVerdictsOnANodeAreKeptUntilItChanges(t *testing.T) {
+	asked := map[bool]int{}
+	engines := map[bool]*Engine{}
+	for _, recorded := range []bool{false, true} {
+		engines[recorded] = over(t, made(t, 60, 60, true), func(o *Options) {
+			if recorded {
+				o.Recorder = recorder.New(func() {})
+			}
+		})
+		of := implementation(engines[recorded].Scheduler.Kube.Profiles["default-scheduler"])
+		private.Wrap(of, "filterPlugins", func(p fwk.FilterPlugin) fwk.FilterPlugin { return countsFilter{p, func() { asked[recorded]++ }} })
+	}
+	changes := []func(*v1.Node){
+		func(*v1.Node) {},
+		func(n *v1.Node) { n.Spec.Unschedulable = true },
+		func(n *v1.Node) {
+			n.Spec.Taints = append(n.Spec.Taints, v1.Taint{Key: "new", Effect: v1.TaintEffectNoSchedule})
+		},
+		func(n *v1.Node) { n.Labels["disk"] = "ssd" },
+		func(n *v1.Node) { n.Status.Allocatable[v1.ResourceCPU] = resource.MustParse("64") },
+		func(n *v1.Node) { n.Spec = v1.NodeSpec{} },
+	}
+	for round, change := range changes {
+		var got [2]string
+		for i, recorded := range []bool{false, true} {
+			e := engines[recorded]
+			for place, n := range cluster.All[*v1.Node](e.Cluster) {
+				if (place+round)%4 > 0 {
+					continue
+				}
+				n = n.DeepCopy()
+				change(n)
+				testkit.Must(t, e.Cluster.Update(n))
+			}
+			for j := range 120 {
+				p := read(t, "pods:\n"+pod(fmt.Sprint("p", round, "-", j), "", fmt.Sprint(j%3*2+1), []string{"", "nodeSelector: {disk: ssd}, ", "tolerations: [{key: new, operator: Exists}], "}[j/3%3])).Pods[0]
+				_, err := e.Cluster.Create(t.Context(), &p)
+				testkit.Must(t, err)
+			}
+			got[i] = outcomes(t, e)
+			for j, p := range cluster.All[*v1.Pod](e.Cluster) {
+				if p.Spec.NodeName != "" && j%5 == 0 {
+					e.Cluster.Delete(p)
+				}
+			}
+		}
+		if got[0] != got[1] || !strings.Contains(got[0], "Scheduled") || !strings.Contains(got[0], "Unschedulable") {
+			t.Fatalf("round %d: got\n%s\nwant\n%s", round, got[0], got[1])
+		}
+	}
+	if asked[false] > asked[true]/2 {
+		t.Errorf("plugins were asked %d times, and %d times by an engine that keeps nothing", asked[false], asked[true])
+	}
+}
+
+type countsFilter struct {
+	fwk.FilterPlugin
+	asked func()
+}
+
+func (c countsFilter) Filter(ctx context.Context, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) *fwk.Status {
+	c.asked()
+	return c.FilterPlugin.Filter(ctx, state, pod, node)
 }
 
 // A node that is gone, and had no devices, is no model of one that another node has.

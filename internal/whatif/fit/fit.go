@@ -272,7 +272,7 @@ func (f *fitting) apply(ctx context.Context, w *Workload) (err error) {
 			f.engine.Cluster.Delete(there)
 		}
 		w.replicas++
-		if err := f.addPod(ctx, w, pod.DeepCopy()); err != nil {
+		if err := f.addPod(ctx, w, pod.DeepCopy(), w.replicas-1); err != nil {
 			return err
 		}
 	}
@@ -304,7 +304,7 @@ func (f *fitting) nodes() []*v1.Node {
 }
 
 // fill adds replicas of one workload after the other, more at a time as long as all find a
-// node. A workload of which one finds none gets no more.
+// node, and at once where one workload alone is left. A workload of which one finds none gets no more.
 func (f *fitting) fill(ctx context.Context) error {
 	for _, w := range f.found.Workloads {
 		for f.engine.Cluster.Current(w.object) != nil { // what runs stays
@@ -314,9 +314,13 @@ func (f *fitting) fill(ctx context.Context) error {
 	}
 	left := slices.Clone(f.found.Workloads)
 	for batch := 16; len(left) > 0; batch = min(2*batch, 512) {
-		for range max(1, batch/len(left)) {
+		rounds, each := max(1, batch/len(left)), 1
+		if len(left) == 1 {
+			rounds, each = 1, min(rounds, MostReplicas-left[0].replicas)
+		}
+		for range rounds {
 			for _, w := range left {
-				if err := f.addOne(ctx, w); err != nil {
+				if err := f.addReplicas(ctx, w, each); err != nil {
 					return err
 				}
 			}
@@ -336,22 +340,24 @@ func (f *fitting) fill(ctx context.Context) error {
 	return nil
 }
 
-// addOne adds a replica.
-func (f *fitting) addOne(ctx context.Context, w *Workload) (err error) {
-	w.replicas++
+// addReplicas adds n replicas.
+func (f *fitting) addReplicas(ctx context.Context, w *Workload, n int) (err error) {
+	w.replicas += n
 	pod, isPod := w.object.(*v1.Pod)
 	switch {
 	case isPod:
-		err = f.addPod(ctx, w, pod.DeepCopy())
-	case w.replicas == 1:
-		setReplicas(w.object, 1)
+		for i := w.replicas - n; i < w.replicas && err == nil; i++ {
+			err = f.addPod(ctx, w, pod.DeepCopy(), i)
+		}
+	case w.replicas == n:
+		setReplicas(w.object, int32(n))
 		var created cluster.Object
 		created, err = f.engine.Cluster.Create(ctx, w.object)
 		if err == nil {
 			w.object = created
 		}
 	case w.rejected != nil: // the workload itself
-		w.replicas--
+		w.replicas -= n
 		return nil
 	default:
 		o := f.engine.Cluster.Current(w.object).DeepCopyObject().(cluster.Object)
@@ -368,9 +374,10 @@ func (f *fitting) addOne(ctx context.Context, w *Workload) (err error) {
 	return f.engine.SyncControllers(ctx) // so that its pod comes before that of the next workload
 }
 
-func (f *fitting) addPod(ctx context.Context, w *Workload, pod *v1.Pod) error {
-	if w.replicas > 1 || pod.Name == "" || w.Unknown {
-		pod.Name = fmt.Sprintf("%s-%d", strings.TrimSuffix(w.Name, "-"), w.replicas-1)
+// addPod adds the pod of a number.
+func (f *fitting) addPod(ctx context.Context, w *Workload, pod *v1.Pod, i int) error {
+	if i > 0 || pod.Name == "" || w.Unknown {
+		pod.Name = fmt.Sprintf("%s-%d", strings.TrimSuffix(w.Name, "-"), i)
 	}
 	created, err := f.engine.Cluster.Create(ctx, pod)
 	if err == nil {

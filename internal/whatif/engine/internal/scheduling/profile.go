@@ -25,6 +25,7 @@ func (p *profile) RunPreFilterPlugins(ctx context.Context, state fwk.CycleState,
 	p.scheduler.seeded.beginAttempt(p.Framework, pod)
 	result, status, limiting := p.Framework.RunPreFilterPlugins(ctx, state, pod)
 	p.scheduler.seeded.limited = !result.AllNodes()
+	p.scheduler.nodes.begin(p.Framework, state, pod, len(p.scheduler.seeded.nodes), p.scheduler.options.Recorder.Wants(pod))
 	return result, status, limiting
 }
 
@@ -35,7 +36,9 @@ func (p *profile) RunFilterPluginsWithNominatedPods(ctx context.Context, state f
 		*s.nodeName = node.Node().Name
 		return notFiltered
 	}
-	return p.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
+	return p.scheduler.nodes.filter(p.Framework, s.place, node, func() *fwk.Status {
+		return p.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
+	})
 }
 
 // RunPostFilterPlugins preempts by budgets that are counted, unless preemption is off or known not to help.

@@ -65,6 +65,7 @@ type Scheduler struct {
 	bindings    *bindings
 	seeded      *seeded
 	verdicts    knownVerdicts
+	nodes       nodeVerdicts
 	unanswered  unanswered
 	unread      map[string]bool  // profiles in which nothing reads a regex
 	ignored     sets.Set[string] // pods whose regex nothing reads

@@ -30,6 +30,7 @@ type seeded struct {
 	pod      string
 	nodes    []fwk.NodeInfo
 	first    int                    // the place of the node that comes first
+	place    int                    // that of the node that is filtered, unless PreFilter has named the nodes
 	limited  bool                   // PreFilter has named the nodes to filter
 	nodeName *string                // if not nil, it gets the name of the node that is filtered, and nothing else happens
 	scores   []fwk.NodePluginScores // of the nodes that passed
@@ -95,6 +96,7 @@ func (s *seeded) Until(ctx context.Context, pieces int, filter workqueue.DoWorkP
 		if ctx.Err() != nil {
 			return
 		}
+		s.place = (s.first + piece) % max(1, len(s.nodes))
 		filter(piece)
 	}
 }

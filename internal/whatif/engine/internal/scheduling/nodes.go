@@ -1,0 +1,83 @@
+package scheduling
+
+import (
+	"encoding/json"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+)
+
+// nodeVerdicts keeps what a profile's Filter plugins say of pods on nodes. Of a pod that is like another one for them they say the
+// same, until the node changes: so an attempt filters those nodes that have changed since there was such a pod.
+type nodeVerdicts struct {
+	pods map[string][]nodeVerdict // by all that plugins look at: verdicts by the place of the node in the list
+	kept int                      // verdicts
+
+	pod []nodeVerdict // those of the current pod; nil if other plugins filter nodes for it, too
+}
+
+// nodeVerdict is what plugins said of a node. Each change of any node gives it a generation that none had before.
+type nodeVerdict struct {
+	generation int64
+	status     *fwk.Status
+}
+
+// mostKept bounds the memory to 32 MB, and the statuses.
+const mostKept = 2 << 20
+
+// ofNodeAlone are Filter plugins that look at nothing but the node, with its pods, and at the fields of a pod that [nodeVerdicts.begin]
+// lists.
+var ofNodeAlone = sets.New(names.NodeUnschedulable, names.NodeName, names.TaintToleration, names.NodeAffinity, names.NodePorts, names.NodeResourcesFit)
+
+// begin begins an attempt, when PreFilter plugins have said which Filter plugins have nothing to say.
+func (v *nodeVerdicts) begin(of framework.Framework, state fwk.CycleState, pod *v1.Pod, nodes int, recorded bool) {
+	v.pod = nil
+	skipped := state.GetSkipFilterPlugins()
+	others := func(p config.Plugin) bool { return !skipped.Has(p.Name) && !ofNodeAlone.Has(p.Name) }
+	if recorded || minor.PodGroupOf(pod) != "" || slices.ContainsFunc(of.ListPlugins().Filter.Enabled, others) {
+		return
+	}
+	read := &v1.PodSpec{
+		NodeName: pod.Spec.NodeName, NodeSelector: pod.Spec.NodeSelector, Affinity: pod.Spec.Affinity, Tolerations: pod.Spec.Tolerations,
+		HostNetwork: pod.Spec.HostNetwork, Overhead: pod.Spec.Overhead, Resources: pod.Spec.Resources,
+	}
+	for _, c := range pod.Spec.Containers {
+		read.Containers = append(read.Containers, v1.Container{Ports: c.Ports, Resources: c.Resources})
+	}
+	for _, c := range pod.Spec.InitContainers {
+		read.InitContainers = append(read.InitContainers, v1.Container{Ports: c.Ports, Resources: c.Resources, RestartPolicy: c.RestartPolicy})
+	}
+	text, err := json.Marshal([]any{of.ProfileName(), pod.Status.NominatedNodeName, read})
+	if err != nil {
+		return
+	}
+	v.pod = v.pods[string(text)]
+	if len(v.pod) == nodes {
+		return
+	}
+	v.kept += nodes
+	if v.pods == nil || v.kept > mostKept {
+		*v = nodeVerdicts{pods: map[string][]nodeVerdict{}, kept: nodes}
+	}
+	v.pod = make([]nodeVerdict, nodes)
+	v.pods[string(text)] = v.pod
+}
+
+// filter is what plugins say of the current pod on the node of a place: as before, or as filter says now.
+func (v *nodeVerdicts) filter(of framework.Framework, place int, node fwk.NodeInfo, filter func() *fwk.Status) *fwk.Status {
+	if place >= len(v.pod) || len(of.NominatedPodsForNode(node.Node().Name)) > 0 {
+		return filter()
+	}
+	known := &v.pod[place]
+	if known.generation != node.GetGeneration() {
+		*known = nodeVerdict{node.GetGeneration(), filter()}
+	}
+	return known.status
+}
