@@ -238,9 +238,6 @@ func (t *trial) try(cmd *cobra.Command, do func(with tried) (found, error)) erro
 	if err != nil {
 		return err
 	}
-	if result.basis != nil && len(result.basis.Ignored) > 0 && !t.ignoreAnnotations {
-		return noResultError{fmt.Errorf("%w; --ignore-annotations accepts that", ignores(result.basis.Config, result.basis.Ignored))}
-	}
 	out := cmd.OutOrStdout()
 	if t.format == "html" && result.page != nil {
 		err = result.page(out)
@@ -274,11 +271,15 @@ func (t *trial) result(cmd *cobra.Command, do func(with tried) (found, error)) (
 	options.ConfigReason = reason
 	options.Cluster = cluster
 	options.Seed = t.seed
+	options.ReadAll = !t.ignoreAnnotations
 	progress := progressOf(cmd)
 	defer progress.end()
 	result, err := doUntil(cmd.Context(), func() (found, error) { return do(tried{options, progress.step}) })
-	mistakes := kubescheduler.Mistakes(nil)
-	if errors.As(err, &mistakes) {
+	mistakes, unread := kubescheduler.Mistakes(nil), (*engine.UnreadError)(nil)
+	switch {
+	case errors.As(err, &unread):
+		err = fmt.Errorf("%w; --ignore-annotations accepts that", ignores(scheduler.Name, unread.Pods))
+	case errors.As(err, &mistakes):
 		err = fmt.Errorf("%s: %w", scheduler.Label, kubescheduler.WithLines(err))
 	}
 	return result, err

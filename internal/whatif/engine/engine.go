@@ -49,6 +49,8 @@ type Options struct {
 	PodGroups bool
 	// Shown gives an extender the name to show in a recorder, by its URL. It may be nil.
 	Shown func(url string) string
+	// ReadAll has a run end with an [UnreadError] when the scheduler tries a pod whose regex nothing in the configuration reads.
+	ReadAll bool
 	// Workloads are Kubernetes' controllers that create and delete pods here, such as [Workloads]. The disruption and the node
 	// controller always run.
 	Workloads []controllers.Controller
@@ -60,6 +62,9 @@ var Workloads = slices.DeleteFunc(slices.Clone(controllers.Workloads), func(c co
 
 // Daemons are of these only what creates the pods of DaemonSets.
 var Daemons = slices.DeleteFunc(slices.Clone(controllers.Workloads), func(c controllers.Controller) bool { return c.Name != "daemon-set-controller" })
+
+// UnreadError is why a run ended: nothing reads the regex of its Pods, of which some are pending and were not tried.
+type UnreadError = scheduling.UnreadError
 
 // Engine is a cluster with its scheduler and its controllers. Use it from one goroutine.
 type Engine struct {
@@ -111,7 +116,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		}
 	}
 	e.Scheduler, err = scheduling.New(ctx, scheduling.Options{
-		Config: o.Config, Plugins: o.Plugins, Transport: o.Transport, Seed: o.Seed, Recorder: o.Recorder, PodGroups: e.groups != nil, Shown: o.Shown,
+		Config: o.Config, Plugins: o.Plugins, Transport: o.Transport, Seed: o.Seed, Recorder: o.Recorder, PodGroups: e.groups != nil, Shown: o.Shown, ReadAll: o.ReadAll,
 		Cluster: e.Cluster, Clock: e.clock, SyncBudgets: e.SyncBudgets,
 	})
 	if err != nil {

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -23,6 +25,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/extenders"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // An extender binds real pods, by their UIDs.
@@ -231,4 +234,19 @@ func TestContextOfAPluginEndsBeforeItIsClosed(t *testing.T) {
 	closed := make(chan struct{})
 	go func() { e.Close(); close(closed) }()
 	testkit.EventuallyReceives(t, "the engine is closed", closed)
+}
+
+func TestPodWhoseRegexNothingReadsEndsTheRun(t *testing.T) {
+	s := read(t, "nodes:\n"+node("n1", "4")+"pods:\n"+pod("a", "", "1", "")+pod("b", "", "1", "")+pod("runs", "n1", "1", ""))
+	for i := range s.Pods {
+		s.Pods[i].Annotations = map[string]string{regex.Annotation: "^n"}
+	}
+	e := over(t, s, func(o *Options) { o.ReadAll = true })
+	unread := (*UnreadError)(nil)
+	if err := e.Run(t.Context()); !errors.As(err, &unread) || !slices.Equal(unread.Pods, []string{"default/a", "default/b"}) {
+		t.Errorf("error %v", err)
+	}
+	if tried, ok := e.Scheduler.Attempts.Of(types.NamespacedName{Namespace: "default", Name: "b"}); ok {
+		t.Errorf("b was tried: %+v", tried)
+	}
 }

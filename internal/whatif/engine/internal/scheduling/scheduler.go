@@ -5,6 +5,7 @@ package scheduling
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"sync/atomic"
@@ -44,6 +45,7 @@ type Options struct {
 	Recorder  *recorder.Recorder      // gets every attempt. It may be nil
 	PodGroups bool                    // the recorder says how much of a PodGroup fits
 	Shown     func(url string) string // the name of an extender, by its URL. It may be nil
+	ReadAll   bool                    // a pod that is tried without its regex, since nothing reads it, is an [UnreadError]
 
 	Cluster *cluster.Cluster
 	Clock   *clock.Clock
@@ -174,6 +176,9 @@ func (s *Scheduler) ScheduleAll(ctx context.Context) (err error) {
 			s.knownQueued.Add(-1)
 			s.Kube.ScheduleOne(ctx)
 			s.bindings.finishPermitted()
+			if s.options.ReadAll && len(s.ignored) > 0 {
+				return s.unreadPods()
+			}
 		}
 	}
 	return s.options.Cluster.Err()
@@ -238,7 +243,7 @@ func (s *Scheduler) activatePods(pods []*v1.Pod) bool {
 func (s *Scheduler) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 	return func(ctx context.Context, of framework.Framework, state fwk.CycleState, queued *hooks.Queued) (scheduler.ScheduleResult, error) {
 		pod := hooks.PodOf(queued)
-		if s.unread[of.ProfileName()] && slices.ContainsFunc(regex.Default.Keys(), func(key string) bool { return pod.Annotations[key] != "" }) {
+		if s.isUnread(pod) {
 			s.ignored.Insert(cluster.NameOf(pod).String())
 		}
 		// 1. A pod like one that is known to be unschedulable is unschedulable.
@@ -285,5 +290,28 @@ func (s *Scheduler) ended(pod *v1.Pod) {
 	}
 }
 
+// isUnread says whether nothing in a pod's profile reads its regex.
+func (s *Scheduler) isUnread(pod *v1.Pod) bool {
+	return s.unread[pod.Spec.SchedulerName] && slices.ContainsFunc(regex.Default.Keys(), func(key string) bool { return pod.Annotations[key] != "" })
+}
+
 // Ignored are the pods that were scheduled without their regex, which nothing in the configuration reads.
 func (s *Scheduler) Ignored() []string { return sets.List(s.ignored) }
+
+// UnreadError has the pods whose regex nothing in the configuration reads.
+type UnreadError struct{ Pods []string }
+
+func (e *UnreadError) Error() string {
+	return fmt.Sprintf("nothing in the configuration reads the regex of %d pods", len(e.Pods))
+}
+
+// unreadPods has pods that were tried, and pending pods.
+func (s *Scheduler) unreadPods() *UnreadError {
+	all := s.ignored.Clone()
+	for _, pod := range cluster.All[*v1.Pod](s.options.Cluster) {
+		if pod.Spec.NodeName == "" && s.isUnread(pod) {
+			all.Insert(cluster.NameOf(pod).String())
+		}
+	}
+	return &UnreadError{sets.List(all)}
+}
