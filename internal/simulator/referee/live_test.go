@@ -198,7 +198,7 @@ func (h *hunter) empty(t scenarios.T, before *snapshot.Snapshot, nodes ...string
 			err = h.Client().CoreV1().Pods(was.Namespace).EvictV1(t.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace}})
 			if err == nil {
 				gone++
-			} else if !apierrors.IsTooManyRequests(err) {
+			} else if !apierrors.IsTooManyRequests(err) && !apierrors.IsNotFound(err) { // since its Job has failed meanwhile
 				t.Fatalf("evict %s: %v", pod.Name, err)
 			}
 		}
