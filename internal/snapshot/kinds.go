@@ -129,6 +129,7 @@ func (k Kind) append(s *Snapshot, o any) {
 func (s *Snapshot) DeepCopy() *Snapshot {
 	to := &Snapshot{Source: s.Source, SchedulerConfig: slices.Clone(s.SchedulerConfig)}
 	for _, k := range Kinds {
+		k.of(to).Grow(k.of(s).Len())
 		for o := range k.All(s) {
 			k.append(to, o.DeepCopyObject())
 		}

@@ -324,6 +324,33 @@ type header struct {
 	Items json.RawMessage `json:"items"`
 }
 
+// read reads the header of a value. Of an object of a kind that is read, which begins with its kind, it has the kind and the version alone.
+func (h *header) read(raw []byte) error {
+	tokens := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	_, _ = tokens.ReadToken() // what is no object has no fields
+	fields := map[string]*string{"apiVersion": &h.APIVersion, "kind": &h.Kind}
+	for range len(fields) {
+		name, err := tokens.ReadToken()
+		if err != nil || name.Kind() != '"' || fields[name.String()] == nil {
+			break
+		}
+		field := fields[name.String()]
+		if tokens.PeekKind() != '"' {
+			break
+		}
+		value, err := tokens.ReadToken()
+		if err != nil {
+			break
+		}
+		*field = value.String()
+	}
+	if h.APIVersion != "" && slices.ContainsFunc(Kinds, func(k Kind) bool { return k.Kind == h.Kind }) {
+		return nil
+	}
+	*h = header{}
+	return unmarshal(raw, h)
+}
+
 func (in *reading) document(file string, raw []byte) error {
 	in.documents++
 	in.size += int64(len(raw))
@@ -355,7 +382,7 @@ func (in *reading) value(file string, raw []byte, list header, depth int) error 
 	if raw[0] != '{' && depth == 0 {
 		return noObjects{errors.New("it has text, and no objects: kubectl get writes these with -o yaml or -o json")}
 	}
-	err := unmarshal(raw, &is)
+	err := is.read(raw)
 	if is.Kind == "" && depth > 0 {
 		is.APIVersion = list.APIVersion
 		is.Kind = strings.TrimSuffix(list.Kind, "List")
@@ -468,6 +495,9 @@ func (in *reading) object(raw []byte, is header) error {
 		return nil
 	}
 	in.recognized++
+	if err := unmarshal(raw, &is); err != nil {
+		return err
+	}
 	in.skipped.add(title, "skipped: "+reason, qualified(&is))
 	return nil
 }

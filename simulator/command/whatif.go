@@ -234,7 +234,10 @@ type found struct {
 
 // try reads the cluster and the configuration, does something with them, and writes the result.
 func (t *trial) try(cmd *cobra.Command, do func(with tried) (found, error)) error {
-	result, err := t.result(cmd, do)
+	result, err := t.result(cmd, func(with tried) (found, error) {
+		with.ReadAll = !t.ignoreAnnotations
+		return do(with)
+	})
 	if err != nil {
 		return err
 	}
@@ -271,7 +274,6 @@ func (t *trial) result(cmd *cobra.Command, do func(with tried) (found, error)) (
 	options.ConfigReason = reason
 	options.Cluster = cluster
 	options.Seed = t.seed
-	options.ReadAll = !t.ignoreAnnotations
 	progress := progressOf(cmd)
 	defer progress.end()
 	result, err := doUntil(cmd.Context(), func() (found, error) { return do(tried{options, progress.step}) })

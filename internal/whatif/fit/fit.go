@@ -315,12 +315,16 @@ func (f *fitting) fill(ctx context.Context) error {
 	left := slices.Clone(f.found.Workloads)
 	for batch := 16; len(left) > 0; batch = min(2*batch, 512) {
 		rounds, each := max(1, batch/len(left)), 1
-		if len(left) == 1 {
-			rounds, each = 1, min(rounds, MostReplicas-left[0].replicas)
+		if len(left) == 1 && left[0].alike() {
+			rounds, each = 1, rounds
 		}
 		for range rounds {
 			for _, w := range left {
-				if err := f.addReplicas(ctx, w, each); err != nil {
+				n := min(each, MostReplicas-w.replicas)
+				if n == 0 {
+					continue
+				}
+				if err := f.addReplicas(ctx, w, n); err != nil {
 					return err
 				}
 			}
@@ -339,6 +343,9 @@ func (f *fitting) fill(ctx context.Context) error {
 	}
 	return nil
 }
+
+// alike says whether no replica differs from another but in its name. Of others, which ones a quota rejects depends on their order.
+func (w *Workload) alike() bool { return w.Kind != "StatefulSet" && w.Kind != "Job" }
 
 // addReplicas adds n replicas.
 func (f *fitting) addReplicas(ctx context.Context, w *Workload, n int) (err error) {
@@ -378,6 +385,9 @@ func (f *fitting) addReplicas(ctx context.Context, w *Workload, n int) (err erro
 func (f *fitting) addPod(ctx context.Context, w *Workload, pod *v1.Pod, i int) error {
 	if i > 0 || pod.Name == "" || w.Unknown {
 		pod.Name = fmt.Sprintf("%s-%d", strings.TrimSuffix(w.Name, "-"), i)
+	}
+	for cluster.Get[*v1.Pod](f.engine.Cluster, pod.Namespace, pod.Name) != nil { // of an operator, perhaps, or of another workload
+		pod.Name += "-more"
 	}
 	created, err := f.engine.Cluster.Create(ctx, pod)
 	if err == nil {

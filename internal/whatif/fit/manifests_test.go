@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -300,6 +301,21 @@ func TestTemplatesOfUnknownKindsAreTried(t *testing.T) {
 	f, err := Fit(t.Context(), o)
 	testkit.Must(t, err)
 	has(t, f, "Not tried, and perhaps it makes pods: 1 postgresql.cnpg.io/v1 Cluster. ")
+}
+
+// TestNamesOfPodsMayBeTaken: a custom controller's pods, which are named so, too.
+func TestNamesOfPodsMayBeTaken(t *testing.T) {
+	for _, untilFull := range []bool{false, true} {
+		o := optionsFor(t, "{apiVersion: apps.kruise.io/v1beta1, kind: StatefulSet, metadata: {name: web}, spec: {replicas: 2, "+asks("200m", "")+"}}")
+		o.UntilFull = untilFull
+		at := slices.IndexFunc(o.Cluster.Pods, func(p v1.Pod) bool { return p.Name == "web-1-a" })
+		o.Cluster.Pods[at].Name = "web-1"
+		o.Cluster.Pods[at].OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps.kruise.io/v1beta1", Kind: "StatefulSet", Name: "other", UID: "u", Controller: new(bool)}}
+		f, err := Fit(t.Context(), o)
+		if err != nil || !untilFull && f.Workloads[0].Fit != 2 {
+			t.Errorf("until full: %t: %v, %+v", untilFull, err, f)
+		}
+	}
 }
 
 // TestManifestsWithoutANamespace: kubectl writes the namespace that it chooses as applied last, too.

@@ -17,13 +17,15 @@ import (
 // nodeVerdicts keeps what a profile's Filter plugins say of pods on nodes. Of a pod that is like another one for them they say the
 // same, until the node changes: so an attempt filters those nodes that have changed since there was such a pod.
 type nodeVerdicts struct {
-	pods map[string][]nodeVerdict // by all that plugins look at: verdicts by the place of the node in the list
-	kept int                      // verdicts
+	pods    map[string][]nodeVerdict // by all that plugins look at: verdicts by the place of the node in the list
+	kept    int                      // verdicts, and what else takes as much memory
+	filters map[string][]config.Plugin
 
-	pod []nodeVerdict // those of the current pod; nil if other plugins filter nodes for it, too
+	pod []nodeVerdict // those of the current pod; nil if none are kept
 }
 
-// nodeVerdict is what plugins said of a node. Each change of any node gives it a generation that none had before.
+// nodeVerdict is what plugins said of a node. A pod or a field of a node that changes gives the node a generation that no node had
+// before. Pods of a PodGroup that is tried do not: their nodes get the one before again.
 type nodeVerdict struct {
 	generation int64
 	status     *fwk.Status
@@ -33,15 +35,24 @@ type nodeVerdict struct {
 const mostKept = 2 << 20
 
 // ofNodeAlone are Filter plugins that look at nothing but the node, with its pods, and at the fields of a pod that [nodeVerdicts.begin]
-// lists.
+// lists. NodeResourcesFit looks at DeviceClasses, too, if these can have a resource: then DynamicResources filters nodes as well.
 var ofNodeAlone = sets.New(names.NodeUnschedulable, names.NodeName, names.TaintToleration, names.NodeAffinity, names.NodePorts, names.NodeResourcesFit)
 
 // begin begins an attempt, when PreFilter plugins have said which Filter plugins have nothing to say.
-func (v *nodeVerdicts) begin(of framework.Framework, state fwk.CycleState, pod *v1.Pod, nodes int, recorded bool) {
+func (v *nodeVerdicts) begin(of framework.Framework, state fwk.CycleState, pod *v1.Pod, nodes int, keep bool) {
 	v.pod = nil
 	skipped := state.GetSkipFilterPlugins()
-	others := func(p config.Plugin) bool { return !skipped.Has(p.Name) && !ofNodeAlone.Has(p.Name) }
-	if recorded || minor.PodGroupOf(pod) != "" || slices.ContainsFunc(of.ListPlugins().Filter.Enabled, others) {
+	if !keep || !skipped.Has(names.DynamicResources) || minor.PodGroupOf(pod) != "" {
+		return
+	}
+	if v.filters == nil {
+		v.filters = map[string][]config.Plugin{}
+		v.pods = map[string][]nodeVerdict{}
+	}
+	if v.filters[of.ProfileName()] == nil {
+		v.filters[of.ProfileName()] = of.ListPlugins().Filter.Enabled
+	}
+	if slices.ContainsFunc(v.filters[of.ProfileName()], func(p config.Plugin) bool { return !skipped.Has(p.Name) && !ofNodeAlone.Has(p.Name) }) {
 		return
 	}
 	read := &v1.PodSpec{
@@ -62,9 +73,10 @@ func (v *nodeVerdicts) begin(of framework.Framework, state fwk.CycleState, pod *
 	if len(v.pod) == nodes {
 		return
 	}
-	v.kept += nodes
-	if v.pods == nil || v.kept > mostKept {
-		*v = nodeVerdicts{pods: map[string][]nodeVerdict{}, kept: nodes}
+	v.kept += nodes - len(v.pod) + len(text)/16
+	if v.kept > mostKept {
+		clear(v.pods)
+		v.kept = nodes
 	}
 	v.pod = make([]nodeVerdict, nodes)
 	v.pods[string(text)] = v.pod

@@ -25,7 +25,8 @@ func (p *profile) RunPreFilterPlugins(ctx context.Context, state fwk.CycleState,
 	p.scheduler.seeded.beginAttempt(p.Framework, pod)
 	result, status, limiting := p.Framework.RunPreFilterPlugins(ctx, state, pod)
 	p.scheduler.seeded.limited = !result.AllNodes()
-	p.scheduler.nodes.begin(p.Framework, state, pod, len(p.scheduler.seeded.nodes), p.scheduler.options.Recorder.Wants(pod))
+	keep := result.AllNodes() && !p.scheduler.options.Recorder.Wants(pod)
+	p.scheduler.nodes.begin(p.Framework, state, pod, len(p.scheduler.seeded.nodes), keep)
 	return result, status, limiting
 }
 

@@ -309,7 +309,7 @@ func (e *UnreadError) Error() string {
 func (s *Scheduler) unreadPods() *UnreadError {
 	all := s.ignored.Clone()
 	for _, pod := range cluster.All[*v1.Pod](s.options.Cluster) {
-		if pod.Spec.NodeName == "" && s.isUnread(pod) {
+		if pod.Spec.NodeName == "" && !podutil.IsPodTerminal(pod) && len(pod.Spec.SchedulingGates) == 0 && s.isUnread(pod) {
 			all.Insert(cluster.NameOf(pod).String())
 		}
 	}
