@@ -315,7 +315,7 @@ func (f *fitting) fill(ctx context.Context) error {
 	left := slices.Clone(f.found.Workloads)
 	for batch := 16; len(left) > 0; batch = min(2*batch, 512) {
 		rounds, each := max(1, batch/len(left)), 1
-		if len(left) == 1 && left[0].alike() {
+		if len(left) == 1 && left[0].alike() && left[0].replicas > 0 {
 			rounds, each = 1, rounds
 		}
 		for range rounds {

@@ -162,14 +162,18 @@ func (q *queue) changed(key string) {
 	delete(q.unchanged, key)
 }
 
-// beginRun has blocked keys be added again, and failed keys be due at once, since something has changed.
+// retries is when failed keys are due after a change, at the latest: after what reacts to it, such as the Job controller, which waits for 10 s
+// after a pod has failed. In a cluster they are due in up to 16 minutes: another workload gets what is left of a quota first.
+const retries = 15 * time.Second
+
+// beginRun has blocked keys be added again, and failed keys be due soon, since something has changed.
 func (q *queue) beginRun() {
-	now := q.clock.Now()
+	soon := q.clock.Now().Add(retries)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for key := range q.delayed {
-		if q.NumRequeues(key) > 0 {
-			q.delayed[key] = now
+		if q.NumRequeues(key) > 0 && q.delayed[key].After(soon) {
+			q.delayed[key] = soon
 		}
 	}
 	q.failed = newBackoff()

@@ -309,7 +309,8 @@ func (e *UnreadError) Error() string {
 func (s *Scheduler) unreadPods() *UnreadError {
 	all := s.ignored.Clone()
 	for _, pod := range cluster.All[*v1.Pod](s.options.Cluster) {
-		if pod.Spec.NodeName == "" && !podutil.IsPodTerminal(pod) && len(pod.Spec.SchedulingGates) == 0 && s.isUnread(pod) {
+		waits := pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && len(pod.Spec.SchedulingGates) == 0 && !podutil.IsPodTerminal(pod)
+		if waits && s.isUnread(pod) {
 			all.Insert(cluster.NameOf(pod).String())
 		}
 	}
