@@ -214,13 +214,14 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 	if pod.Spec.NodeName == "" {
 		pod.Status.NominatedNodeName = "" // room that another scheduler has made, of which nothing else is known
 	}
+	if pod.Spec.NodeName != "" && pod.Status.StartTime == nil { // whom preemption spares depends on it: without, on the time of the machine
+		pod.Status.StartTime = ptr.To(pod.CreationTimestamp)
+	}
 	_, ready := podutil.GetPodCondition(&pod.Status, v1.PodReady)
 	if pod.Spec.NodeName != "" && ready == nil && !podutil.IsPodTerminal(pod) {
-		started := pod.Status.StartTime // whom preemption spares depends on it
+		started := pod.Status.StartTime
 		c.start(pod)
-		if started != nil {
-			pod.Status.StartTime = started
-		}
+		pod.Status.StartTime = started
 	} else if ready != nil && ready.LastTransitionTime.IsZero() {
 		ready.LastTransitionTime = *cmp.Or(pod.Status.StartTime, &pod.CreationTimestamp)
 	}

@@ -184,6 +184,33 @@ func TestAnotherSeedIsAnotherChoice(t *testing.T) {
 	}
 }
 
+// TestPreemptionAmongEqualNodesDependsOnTheSeedAlone: also of pods of which the file does not say when they began.
+func TestPreemptionAmongEqualNodesDependsOnTheSeedAlone(t *testing.T) {
+	text := "priorityClasses:\n- {metadata: {name: high}, value: 1000}\nnodes:\n"
+	for i := range 120 { // of which kube-scheduler looks at 100
+		text += node(fmt.Sprint("n", i), "2")
+	}
+	text += "pods:\n" + pod("urgent", "", "2", "priorityClassName: high, ")
+	for i := range 120 {
+		text += pod(fmt.Sprint("p", i), fmt.Sprint("n", i), "2", "")
+	}
+	chosen := map[string]bool{}
+	for seed := range uint64(4) {
+		first := ""
+		for range 3 {
+			now := outcomes(t, over(t, read(t, text), func(o *Options) { o.Seed = seed }))
+			if first != "" && now != first {
+				t.Errorf("seed %d: not the same", seed)
+			}
+			first = now
+		}
+		chosen[first] = true
+	}
+	if len(chosen) < 2 {
+		t.Error("the seed makes no difference")
+	}
+}
+
 // TestUndoneIsAsBefore: what is scheduled after a rollback is what is scheduled without a try.
 func TestUndoneIsAsBefore(t *testing.T) {
 	e := over(t, made(t, 60, 300, false), nil)

@@ -57,7 +57,7 @@ func (p *profile) RunPostFilterPlugins(ctx context.Context, state fwk.CycleState
 	if err != nil {
 		return nil, fwk.AsStatus(err)
 	}
-	result, status := p.Framework.RunPostFilterPlugins(ctx, state, pod, nodes)
+	result, status := p.Framework.RunPostFilterPlugins(ctx, state, pod, inOrder{nodes})
 	verdicts.keep(result, status)
 	return result, status
 }

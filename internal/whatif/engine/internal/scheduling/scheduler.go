@@ -122,12 +122,16 @@ func (s *Scheduler) wrap() (err error) {
 		}
 		s.Kube.Extenders[i] = &watchedExtender{extender, name, &s.unanswered}
 	}
+	for _, of := range s.Kube.Profiles {
+		err = errors.Join(err, s.seedPreemption(of))
+	}
 	if s.options.Recorder != nil {
 		s.options.Recorder.Attach(s.Kube, shown)
 	}
 	s.verdicts.profiles = profilesWithOnly(s.Kube, inTree.Union(sets.New(plugin.Name)))
 	s.unread = profilesWithOnly(s.Kube, inTree)
-	s.seeded, err = newSeeded(s.options.Seed, s.Kube)
+	seeded, wrong := newSeeded(s.options.Seed, s.Kube)
+	s.seeded, err = seeded, errors.Join(err, wrong)
 	for name, of := range s.Kube.Profiles {
 		s.Kube.Profiles[name] = &profile{of, s}
 	}
