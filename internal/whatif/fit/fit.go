@@ -224,8 +224,9 @@ func (f *fitting) tryAll(ctx context.Context) error {
 	for _, w := range f.found.Workloads {
 		w.ran = slices.DeleteFunc(slices.Clone(f.before.Placed), func(pod *v1.Pod) bool { return !f.makes(w, pod) })
 		err := f.apply(ctx, w)
+		now := f.engine.Cluster.Current(w.object)
 		switch {
-		case cluster.IsRejection(err) && f.engine.Cluster.Current(w.object) != nil:
+		case cluster.IsRejection(err) && now != nil && (w.Kind != "Pod" || now.GetDeletionTimestamp() == nil):
 			w.Unchanged = err.Error()
 			if w.Kind == "Pod" {
 				w.bare = append(w.bare, cluster.NameOf(w.object))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
@@ -342,6 +343,17 @@ func TestFitChangesAPodAsKubectlDoes(t *testing.T) {
 			has(t, f, want[i])
 		}
 	}
+}
+
+func TestFitDoesNotCountAPodThatADeadNodeKeeps(t *testing.T) {
+	o := optionsFor(t, manifest("Pod", "p", "nodeSelector: {a: b}, containers: [{name: c, image: old}]"))
+	old := optionsFor(t, manifest("Pod", "p", "containers: [{name: c, image: old}]")).Manifests.workloads[0].object.(*v1.Pod)
+	old.Spec.NodeName, old.DeletionTimestamp, old.DeletionGracePeriodSeconds = "node-1", &metav1.Time{Time: time.Unix(0, 0)}, new(int64)
+	o.Cluster.Pods = append(o.Cluster.Pods, *old)
+	o.Cluster.Nodes[0].Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, Status: v1.ConditionUnknown}}
+	f, err := Fit(t.Context(), o)
+	testkit.Must(t, err)
+	has(t, f, "Pod default/p: 0 of 1 fit", "  1 pod would not be created: the API server rejects it: spec: Forbidden: pod updates may not change fields other than")
 }
 
 // TestQuotasLimitPods: 2 pods of web run, and a pod that goes makes room.
