@@ -330,18 +330,12 @@ func (h *header) read(raw []byte) error {
 	_, _ = tokens.ReadToken() // what is no object has no fields
 	fields := map[string]*string{"apiVersion": &h.APIVersion, "kind": &h.Kind}
 	for range len(fields) {
-		name, err := tokens.ReadToken()
-		if err != nil || name.Kind() != '"' || fields[name.String()] == nil {
-			break
-		}
+		name, _ := tokens.ReadToken() // of a value that has been read once
 		field := fields[name.String()]
-		if tokens.PeekKind() != '"' {
+		if field == nil || tokens.PeekKind() != '"' {
 			break
 		}
-		value, err := tokens.ReadToken()
-		if err != nil {
-			break
-		}
+		value, _ := tokens.ReadToken()
 		*field = value.String()
 	}
 	if h.APIVersion != "" && slices.ContainsFunc(Kinds, func(k Kind) bool { return k.Kind == h.Kind }) {

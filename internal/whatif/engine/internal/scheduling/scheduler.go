@@ -122,17 +122,14 @@ func (s *Scheduler) wrap() (err error) {
 		}
 		s.Kube.Extenders[i] = &watchedExtender{extender, name, &s.unanswered}
 	}
-	for _, of := range s.Kube.Profiles {
-		err = errors.Join(err, s.seedPreemption(of))
-	}
 	if s.options.Recorder != nil {
 		s.options.Recorder.Attach(s.Kube, shown)
 	}
 	s.verdicts.profiles = profilesWithOnly(s.Kube, inTree.Union(sets.New(plugin.Name)))
 	s.unread = profilesWithOnly(s.Kube, inTree)
-	seeded, wrong := newSeeded(s.options.Seed, s.Kube)
-	s.seeded, err = seeded, errors.Join(err, wrong)
+	s.seeded, err = newSeeded(s.options.Seed, s.Kube)
 	for name, of := range s.Kube.Profiles {
+		err = errors.Join(err, s.seedPreemption(of))
 		s.Kube.Profiles[name] = &profile{of, s}
 	}
 	s.Kube.SchedulePod = s.schedulePod(s.Kube.SchedulePod)
