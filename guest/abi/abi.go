@@ -1,18 +1,34 @@
 // Package abi is what a host and its guests must agree on: the names and shapes of the functions that one side
-// calls of the other, and the limits of what passes between them. docs/guests.md says what each function does. It imports nothing, so
-// hosts and tools may import it. The kit does not: directives for the compiler need literals, and a test compares them.
+// calls of the other, the numbers, and the limits of what passes between them. docs/abi.md has the rules, and its tables are
+// made of this package. It imports nothing, so hosts and tools may import it. The kit does not: directives for the compiler
+// need literals, and a test compares them.
 package abi
 
-// Type is the type of a result. All parameters are [I32].
+// Version is the version of the ABI. A guest of 1.x runs on each host of the same or a later 1.x.
+const Version = "1.0"
+
+// Function is a function that one side calls of the other.
+type Function struct {
+	// Params are the names of the parameters. All are [I32], unsigned but for a severity: an address in the guest's memory, a
+	// size in bytes, or a severity. Exports have none.
+	//
+	// A host function with buf and limit writes to buf what it has if that is within limit bytes, and else nothing. Where it
+	// returns an [I32], that is how many bytes there are. Each other address, with the size behind it, is of what is read.
+	Params  []string
+	Returns Type
+	// Doc is in Markdown.
+	Doc string
+}
+
+// Type is the type of a result.
 type Type string
 
 const (
 	Nothing Type = ""
-	// I32 is a status code as the result of an export, and a size in bytes as that of an import. A parameter is an address in the
-	// guest's memory, a size, or a severity.
+	// I32 is a status code as the result of a hook, and a size in bytes as that of an import.
 	I32 Type = "i32"
-	// I64 is a result of two halves. A hook has its status code in the lower one, and a score or a nominating mode in the upper one.
-	// But permit has its code in the upper half, and a timeout in milliseconds in the lower one.
+	// I64 is a result of two halves. A hook has its status code in the lower one, and another number in the upper one;
+	// permit has them the other way round.
 	I64 Type = "i64"
 )
 
@@ -23,15 +39,25 @@ const (
 )
 
 // Functions that are called when an instance is made, if they are there: of a guest that is a program, and of one that is a library.
-// They return nothing.
 const (
 	ExportStart      = "_start"
 	ExportInitialize = "_initialize"
 )
 
-// ExportDecidesBy is called once, at the start, for what PreFilter, Filter, PreScore and Score decide by. It returns the address of a list in its upper half,
-// and in its lower half the size in bytes. Each field of the list ends with a zero byte. The upstream host does not call it.
+// ExportDecidesBy says what PreFilter, Filter, PreScore and Score decide by. It returns the address of a list in its upper half, and
+// in its lower half the size in bytes. Each entry of the list is one of [Fields], and ends with a zero byte.
 const ExportDecidesBy = "decides_by"
+
+// Fields are what a guest can decide by. K is a key, without quotes and backslashes.
+var Fields = []string{
+	"pod.metadata.namespace",
+	"pod.metadata.name",
+	"pod.metadata.labels['K']",
+	"pod.metadata.annotations['K']",
+	"node.metadata.name",
+	"node.metadata.labels['K']",
+	"node.metadata.annotations['K']",
+}
 
 // The hooks, in the order in which a pod meets them. A guest exports one at least.
 const (
@@ -52,135 +78,107 @@ const (
 	ExportPostBind       = "postbind"
 )
 
-// Exports are the functions that a host calls, without parameters, and what they return.
-var Exports = map[string]Type{
-	ExportEnqueue:        Nothing,
-	ExportPreFilter:      I32,
-	ExportAddPod:         I32,
-	ExportRemovePod:      I32,
-	ExportFilter:         I32,
-	ExportPostFilter:     I64,
-	ExportPreScore:       I32,
-	ExportScore:          I64,
-	ExportNormalizeScore: I32,
-	ExportReserve:        I32,
-	ExportUnreserve:      Nothing,
-	ExportPermit:         I64,
-	ExportPreBind:        I32,
-	ExportBind:           I32,
-	ExportPostBind:       Nothing,
-	ExportDecidesBy:      I64,
-	ExportStart:          Nothing,
-	ExportInitialize:     Nothing,
+// Exports are the functions that a host calls. Doc says when, and what more the result is than a status code.
+var Exports = map[string]Function{
+	ExportStart:          {nil, Nothing, "when an instance is made"},
+	ExportInitialize:     {nil, Nothing, "likewise, then"},
+	ExportDecidesBy:      {nil, I64, "once: [what it decides by](#what-may-be-remembered)"},
+	ExportEnqueue:        {nil, Nothing, "once: events that may help rejected pods; none is all of pods, nodes and volumes"},
+	ExportPreFilter:      {nil, I32, "when a scheduling cycle begins; after Skip no `filter`"},
+	ExportAddPod:         {nil, I32, "when the scheduler tries one more pod on a node"},
+	ExportRemovePod:      {nil, I32, "one pod less"},
+	ExportFilter:         {nil, I32, "for a node"},
+	ExportPostFilter:     {nil, I64, "when none passed. Upper half: 1 to nominate the named node"},
+	ExportPreScore:       {nil, I32, "when the nodes that passed are known; after Skip no `score`"},
+	ExportScore:          {nil, I64, "for each of them. Upper half: the score, signed; once normalized, 0 to 100"},
+	ExportNormalizeScore: {nil, I32, "with all scores"},
+	ExportReserve:        {nil, I32, "when a node is chosen"},
+	ExportUnreserve:      {nil, Nothing, "when it is given up"},
+	ExportPermit:         {nil, I64, "before binding. *Upper* half: the code; lower: the longest Wait, in milliseconds, unsigned"},
+	ExportPreBind:        {nil, I32, "when all waits are over"},
+	ExportBind:           {nil, I32, "to bind the pod; after Skip another plugin does"},
+	ExportPostBind:       {nil, Nothing, "when it is bound"},
 }
 
 // The modules that a guest may import functions from, beside wasi_snapshot_preview1.
 const (
+	ModuleScheduler = "k8s.io/scheduler"
 	ModuleAPI       = "k8s.io/api"
 	ModuleKlog      = "k8s.io/klog"
-	ModuleScheduler = "k8s.io/scheduler"
 )
 
-// The functions of the modules. Those with (buf, limit) write to buf what fits within limit bytes, and return how many
-// bytes there are: where these are more, nothing is written. Those with (text, size) read that many bytes.
+// The functions of the modules.
 const (
-	ImportNode     = "node" // name, its size, buf, limit: v1.Node in protobuf
-	ImportNodeList = "nodeList"
-
-	ImportLog      = "log"  // severity, text, its size
-	ImportLogs     = "logs" // and keys and values, each ended by a zero byte, their size
-	ImportSeverity = "severity"
-
 	ImportGetConfig        = "get_config"
-	ImportCurrentPod       = "currentPod" // v1.Pod in protobuf
+	ImportCurrentPod       = "currentPod"
 	ImportTargetPod        = "targetPod"
 	ImportCurrentNodeName  = "currentNodeName"
-	ImportFilteredNodeList = "filteredNodeList" // a JSON array
-	ImportNodeToStatusMap  = "nodeToStatusMap"  // a JSON object
-	ImportNodeScoreList    = "nodeScoreList"    // a JSON object
-	ImportNodeImageStates  = "nodeImageStates"  // name, its size, buf, limit: a JSON object
+	ImportFilteredNodeList = "filteredNodeList"
+	ImportNodeToStatusMap  = "nodeToStatusMap"
+	ImportNodeScoreList    = "nodeScoreList"
+	ImportNodeImageStates  = "nodeImageStates"
 
-	ImportClusterEvents       = "result.cluster_events"
-	ImportNodeNames           = "result.node_names" // each ended by a zero byte
-	ImportNominatedNodeName   = "result.nominated_node_name"
 	ImportStatusReason        = "result.status_reason"
-	ImportNormalizedScoreList = "result.normalized_score_list" // a JSON object
+	ImportClusterEvents       = "result.cluster_events"
+	ImportNodeNames           = "result.node_names"
+	ImportNominatedNodeName   = "result.nominated_node_name"
+	ImportNormalizedScoreList = "result.normalized_score_list"
 
-	ImportEventf           = "handle.eventrecorder.eventf" // a JSON object
-	ImportRejectWaitingPod = "handle.reject_waiting_pod"   // uid, its size, buf, limit: 1 or 0 in eight bytes, the lowest first
-	ImportAllowWaitingPod  = "handle.allow_waiting_pod"    // likewise. The upstream host does not have it
-	ImportGetWaitingPod    = "handle.get_waiting_pod"      // uid, its size, buf, limit: v1.Pod in protobuf, or eight zero bytes
+	ImportEventf           = "handle.eventrecorder.eventf"
+	ImportRejectWaitingPod = "handle.reject_waiting_pod"
+	ImportAllowWaitingPod  = "handle.allow_waiting_pod"
+	ImportGetWaitingPod    = "handle.get_waiting_pod"
+
+	ImportNode     = "node"
+	ImportNodeList = "nodeList"
+
+	ImportLog      = "log"
+	ImportLogs     = "logs"
+	ImportSeverity = "severity"
 
 	// HandlePrefix begins the names of functions that act on the scheduler.
 	HandlePrefix = "handle."
 )
 
-// Shape is how many parameters a function takes, and what it returns.
-type Shape struct {
-	Params  int
-	Returns Type
-}
+// Imports are the functions that a guest may call, by module and name. Doc says what is written or read.
+var Imports = map[string]map[string]Function{
+	ModuleScheduler: {
+		ImportGetConfig:       {buffer, I32, "`guestConfig`, as it stands"},
+		ImportCurrentPod:      {buffer, I32, "the pod: `v1.Pod` in protobuf"},
+		ImportTargetPod:       {buffer, I32, "likewise the pod that `addpod`, `removepod` are about"},
+		ImportCurrentNodeName: {buffer, I32, "the node that the call is about"},
 
-// Imports are the functions that a guest may call, by module and name.
-var Imports = map[string]map[string]Shape{
+		ImportFilteredNodeList: {buffer, I32, "in `prescore`: which nodes passed, a JSON array"},
+		ImportNodeToStatusMap:  {buffer, I32, "in `postfilter`: codes by node, a JSON object"},
+		ImportNodeScoreList:    {buffer, I32, "in `normalizescore`: scores by node, a JSON object"},
+		ImportNodeImageStates:  {nameBuffer, I32, "images on a node: JSON, by name `Size`, in bytes, and `NumNodes`"},
+
+		ImportStatusReason:        {[]string{"reason", "size"}, Nothing, "why, for the pod's event"},
+		ImportClusterEvents:       {[]string{"events", "size"}, Nothing, "in `enqueue`: pairs of 32-bit numbers, [resource and actions](#events)"},
+		ImportNodeNames:           {[]string{"names", "size"}, Nothing, "in `prefilter`: the only nodes to look at, each name ended by a zero byte; none is all"},
+		ImportNominatedNodeName:   {[]string{"name", "size"}, Nothing, "in `postfilter`"},
+		ImportNormalizedScoreList: {[]string{"scores", "size"}, Nothing, "in `normalizescore`: new scores by node, a JSON object; none changes none"},
+
+		ImportEventf: {[]string{"event", "size"}, Nothing, "an event to send: a JSON object of " +
+			"`RegardingReference`, `RelatedReference`, `Eventtype`, `Reason`, `Action`, `Note`"},
+		ImportRejectWaitingPod: {uidBuffer, Nothing, "rejects a pod that Permit made wait; writes 1, or 0 if there is none"},
+		ImportAllowWaitingPod:  {uidBuffer, Nothing, "ends the wait by this guest, likewise; those by other plugins go on"},
+		ImportGetWaitingPod:    {uidBuffer, Nothing, "such a pod in protobuf, or 0"},
+	},
 	ModuleAPI: {
-		ImportNode:     {4, I32},
-		ImportNodeList: {2, I32},
+		ImportNode:     {nameBuffer, I32, "`v1.Node` in protobuf"},
+		ImportNodeList: {buffer, I32, "all nodes: `v1.NodeList`"},
 	},
 	ModuleKlog: {
-		ImportLog:      {3, Nothing},
-		ImportLogs:     {5, Nothing},
-		ImportSeverity: {0, I32},
-	},
-	ModuleScheduler: {
-		ImportGetConfig:           {2, I32},
-		ImportCurrentPod:          {2, I32},
-		ImportTargetPod:           {2, I32},
-		ImportCurrentNodeName:     {2, I32},
-		ImportFilteredNodeList:    {2, I32},
-		ImportNodeToStatusMap:     {2, I32},
-		ImportNodeScoreList:       {2, I32},
-		ImportNodeImageStates:     {4, I32},
-		ImportClusterEvents:       {2, Nothing},
-		ImportNodeNames:           {2, Nothing},
-		ImportNominatedNodeName:   {2, Nothing},
-		ImportStatusReason:        {2, Nothing},
-		ImportNormalizedScoreList: {2, Nothing},
-		ImportEventf:              {2, Nothing},
-		ImportRejectWaitingPod:    {4, Nothing},
-		ImportAllowWaitingPod:     {4, Nothing},
-		ImportGetWaitingPod:       {4, Nothing},
+		ImportLog:      {[]string{"severity", "text", "size"}, Nothing, "0 info, 1 warning, 2 error, 3 fatal, which ends nothing"},
+		ImportLogs:     {[]string{"severity", "text", "size", "values", "size"}, Nothing, "with keys and values in turn, each ended by a zero byte"},
+		ImportSeverity: {nil, I32, "the least severity that is logged"},
 	},
 }
 
-// What a guest may hand over: beyond these, its call is a trap. A cluster of 15,000 nodes stays below each of them.
-const (
-	MaxList          = 4 << 20  // bytes of nodes' names, or of scores: 15,000 times 279
-	MaxEntries       = 64 << 10 // names or scores in them
-	MaxClusterEvents = 1 << 10  // bytes: 128 events
-	MaxEvent         = 16 << 10 // bytes of an event's JSON
-	MaxEvents        = 100      // that are sent in one attempt to schedule a pod
-	MaxName          = 253      // bytes of the name of an object, or of its UID
-)
-
-// What people read is cut, and becomes one line.
-const (
-	MaxNote         = 1024      // bytes of a field of an event: the API server takes no longer note
-	MaxText         = 8 << 10   // bytes of a reason, a message, or the keys and values beside it
-	MaxReasons      = 512 << 10 // bytes of the different reasons in one attempt: the pod's status must fit into 1.5 MiB
-	MaxReasonsCount = 20_000
-)
-
-// What a guest may declare in [ExportDecidesBy]: beyond these, it does not start.
-const (
-	MaxFields   = 100
-	MaxDeclared = 64 << 10 // bytes
-)
-
-// The severities of [ImportLog]. From SeverityFatal on, all are logged as errors: no guest ends the scheduler.
-const (
-	SeverityInfo    = 0
-	SeverityWarning = 1
-	SeverityError   = 2
-	SeverityFatal   = 3
+// Parameters of several imports.
+var (
+	buffer     = []string{"buf", "limit"}
+	nameBuffer = []string{"name", "size", "buf", "limit"}
+	uidBuffer  = []string{"uid", "size", "buf", "limit"}
 )

@@ -142,7 +142,7 @@ func (g *Guest) findHooks() error {
 
 // checkSignature compares an export with the ABI.
 func checkSignature(f api.FunctionDefinition, name string) error {
-	returns := abi.Exports[name]
+	returns := abi.Exports[name].Returns
 	if len(f.ParamTypes()) == 0 && slices.Equal(f.ResultTypes(), valueTypes[returns]) {
 		return nil
 	}
@@ -187,7 +187,7 @@ func (g *Guest) link(ctx context.Context) error {
 		switch {
 		case ok:
 			shape := abi.Imports[module][name]
-			params := slices.Repeat(valueTypes[abi.I32], shape.Params)
+			params := slices.Repeat(valueTypes[abi.I32], len(shape.Params))
 			builder.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(call.module), params, valueTypes[shape.Returns]).Export(name)
 		case isWASI && strings.HasPrefix(name, "path_") && slices.Equal(f.ResultTypes(), valueTypes[abi.I32]):
 			builder.NewFunctionBuilder().WithGoFunction(noFiles, f.ParamTypes(), f.ResultTypes()).Export(name)
