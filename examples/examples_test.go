@@ -32,6 +32,7 @@ func TestEachExampleDoesWhatItsREADMESays(t *testing.T) {
 		"go-filter": {"go", "REPO=" + absolute(t, "..")},
 		"go-score":  {"go", "REPO=" + absolute(t, "..")},
 		"go-pod":    {"go", "REPO=" + absolute(t, "..")},
+		"pack":      {"go", "REPO=" + absolute(t, "..")},
 		// With the flags of the Makefile, or Kubernetes is compiled once more.
 		"own-plugins": {"go", "REPO=" + absolute(t, "..")},
 		"rust":        {"/usr/bin/rustc", "RUSTFLAGS=-C linker=wasm-ld"},
@@ -65,7 +66,7 @@ func TestEachExampleDoesWhatItsREADMESays(t *testing.T) {
 }
 
 // readAll reads the files of a folder.
-func readAll(t *testing.T, folder string) {
+func readAll(t testing.TB, folder string) {
 	t.Helper()
 	testkit.Must(t, filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
@@ -77,7 +78,7 @@ func readAll(t *testing.T, folder string) {
 
 // lines are the lines of a README with a prefix: its commands are indented, and the output of
 // the last one is quoted.
-func lines(t *testing.T, readme, begin string) (all []string) {
+func lines(t testing.TB, readme, begin string) (all []string) {
 	t.Helper()
 	text, err := os.ReadFile(readme)
 	testkit.Must(t, err)
@@ -92,7 +93,7 @@ func lines(t *testing.T, readme, begin string) (all []string) {
 	return all
 }
 
-func run(t *testing.T, dir, environment, line string) string {
+func run(t testing.TB, dir, environment, line string) string {
 	t.Helper()
 	bin := t.TempDir()
 	self, err := os.Executable()
@@ -134,7 +135,7 @@ for arg; do
 done
 `
 
-func absolute(t *testing.T, path string) string {
+func absolute(t testing.TB, path string) string {
 	t.Helper()
 	path, err := filepath.Abs(path)
 	testkit.Must(t, err)

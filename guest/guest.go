@@ -50,6 +50,9 @@ const (
 	NodeName     Field = "node.metadata.name"
 )
 
+// NodePods is the field of [Node.Pods].
+const NodePods Field = "node.pods"
+
 // PodLabel is the field of one label of a pod.
 func PodLabel(key string) Field { return Field("pod.metadata.labels['" + key + "']") }
 
@@ -61,6 +64,15 @@ func NodeLabel(key string) Field { return Field("node.metadata.labels['" + key +
 
 // NodeAnnotation is the field of one annotation of a node.
 func NodeAnnotation(key string) Field { return Field("node.metadata.annotations['" + key + "']") }
+
+// PodRequests is the field of [Pod.Requests] of one resource.
+func PodRequests(resource string) Field { return Field("pod.requests['" + resource + "']") }
+
+// NodeAllocatable is the field of [Node.Allocatable] of one resource.
+func NodeAllocatable(resource string) Field { return Field("node.allocatable['" + resource + "']") }
+
+// NodeRequested is the field of [Node.Requested] of one resource.
+func NodeRequested(resource string) Field { return Field("node.requested['" + resource + "']") }
 
 var config = make(host.Buffer, 1<<10)
 

@@ -96,6 +96,17 @@ const (
 	entryValue = 2
 )
 
+// What the host adds to a pod or a node, by package abi.
+const (
+	fieldResources = 1000
+
+	resourcesComplete    = 1
+	resourcesRequests    = 2
+	resourcesAllocatable = 3
+	resourcesRequested   = 4
+	resourcesPods        = 5
+)
+
 // Name returns the object's name.
 func (o object) Name() string { return o.text(metaName) }
 
@@ -137,4 +148,62 @@ func (o object) text(field uint64) (text string) {
 		panic(err)
 	}
 	return text
+}
+
+// Amounts of resources are in thousandths of a CPU ("cpu"), in bytes ("memory", "ephemeral-storage"), and in units for others
+// ("nvidia.com/gpu", "pods"). They are kube-scheduler's own: what NodeResourcesFit filters by. (Its scores count 100m of CPU and 200 MiB
+// for a container that requests none.)
+//
+// A guest that declares its fields (package decidesby) finds the amounts that it declares; any other finds all, if it imports package
+// resources. ok is false for a resource that is not declared, without that package, when the pod is bound, and in a host that does not
+// count, as the upstream host does not: then the guest has to go on without.
+
+// Requests returns how much of a resource the pod requests: kube-scheduler counts init containers, sidecars, overhead and the resources of
+// the whole pod.
+func (p Pod) Requests(resource string) (amount int64, ok bool) {
+	return p.amount(resourcesRequests, resource)
+}
+
+// Allocatable returns how much of a resource the node has for pods.
+func (n Node) Allocatable(resource string) (amount int64, ok bool) {
+	return n.amount(resourcesAllocatable, resource)
+}
+
+// Requested returns how much of a resource the pods on the node request. Assumed pods, which are being bound, count; a pod that preemption
+// tries to evict does not.
+func (n Node) Requested(resource string) (amount int64, ok bool) {
+	return n.amount(resourcesRequested, resource)
+}
+
+// Pods returns how many pods there are on the node, counted like [Node.Requested].
+func (n Node) Pods() (pods int, ok bool) {
+	err := fields(n.read(), fieldResources, func(resources []byte) error {
+		return numbers(resources, resourcesPods, func(value uint64) { pods, ok = int(value), true })
+	})
+	if err != nil {
+		panic(err)
+	}
+	return pods, ok
+}
+
+func (o object) amount(kind uint64, resource string) (amount int64, ok bool) {
+	err := fields(o.read(), fieldResources, func(resources []byte) error {
+		err := numbers(resources, resourcesComplete, func(complete uint64) { ok = complete != 0 })
+		if err != nil {
+			return err
+		}
+		return fields(resources, kind, func(entry []byte) error {
+			name := ""
+			err := fields(entry, entryKey, func(key []byte) error { name = host.View(key); return nil })
+			if err != nil || name != resource {
+				return err
+			}
+			ok = true
+			return numbers(entry, entryValue, func(value uint64) { amount = int64(value) })
+		})
+	})
+	if err != nil {
+		panic(err)
+	}
+	return amount, ok
 }

@@ -40,14 +40,35 @@ func keyValue(entry []byte) (key, value []byte, err error) {
 
 // fields calls do with each length-delimited field of that number.
 func fields(message []byte, number uint64, do func([]byte) error) error {
+	return each(message, func(tag uint64, value []byte) error {
+		if tag == number<<3|lengthDelimited {
+			return do(value)
+		}
+		return nil
+	})
+}
+
+// numbers calls do with each varint of that number.
+func numbers(message []byte, number uint64, do func(uint64)) error {
+	return each(message, func(tag uint64, value []byte) error {
+		if tag == number<<3|varint {
+			n, _ := binary.Uvarint(value)
+			do(n)
+		}
+		return nil
+	})
+}
+
+// each calls do with each field: its tag, and its value, which is encoded where it is a varint.
+func each(message []byte, do func(tag uint64, value []byte) error) error {
 	for len(message) > 0 {
 		tag, size := binary.Uvarint(message)
 		if size <= 0 || tag>>3 == 0 {
 			return errProtobuf
 		}
 		value, rest, err := split(message[size:], tag&7)
-		if err == nil && tag == number<<3|lengthDelimited {
-			err = do(value)
+		if err == nil {
+			err = do(tag, value)
 		}
 		if err != nil {
 			return err
@@ -79,10 +100,11 @@ func split(message []byte, wireType uint64) (value, rest []byte, err error) {
 		if n <= 0 {
 			return nil, nil, errProtobuf
 		}
-		message = message[n:]
-		if wireType == lengthDelimited {
-			size = number
+		if wireType == varint {
+			return message[:n], message[n:], nil
 		}
+		message = message[n:]
+		size = number
 	default:
 		return nil, nil, errProtobuf
 	}

@@ -29,9 +29,10 @@ func mayRemember(hook abi.Hook, v abi.Verdict) bool {
 }
 
 // narrow names to the scheduler the nodes that the guest lets the pod run on, if that is remembered of all nodes.
-// result is what the guest itself has answered.
+// result is what the guest itself has answered. Nodes that are not named are out for preemption, too, which may change the answer of a
+// guest that decides by the pods on a node.
 func (c *cycle) narrow(result *fwk.PreFilterResult) (*fwk.PreFilterResult, *fwk.Status) {
-	if !c.plugin.guest.Active.Has(abi.Filter) || c.answers.Nodes() == 0 {
+	if !c.plugin.guest.Active.Has(abi.Filter) || c.answers.Nodes() == 0 || c.plugin.decidesBy.DependOnPods() {
 		return result, nil
 	}
 	passing := c.answers.Passing()
@@ -76,7 +77,7 @@ func (c *cycle) askAhead() {
 			return
 		}
 		asked++
-		q := &question{hook: abi.Filter, in: abi.In{Node: node, NodeName: node.Name}, after: ahead.history}
+		q := &question{hook: abi.Filter, node: node, after: ahead.history}
 		s := c.plugin.pool.acquire()
 		err := s.call(ahead, q)
 		c.plugin.pool.release(s)

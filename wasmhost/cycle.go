@@ -45,10 +45,7 @@ type attempt struct {
 // Marshal implements abi.Message. It encodes what the guest may see of the pod.
 func (a *attempt) Marshal() ([]byte, error) {
 	a.once.Do(func() {
-		pod := a.pod
-		if a.plugin.answers != nil {
-			pod = &v1.Pod{ObjectMeta: declaredMeta(a.plugin.decidesBy.Pod, &pod.ObjectMeta)}
-		}
+		pod := shownPod{a.plugin.view, a.pod}
 		a.encoded, a.encodeErr = pod.Marshal()
 	})
 	return a.encoded, a.encodeErr
@@ -108,10 +105,6 @@ func (c *cycle) ask(q *question) *fwk.Status {
 		}
 	}
 	// 3. The guest is called. A call that waits for the instance after one that failed finds the error.
-	if q.node != nil {
-		node := q.node.Node()
-		q.in.Node, q.in.NodeName = node, node.Name
-	}
 	s := p.pool.acquire()
 	defer p.pool.release(s)
 	err := s.call(c, q)

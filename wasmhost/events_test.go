@@ -8,6 +8,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
+
+	guestabi "wasmkwokwizardry.io/regex-scheduling/guest/abi"
 )
 
 // The numbers on the left are the ABI's; how the framework numbers its own is its
@@ -53,6 +55,18 @@ func TestActionTypesAreTranslated(t *testing.T) {
 				t.Errorf("got %+v %v, want %+v", got, err, tt.want)
 			}
 		})
+	}
+}
+
+func TestEventsAreNumberedAsInTheABI(t *testing.T) {
+	for number, resource := range resources {
+		name := guestabi.Resources[number]
+		if string(resource) != name && resource != "" && resource != fwk.WildCard && !strings.HasSuffix(string(resource), "/"+name) {
+			t.Errorf("resource %d is %q, and in the ABI %q", number, resource, name)
+		}
+	}
+	if len(resources) != len(guestabi.Resources) || len(actions) != len(guestabi.Actions) {
+		t.Errorf("%d resources and %d actions, and in the ABI %d and %d", len(resources), len(actions), len(guestabi.Resources), len(guestabi.Actions))
 	}
 }
 

@@ -2,7 +2,6 @@ package wasmhost
 
 import (
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -24,20 +23,22 @@ func (p *plugin) withHint(own fwk.ClusterEventWithHint) fwk.ClusterEventWithHint
 	return own
 }
 
-// afterChange wakes a pod when one of its own declared fields has another value, or when a node is
-// new or has another value in a declared field, unless the guest is known to keep the pod from it.
+// afterChange wakes a pod when one of its own declared fields has another value, when a node is new or has another value in a declared field,
+// unless the guest is known to keep the pod from it, or when other pods leave a node more of what the guest counts there.
 func (p *plugin) afterChange(pod *v1.Pod, oldObj, newObj any) fwk.QueueingHint {
-	switch after := newObj.(type) {
-	case *v1.Pod:
-		before, _ := oldObj.(*v1.Pod)
-		if before != nil && after.UID == pod.UID && differ(p.decidesBy.Pod, &before.ObjectMeta, &after.ObjectMeta) {
-			return fwk.Queue
-		}
-	case *v1.Node:
+	node, isNode := newObj.(*v1.Node)
+	if isNode {
 		before, _ := oldObj.(*v1.Node)
-		if (before == nil || p.mayDiffer(before, after)) && p.mayHelp(pod, after) {
+		if (before == nil || p.mayDiffer(before, node)) && p.mayHelp(pod, node) {
 			return fwk.Queue
 		}
+		return fwk.QueueSkip
+	}
+	before, _ := oldObj.(*v1.Pod)
+	after, _ := newObj.(*v1.Pod) // nil for a pod that is gone
+	own := before != nil && after != nil && after.UID == pod.UID
+	if own && differ(p.decidesBy.Pod, before, after, answers.PodValue) || !own && p.changesSums(before, after) {
+		return fwk.Queue
 	}
 	return fwk.QueueSkip
 }
@@ -47,19 +48,57 @@ func (p *plugin) afterChange(pod *v1.Pod, oldObj, newObj any) fwk.QueueingHint {
 // changes count.
 func (p *plugin) mayDiffer(before, after *v1.Node) bool {
 	fields := p.decidesBy.Node
-	return differ(fields, &before.ObjectMeta, &after.ObjectMeta) || len(fields) == 0 && p.guest.Active.Has(abi.PreFilter)
+	return differ(fields, before, after, answers.NodeValue) || len(fields) == 0 && p.guest.Active.Has(abi.PreFilter)
 }
 
 // differ reports whether one of the fields has another value.
-func differ(fields []abi.Field, before, after *metav1.ObjectMeta) bool {
+func differ[T any](fields []abi.Field, before, after T, valueOf func(abi.Field, T) (string, bool)) bool {
 	for _, field := range fields {
-		old, was := answers.ValueOf(field, before)
-		now, is := answers.ValueOf(field, after)
+		old, was := valueOf(field, before)
+		now, is := valueOf(field, after)
 		if old != now || was != is {
 			return true
 		}
 	}
 	return false
+}
+
+// podChange is a change of a pod on a node, and whether it changes sums.
+type podChange struct {
+	before, after *v1.Pod // nil where there is none
+	changesSums   bool
+}
+
+// changesSums reports whether a pod on a node leaves less there than before of what the guest counts. For a guest that names its events,
+// more counts as well: it may look for nodes with pods. The scheduler asks once for each pending pod, so the last answer is kept.
+func (p *plugin) changesSums(before, after *v1.Pod) bool {
+	if !p.countsPods {
+		return false
+	}
+	last := p.lastChange.Load()
+	if last != nil && last.before == before && last.after == after {
+		return last.changesSums
+	}
+	change := &podChange{before: before, after: after}
+	for _, field := range p.decidesBy.Node {
+		if field.DependsOnPods() {
+			was, is := countedOf(field, before), countedOf(field, after)
+			change.changesSums = change.changesSums || is < was || is > was && p.guest.Active.Has(abi.Enqueue)
+		}
+	}
+	p.lastChange.Store(change)
+	return change.changesSums
+}
+
+// countedOf is what a pod adds to a field of its node.
+func countedOf(field abi.Field, pod *v1.Pod) int64 {
+	switch {
+	case pod == nil || pod.Spec.NodeName == "":
+		return 0
+	case field.Kind == abi.Pods:
+		return 1
+	}
+	return answers.Amount(answers.Requests(pod), field.Key)
 }
 
 // mayHelp reports whether a node may help a pod: whether the guest is not known to keep the pod

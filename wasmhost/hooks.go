@@ -102,7 +102,7 @@ func (p *plugin) RemovePod(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 }
 
 func (c *cycle) change(hook abi.Hook, target fwk.PodInfo, node fwk.NodeInfo) *fwk.Status {
-	return c.askStep(&question{hook: hook, in: abi.In{Target: target.GetPod(), NodeName: node.Node().Name}})
+	return c.askStep(&question{hook: hook, in: abi.In{Target: &shownPod{c.plugin.view, target.GetPod()}, NodeName: node.Node().Name}})
 }
 
 // filterHooks are the hooks of a guest that filters.
@@ -233,7 +233,7 @@ func (p *plugin) SignPod(_ context.Context, pod *v1.Pod) ([]fwk.SignFragment, *f
 	var fragments []fwk.SignFragment
 	for _, field := range p.decidesBy.Pod {
 		var signed any // nil where the field is not there, which is not the empty one
-		if value, ok := answers.ValueOf(field, &pod.ObjectMeta); ok {
+		if value, ok := answers.PodValue(field, pod); ok {
 			signed = value
 		}
 		fragments = append(fragments, fwk.SignFragment{Key: field.String(), Value: signed})

@@ -135,8 +135,8 @@ var errHostClosed = fmt.Errorf("the host is %w", ErrClosed)
 func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
 	p := s.p
 	if handle != nil {
-		view := cycleView{handle, p.name}
-		p.handle, p.cycleView, p.bindingView = handle, view, bindingView{view}
+		cycle := cycleView{handle: handle, plugin: p.name, view: p.view}
+		p.handle, p.cycleView, p.bindingView = handle, cycle, bindingView{cycle}
 	}
 	why := p.notRemembered
 	if why != "" {
@@ -159,8 +159,8 @@ type Description struct {
 	Memory        int64 // of one instance after its start, in bytes
 }
 
-// Fields are the fields that a guest decides by, of the pod and of the node. A field has a Kind ("namespace", "name", "labels" or
-// "annotations") and, of the last two, a Key; String is how guests write it.
+// Fields are the fields that a guest decides by, of the pod and of the node. A field has a Kind ("namespace", "name", "labels",
+// "annotations", "requests", "allocatable", "requested" or "pods") and, if it is one of a map, a Key; String is how guests write it.
 type Fields = abi.Fields
 
 // Describe tells what there is to know about the guest before it is asked.

@@ -38,9 +38,13 @@ type plugin struct {
 	cycleView, bindingView abi.Scheduler
 	handle                 fwk.Handle
 
-	decidesBy *abi.Fields    // nil for a guest that does not say
+	decidesBy *abi.Fields // nil for a guest that does not say
+	view      view
 	answers   *answers.Store // nil for a guest of which nothing is remembered
-	metrics   *answerMetrics
+
+	countsPods bool                      // it decides by the pods on nodes, and is remembered
+	lastChange atomic.Pointer[podChange] // that a hint was asked about
+	metrics    *answerMetrics
 
 	pool      *pool
 	log       *guestLog
@@ -87,7 +91,7 @@ func (h *Host) start(ctx context.Context, name string, args Args) (_ *Started, e
 	// 3. The plugin, with an empty slot for each instance.
 	lasting, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	p := &plugin{
-		name: name, url: url, args: args, host: h, guest: guest, size: len(wasm), sha256: digest,
+		name: name, url: url, args: args, host: h, guest: guest, size: len(wasm), sha256: digest, view: view{resources: guest.SeesResources},
 		ctx: lasting, stop: stop, key: naming.Key(name), log: &guestLog{plugin: name, url: url},
 	}
 	p.close = sync.OnceValue(p.closeOnce)
@@ -178,6 +182,8 @@ func (p *plugin) startFirst(ctx context.Context) error {
 		if len(p.decidesBy.Pod)+len(p.decidesBy.Node) == 0 && !p.guest.AsksWhoPassed {
 			return errNoField
 		}
+		p.view.declared = p.decidesBy
+		p.countsPods = p.decidesBy.DependOnPods()
 		p.metrics = answerMetricsOf(p.name)
 		p.answers = answers.New(p.decidesBy, cmp.Or(p.args.AnswersLimit.Value(), DefaultAnswers), p.metrics.size)
 	}

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -45,7 +44,7 @@ type instance struct {
 	attempt atomic.Pointer[attempt] // that it was called for last
 	history []*step                 // what it has seen of it
 	memory  uint32                  // as the metrics have it, in bytes
-	shown   declaredNode            // during a call
+	shown   shownNode               // during a call
 }
 
 // call asks the guest a question of a cycle, in an acquired slot. First it repeats the steps that the instance has not seen:
@@ -74,7 +73,7 @@ func (s *slot) call(c *cycle, q *question) error {
 	}
 	for _, step := range q.after[seen:] {
 		i.Quiet = true
-		err := s.invoke(c, step.hook, &step.in, &abi.Out{})
+		err := s.invoke(c, step.hook, &step.in, nil, &abi.Out{})
 		i.Quiet = false
 		if err != nil {
 			return err
@@ -82,12 +81,12 @@ func (s *slot) call(c *cycle, q *question) error {
 	}
 	// 4. It is asked.
 	i.history = c.history
-	return s.invoke(c, q.hook, &q.in, &q.out)
+	return s.invoke(c, q.hook, &q.in, q.node, &q.out)
 }
 
-// invoke calls a hook of the instance, shows it what it may see and ask meanwhile, and measures the call. After an error there is no
-// instance in the slot.
-func (s *slot) invoke(c *cycle, hook abi.Hook, in *abi.In, out *abi.Out) error {
+// invoke calls a hook of the instance, shows it what it may see and ask meanwhile, and measures the call. node is nil for a hook that is
+// not about one. After an error there is no instance in the slot.
+func (s *slot) invoke(c *cycle, hook abi.Hook, in *abi.In, node fwk.NodeInfo, out *abi.Out) error {
 	p, i := c.plugin, s.instance
 	if c.trace != nil {
 		defer c.trace.Call(p.name, hook.String())()
@@ -95,14 +94,14 @@ func (s *slot) invoke(c *cycle, hook abi.Hook, in *abi.In, out *abi.Out) error {
 	i.In = *in
 	i.In.Pod = c.attempt
 	i.In.Account = &c.account
+	if node != nil {
+		i.shown = shownNode{p.view, node}
+		i.In.Node = &i.shown
+		i.In.NodeName = i.shown.name()
+	}
 	switch {
 	case p.answers != nil:
 		i.In.Scheduler = nothingElse{}
-		if node, ok := in.Node.(*v1.Node); ok {
-			i.shown = declaredNode{p.decidesBy.Node, node}
-			i.In.Node = &i.shown
-			i.In.NodeName = i.shown.name()
-		}
 	case c.binding.Load():
 		i.In.Scheduler = p.bindingView
 	default:
@@ -121,7 +120,7 @@ func (s *slot) invoke(c *cycle, hook abi.Hook, in *abi.In, out *abi.Out) error {
 		callSeconds.WithLabelValues(p.name, hook.String(), code.String()).Observe(time.Since(began).Seconds())
 	}
 	i.In = abi.In{} // so that it keeps no node alive
-	i.shown.node = nil
+	i.shown.of = nil
 	if err != nil {
 		s.drop()
 		if errors.Is(err, errClosed) {

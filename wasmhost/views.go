@@ -12,7 +12,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
-	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 )
 
 func namesOf(nodes []fwk.NodeInfo) []string {
@@ -46,6 +45,7 @@ func codesOf(nodes fwk.NodeToStatusReader) map[string]int {
 type cycleView struct {
 	handle fwk.Handle
 	plugin string // its name
+	view   view   // of the guest
 }
 
 func (v cycleView) nodes() fwk.NodeInfoLister { return v.handle.SnapshotSharedLister().NodeInfos() }
@@ -53,7 +53,7 @@ func (v cycleView) nodes() fwk.NodeInfoLister { return v.handle.SnapshotSharedLi
 func (v cycleView) Node(name string) (abi.Message, error) {
 	info, err := v.nodes().Get(name)
 	if err == nil && info.Node() != nil {
-		return info.Node(), nil
+		return &shownNode{v.view, info}, nil
 	}
 	return nil, nil
 }
@@ -139,14 +139,10 @@ func (v bindingView) ImageStates(name string) (any, error) {
 // A guest whose answers are remembered sees nothing but the fields that it declares, or they
 // would depend on more than they are remembered by.
 
-// undeclared is the name of each node for a guest that does not declare it: some name it
-// needs, to ask for its node.
-const undeclared = "undeclared"
-
 // declaredMeta is an object's metadata with the declared fields alone.
-func declaredMeta(fields []abi.Field, of *metav1.ObjectMeta) (declared metav1.ObjectMeta) {
+func declaredMeta(fields []abi.Field, valueOf func(abi.Field) (string, bool)) (declared metav1.ObjectMeta) {
 	for _, field := range fields {
-		value, ok := answers.ValueOf(field, of)
+		value, ok := valueOf(field)
 		if !ok {
 			continue
 		}
@@ -162,28 +158,6 @@ func declaredMeta(fields []abi.Field, of *metav1.ObjectMeta) (declared metav1.Ob
 		}
 	}
 	return declared
-}
-
-// declaredNode is a node with the declared fields alone. It implements abi.Message.
-type declaredNode struct {
-	fields []abi.Field
-	node   *v1.Node
-}
-
-// name is the name under which the guest knows the node.
-func (d *declaredNode) name() string {
-	for _, field := range d.fields {
-		if field.Kind == abi.Name {
-			return d.node.Name
-		}
-	}
-	return undeclared
-}
-
-func (d *declaredNode) Marshal() ([]byte, error) {
-	node := &v1.Node{ObjectMeta: declaredMeta(d.fields, &d.node.ObjectMeta)}
-	node.Name = d.name()
-	return node.Marshal()
 }
 
 // nothingElse is what a guest may ask of the scheduler beside its pod and its node. It imports no

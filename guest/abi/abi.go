@@ -48,16 +48,24 @@ const (
 // in its lower half the size in bytes. Each entry of the list is one of [Fields], and ends with a zero byte.
 const ExportDecidesBy = "decides_by"
 
-// Fields are what a guest can decide by. K is a key, without quotes and backslashes.
+// Fields are what a guest can decide by. K is a key, or the name of a resource, without quotes and backslashes.
 var Fields = []string{
 	"pod.metadata.namespace",
 	"pod.metadata.name",
 	"pod.metadata.labels['K']",
 	"pod.metadata.annotations['K']",
+	"pod.requests['K']",
 	"node.metadata.name",
 	"node.metadata.labels['K']",
 	"node.metadata.annotations['K']",
+	"node.allocatable['K']",
+	"node.requested['K']",
+	"node.pods",
 }
+
+// ExportSeesResources asks for [FieldResources] in whole pods and nodes. A guest whose answers are remembered gets the amounts that it
+// declares, without it.
+const ExportSeesResources = "sees_resources"
 
 // The hooks, in the order in which a pod meets them. A guest exports one at least.
 const (
@@ -83,6 +91,7 @@ var Exports = map[string]Function{
 	ExportStart:          {nil, Nothing, "when an instance is made"},
 	ExportInitialize:     {nil, Nothing, "likewise, then"},
 	ExportDecidesBy:      {nil, I64, "once: [what it decides by](#what-may-be-remembered)"},
+	ExportSeesResources:  {nil, Nothing, "never: it asks for [resources](#resources) in whole objects"},
 	ExportEnqueue:        {nil, Nothing, "once: events that may help rejected pods; none is all of pods, nodes and volumes"},
 	ExportPreFilter:      {nil, I32, "when a scheduling cycle begins; after Skip no `filter`"},
 	ExportAddPod:         {nil, I32, "when the scheduler tries one more pod on a node"},

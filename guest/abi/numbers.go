@@ -35,3 +35,34 @@ var Actions = []string{
 	"UpdatePodLabel", "UpdatePodScaleDown", "UpdatePodTolerations", "UpdatePodSchedulingGatesEliminated", "UpdatePodGeneratedResourceClaim",
 	"UpdatePodOther",
 }
+
+// FieldResources is the number of a field of v1.Pod and v1.Node in protobuf that Kubernetes does not have: a message of what kube-scheduler
+// counts. Amounts are maps from the name of a resource to an int64, in thousandths for cpu, in bytes for memory and ephemeral-storage, in
+// units for others.
+const FieldResources = 1000
+
+// The numbers of the message's fields, and of those of a map's entry.
+const (
+	ResourcesComplete    = 1
+	ResourcesRequests    = 2
+	ResourcesAllocatable = 3
+	ResourcesRequested   = 4
+	ResourcesPods        = 5
+
+	AmountResource = 1
+	AmountValue    = 2
+)
+
+// AmountFields are the fields of the message. Doc is in Markdown.
+var AmountFields = []struct {
+	Number          int
+	Type, Name, Doc string
+}{
+	{ResourcesComplete, "bool", "complete", "an amount that is missing is 0"},
+	{ResourcesRequests, amounts, "requests", "of the pod; 1 of `pods`"},
+	{ResourcesAllocatable, amounts, "allocatable", "of the node"},
+	{ResourcesRequested, amounts, "requested", "by the pods on the node"},
+	{ResourcesPods, "int64", "pods", "on the node"},
+}
+
+const amounts = "map<string, int64>"

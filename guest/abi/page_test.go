@@ -54,6 +54,11 @@ func tables(t *testing.T) map[string]string {
 		"fields":  "    " + strings.Join(abi.Fields, "\n    ") + "\n",
 		"events":  "Resources: " + numbered(abi.Resources) + ".\n\nActions, by bit: " + numbered(abi.Actions) + ".\n",
 		"limits":  table("at most", ""),
+
+		"resources": table("field", "", ""),
+	}
+	for _, field := range abi.AmountFields {
+		all["resources"] += row(strconv.Itoa(field.Number), "`"+field.Type+" "+field.Name+"`", field.Doc)
 	}
 	for _, name := range inOrder(t, abi.Exports) {
 		all["exports"] += function(name, abi.Exports[name])

@@ -115,7 +115,14 @@ func Declared(t testing.TB) (fields []guest.Field) {
 type Object struct {
 	Name, Namespace     string
 	Labels, Annotations map[string]string
-	Protobuf            []byte // instead of all others but Name
+	Resources           *Resources // nil where the host does not count
+	Protobuf            []byte     // instead of all others but Name
+}
+
+// Resources are what the guest finds of a pod (Requests) or a node. What is missing is zero.
+type Resources struct {
+	Requests, Allocatable, Requested map[string]int64
+	Pods                             int
 }
 
 // encode writes v1.Pod or v1.Node in protobuf: package guest has the numbers.
@@ -124,16 +131,37 @@ func (o Object) encode() []byte {
 		return o.Protobuf
 	}
 	metadata := append(field(1, []byte(o.Name)), field(3, []byte(o.Namespace))...)
-	for number, entries := range map[byte]map[string]string{11: o.Labels, 12: o.Annotations} {
+	for number, entries := range map[uint64]map[string]string{11: o.Labels, 12: o.Annotations} {
 		for key, value := range entries {
 			metadata = append(metadata, field(number, append(field(1, []byte(key)), field(2, []byte(value))...))...)
 		}
 	}
-	return field(1, metadata)
+	return append(field(1, metadata), o.Resources.encode()...)
 }
 
-func field(number byte, value []byte) []byte {
-	return append(binary.AppendUvarint([]byte{number<<3 | 2}, uint64(len(value))), value...)
+func (r *Resources) encode() []byte {
+	if r == nil {
+		return nil
+	}
+	resources := append(number(abi.ResourcesComplete, 1), number(abi.ResourcesPods, uint64(r.Pods))...)
+	for kind, amounts := range map[uint64]map[string]int64{
+		abi.ResourcesRequests: r.Requests, abi.ResourcesAllocatable: r.Allocatable, abi.ResourcesRequested: r.Requested,
+	} {
+		for name, amount := range amounts {
+			entry := append(field(abi.AmountResource, []byte(name)), number(abi.AmountValue, uint64(amount))...)
+			resources = append(resources, field(kind, entry)...)
+		}
+	}
+	return field(abi.FieldResources, resources)
+}
+
+func field(number uint64, value []byte) []byte {
+	tag := binary.AppendUvarint(nil, number<<3|2)
+	return append(binary.AppendUvarint(tag, uint64(len(value))), value...)
+}
+
+func number(field, value uint64) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(nil, field<<3), value)
 }
 
 // text is JSON as the host writes it; nothing is an empty list or object.

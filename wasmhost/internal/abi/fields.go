@@ -1,7 +1,6 @@
 package abi
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,9 +11,9 @@ import (
 
 // Field is a field of a pod or a node that a guest decides by.
 type Field struct {
-	// Kind is what of the object's metadata it is.
+	// Kind is what of the object it is.
 	Kind FieldKind
-	// Key is the key of a label or an annotation.
+	// Key is the key of a label or an annotation, or the name of a resource.
 	Key string
 	// text is the field as the guest wrote it.
 	text string
@@ -23,25 +22,42 @@ type Field struct {
 // String is the field as guests write it, which is how the downward API and CEL do.
 func (f Field) String() string { return f.text }
 
-// FieldKind is a part of an object's metadata.
+// FieldKind is a part of a pod or a node.
 type FieldKind string
 
-// The parts of the metadata that a guest can decide by.
+// The parts that a guest can decide by: of the metadata, and of what kube-scheduler counts.
 const (
-	Namespace  FieldKind = "namespace"
-	Name       FieldKind = "name"
-	Label      FieldKind = "labels"
-	Annotation FieldKind = "annotations"
+	Namespace   FieldKind = "namespace"
+	Name        FieldKind = "name"
+	Label       FieldKind = "labels"
+	Annotation  FieldKind = "annotations"
+	Requests    FieldKind = "requests"    // of a pod
+	Allocatable FieldKind = "allocatable" // of a node
+	Requested   FieldKind = "requested"   // by the pods on a node
+	Pods        FieldKind = "pods"        // on a node
 )
 
 // Fields are what a guest decides by.
 type Fields struct{ Pod, Node []Field }
 
-// fieldForm is what all fields look like that exist, and fieldForms says so in words.
-var fieldForm = regexp.MustCompile(`^(?:(pod)\.metadata\.(namespace)|(pod|node)\.metadata\.(name|(labels|annotations)\['([^'"\\]+)'\]))$`)
+// DependOnPods reports whether a node's fields change with the pods on it.
+func (f *Fields) DependOnPods() bool {
+	return slices.ContainsFunc(f.Node, Field.DependsOnPods)
+}
 
-const fieldForms = "there are pod.metadata.namespace, pod.metadata.name, pod.metadata.labels['K'], pod.metadata.annotations['K'], " +
-	"node.metadata.name, node.metadata.labels['K'], node.metadata.annotations['K']"
+// DependsOnPods reports whether a field of a node changes with the pods on it.
+func (f Field) DependsOnPods() bool { return f.Kind == Requested || f.Kind == Pods }
+
+var fieldParts = regexp.MustCompile(`^(pod|node)\.(?:[a-z]+\.)?([a-z]+)(?:\['([^'"\\]+)'\])?$`)
+
+// parseField reads one field, of a pod or a node.
+func parseField(text string) (object string, field Field, err error) {
+	parts := fieldParts.FindStringSubmatch(text)
+	if parts == nil || !slices.Contains(abi.Fields, strings.Replace(text, "['"+parts[3]+"']", "['K']", 1)) {
+		return "", field, fmt.Errorf("the field %.100q does not exist: there are %s", text, strings.Join(abi.Fields, ", "))
+	}
+	return parts[1], Field{Kind: FieldKind(parts[2]), Key: parts[3], text: text}, nil
+}
 
 // parseFields reads what a guest declares: fields that each end with a zero byte.
 func parseFields(declared string) (*Fields, error) {
@@ -55,13 +71,12 @@ func parseFields(declared string) (*Fields, error) {
 	}
 	fields := &Fields{}
 	for _, text := range texts[:last] {
-		form := fieldForm.FindStringSubmatch(text)
-		if form == nil {
-			return nil, fmt.Errorf("the field %.100q does not exist: %s", text, fieldForms)
+		object, field, err := parseField(text)
+		if err != nil {
+			return nil, err
 		}
-		field := Field{Kind: FieldKind(cmp.Or(form[2], form[5], form[4])), Key: form[6], text: text}
 		of := &fields.Pod
-		if form[3] == "node" {
+		if object == "node" {
 			of = &fields.Node
 		}
 		if !slices.Contains(*of, field) {

@@ -42,6 +42,8 @@ type Guest struct {
 	AsksWhoPassed bool
 	// Declares is set for a guest that says what it decides by ([Instance.DecidesBy]).
 	Declares bool
+	// SeesResources is set for a guest that asks for what kube-scheduler counts, beside whole objects.
+	SeesResources bool
 
 	code        *compiler.Module
 	memoryLimit int64 // of an instance, in bytes
@@ -119,9 +121,13 @@ func (g *Guest) findHooks() error {
 			g.Constants[h] = hook.verdict(value)
 		}
 	}
-	if f, ok := found[abi.ExportDecidesBy]; ok {
-		g.Declares = true
-		err := checkSignature(f, abi.ExportDecidesBy)
+	for name, is := range map[string]*bool{abi.ExportDecidesBy: &g.Declares, abi.ExportSeesResources: &g.SeesResources} {
+		f, ok := found[name]
+		if !ok {
+			continue
+		}
+		*is = true
+		err := checkSignature(f, name)
 		if err != nil {
 			return err
 		}
@@ -130,7 +136,7 @@ func (g *Guest) findHooks() error {
 	case g.Exports == 0:
 		return errors.New("wasm: guest does not export any plugin functions")
 	case g.Exports&^Of(Enqueue, AddPod, RemovePod, PreScore, NormalizeScore) == 0:
-		return errors.New("wasm: filter, score, reserve, permit or bind must be exported")
+		return errors.New("wasm: prefilter, filter, postfilter, score, reserve, permit, or a function that binds must be exported")
 	case found[abi.ExportInitialize] != nil && g.Active != g.Exports && g.Active&^Of(PreFilter) == 0:
 		// TinyGo makes constants of the SDK's hooks where main, which has the plugin, is
 		// not run. They would let every pod run anywhere.

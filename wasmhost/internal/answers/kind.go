@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	guestabi "wasmkwokwizardry.io/regex-scheduling/guest/abi"
@@ -25,6 +24,7 @@ type Kind struct {
 
 	kind   *naming.Kind[*record]
 	fields *abi.Fields
+	byPods bool // a node's fields change with the pods on it
 	nodes  *nodes
 }
 
@@ -147,6 +147,9 @@ func (k *Kind) putVerdict(hook abi.Hook, node Node, v abi.Verdict) bool {
 	indexes := k.ofNodes(hook).Load()
 	if indexes == nil || int(node/2) >= len(*indexes) {
 		numbers, _ := k.numbers.size()
+		if k.byPods {
+			numbers += numbers / 4 // there is one more after each placement
+		}
 		more := make([]atomic.Uint32, (numbers+1)/2)
 		grown = 4 * int64(len(more))
 		if indexes != nil {
@@ -194,8 +197,8 @@ func (r *record) indexOf(v abi.Verdict) (index uint16, bytes int64) {
 
 // Missing are the answers of Filter about nodes of the cycle that are not remembered. There are none where one of them
 // was given up: it will not be known of all nodes whether they pass.
-func (k *Kind) Missing() iter.Seq2[*v1.Node, Answer] {
-	return func(yield func(*v1.Node, Answer) bool) {
+func (k *Kind) Missing() iter.Seq2[fwk.NodeInfo, Answer] {
+	return func(yield func(fwk.NodeInfo, Answer) bool) {
 		givenUp := Node(k.givenUp.Load() - 1)
 		if givenUp >= 0 && slices.Contains(k.nodes.numbers, givenUp) {
 			if _, ok := k.verdict(abi.Filter, givenUp); !ok {
@@ -204,7 +207,7 @@ func (k *Kind) Missing() iter.Seq2[*v1.Node, Answer] {
 		}
 		for i, node := range k.nodes.numbers {
 			_, ok := k.verdict(abi.Filter, node)
-			if !ok && !yield(k.nodes.list[i].Node(), Answer{k, abi.Filter, node}) {
+			if !ok && !yield(k.nodes.list[i], Answer{k, abi.Filter, node}) {
 				return
 			}
 		}

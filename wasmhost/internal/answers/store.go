@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
@@ -20,6 +19,7 @@ import (
 // Store holds the answers of a guest.
 type Store struct {
 	fields *abi.Fields
+	byPods bool                  // a node's fields change with the pods on it
 	memo   *naming.Memo[*record] // by the values of the pod's fields
 
 	mu      sync.Mutex
@@ -30,7 +30,7 @@ type Store struct {
 
 // New makes a Store of at most limit bytes. It reports each change of its size, one at a time.
 func New(fields *abi.Fields, limit int64, sized func(entries int, bytes int64)) *Store {
-	s := &Store{fields: fields, memo: naming.NewMemo[*record](limit, sized), nodes: &nodes{}}
+	s := &Store{fields: fields, byPods: fields.DependOnPods(), memo: naming.NewMemo[*record](limit, sized), nodes: &nodes{}}
 	s.clear()
 	return s
 }
@@ -57,7 +57,7 @@ func (s *Store) Of(pod *v1.Pod, list []fwk.NodeInfo) *Kind {
 		return nil
 	}
 	var buffer [256]byte
-	key := appendValues(buffer[:0], s.fields.Pod, &pod.ObjectMeta)
+	key := appendPod(buffer[:0], s.fields.Pod, pod)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -76,40 +76,16 @@ func (s *Store) Of(pod *v1.Pod, list []fwk.NodeInfo) *Kind {
 	if kind == nil {
 		return nil
 	}
-	return &Kind{Again: again, kind: kind, record: kind.Value, fields: s.fields, nodes: s.nodes}
+	return &Kind{Again: again, kind: kind, record: kind.Value, fields: s.fields, byPods: s.byPods, nodes: s.nodes}
 }
 
 // Peek finds the kind of a pod, without the nodes of a cycle: only [Kind.Answer] of a hook about a pod and
 // [Kind.Filter] may be called of it. It is nil where nothing is remembered.
 func (s *Store) Peek(pod *v1.Pod) *Kind {
 	var buffer [256]byte
-	kind := s.memo.Get(appendValues(buffer[:0], s.fields.Pod, &pod.ObjectMeta))
+	kind := s.memo.Get(appendPod(buffer[:0], s.fields.Pod, pod))
 	if kind == nil {
 		return nil
 	}
-	return &Kind{kind: kind, record: kind.Value, fields: s.fields}
-}
-
-// appendValues appends the values of fields to a key.
-func appendValues(key []byte, fields []abi.Field, of *metav1.ObjectMeta) []byte {
-	for _, field := range fields {
-		value, ok := ValueOf(field, of)
-		key = naming.AppendValue(key, value, ok)
-	}
-	return key
-}
-
-// ValueOf is the value of a field, if it is there.
-func ValueOf(field abi.Field, of *metav1.ObjectMeta) (value string, ok bool) {
-	switch field.Kind {
-	case abi.Namespace:
-		return of.Namespace, true
-	case abi.Name:
-		return of.Name, true
-	case abi.Label:
-		value, ok = of.Labels[field.Key]
-	case abi.Annotation:
-		value, ok = of.Annotations[field.Key]
-	}
-	return value, ok
+	return &Kind{kind: kind, record: kind.Value, fields: s.fields, byPods: s.byPods}
 }

@@ -1,0 +1,102 @@
+package answers
+
+import (
+	"strconv"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+)
+
+// PodValue is the value of a field of a pod, if it is there.
+func PodValue(field abi.Field, pod *v1.Pod) (value string, ok bool) {
+	if field.Kind == abi.Requests {
+		return strconv.FormatInt(Amount(Requests(pod), field.Key), 10), true
+	}
+	return metaValue(field, &pod.ObjectMeta)
+}
+
+// NodeValue is the value of a field of a node, if it is there. A field that depends on pods is not.
+func NodeValue(field abi.Field, node *v1.Node) (value string, ok bool) {
+	if field.Kind == abi.Allocatable {
+		amount := node.Status.Allocatable[v1.ResourceName(field.Key)]
+		if field.Key == string(v1.ResourceCPU) {
+			return strconv.FormatInt(amount.MilliValue(), 10), true
+		}
+		return strconv.FormatInt(amount.Value(), 10), true
+	}
+	return metaValue(field, &node.ObjectMeta)
+}
+
+// Sum is the value of a field of a node that depends on the pods there, as kube-scheduler counts them: assumed pods, and those of a
+// try-out, are among them.
+func Sum(field abi.Field, info fwk.NodeInfo) int64 {
+	if field.Kind == abi.Pods || field.Key == string(v1.ResourcePods) {
+		return int64(len(info.GetPods()))
+	}
+	return Amount(info.GetRequested(), field.Key)
+}
+
+// Requests are what kube-scheduler counts of a pod: init containers, sidecars, overhead and resources of the whole pod included. Each pod
+// counts for one of the resource "pods".
+func Requests(pod *v1.Pod) fwk.Resource {
+	requests := (&framework.PodInfo{Pod: pod}).CalculateResource().Resource
+	requests.(*framework.Resource).AllowedPodNumber = 1
+	return requests
+}
+
+// Amount is how much there is of a resource, in thousandths of a CPU, and of others in their unit: bytes of memory.
+func Amount(of fwk.Resource, name string) int64 {
+	switch v1.ResourceName(name) {
+	case v1.ResourceCPU:
+		return of.GetMilliCPU()
+	case v1.ResourceMemory:
+		return of.GetMemory()
+	case v1.ResourceEphemeralStorage:
+		return of.GetEphemeralStorage()
+	case v1.ResourcePods:
+		return int64(of.GetAllowedPodNumber())
+	}
+	return of.GetScalarResources()[v1.ResourceName(name)]
+}
+
+func metaValue(field abi.Field, of *metav1.ObjectMeta) (value string, ok bool) {
+	switch field.Kind {
+	case abi.Namespace:
+		return of.Namespace, true
+	case abi.Name:
+		return of.Name, true
+	case abi.Label:
+		value, ok = of.Labels[field.Key]
+	case abi.Annotation:
+		value, ok = of.Annotations[field.Key]
+	}
+	return value, ok
+}
+
+// appendPod appends the values of a pod's fields to a key.
+func appendPod(key []byte, fields []abi.Field, pod *v1.Pod) []byte {
+	for _, field := range fields {
+		value, ok := PodValue(field, pod)
+		key = naming.AppendValue(key, value, ok)
+	}
+	return key
+}
+
+// appendNode appends the values of a node's fields to a key.
+func appendNode(key []byte, fields []abi.Field, info fwk.NodeInfo) []byte {
+	for _, field := range fields {
+		if field.DependsOnPods() {
+			var digits [20]byte
+			key = naming.AppendValue(key, string(strconv.AppendInt(digits[:0], Sum(field, info), 10)), true)
+			continue
+		}
+		value, ok := NodeValue(field, info.Node())
+		key = naming.AppendValue(key, value, ok)
+	}
+	return key
+}
