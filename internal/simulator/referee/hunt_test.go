@@ -117,28 +117,33 @@ func (h *hunter) compare(ctx context.Context, c huntCase) (f found) {
 	}
 	var entered bool
 	f.live, entered, f.err = h.live(ctx, c, f.predicted)
-	f.live = lasting(f.live)
+	f.live = c.lasting(f.live)
 	switch {
 	case !entered:
 		f.verdict = "invalid"
-	case f.err == nil && slices.Equal(f.live, lasting(f.predicted)):
+	case f.err == nil && slices.Equal(f.live, c.lasting(f.predicted)):
 		f.verdict = "same"
 	default:
 		f.verdict = "differs"
 		again, _, err := h.live(ctx, c, f.predicted)
-		if !slices.Equal(lasting(again), f.live) || (err == nil) != (f.err == nil) {
+		if !slices.Equal(c.lasting(again), f.live) || (err == nil) != (f.err == nil) {
 			f.verdict = "unsteady"
 		}
 	}
-	f.predicted = lasting(f.predicted)
+	f.predicted = c.lasting(f.predicted)
 	return f
 }
 
 // lasting omits what preemption said of a pending pod: of which victims there were when it was last tried, and live that
-// depends on how fast kubelets end others.
-func lasting(lines []string) (cut []string) {
+// depends on how fast kubelets end others. After an eviction it omits why a pod is pending, too: live, one that was pending before is tried
+// while there is no successor yet.
+func (c huntCase) lasting(lines []string) (cut []string) {
+	until := " preemption: "
+	if at(object(c), "change")["evict"] != nil {
+		until = " pending: "
+	}
 	for _, line := range lines {
-		before, _, _ := strings.Cut(line, " preemption: ")
+		before, _, _ := strings.Cut(line, until)
 		cut = append(cut, before)
 	}
 	return cut
