@@ -155,8 +155,8 @@ func (o object) text(field uint64) (text string) {
 // for a container that requests none.)
 //
 // A guest that declares its fields (package decidesby) finds the amounts that it declares; any other finds all, if it imports package
-// resources. ok is false for a resource that is not declared, without that package, when the pod is bound, and in a host that does not
-// count, as the upstream host does not: then the guest has to go on without.
+// resources. ok is false for a resource that is not declared, without that package, of a node when the pod is bound, and in a host that
+// does not count, as the upstream host does not: then the guest has to go on without.
 
 // Requests returns how much of a resource the pod requests: kube-scheduler counts init containers, sidecars, overhead and the resources of
 // the whole pod.

@@ -45,7 +45,7 @@ type attempt struct {
 // Marshal implements abi.Message. It encodes what the guest may see of the pod.
 func (a *attempt) Marshal() ([]byte, error) {
 	a.once.Do(func() {
-		pod := shownPod{a.plugin.view, a.pod}
+		pod := shownPod{a.plugin.visible, a.pod}
 		a.encoded, a.encodeErr = pod.Marshal()
 	})
 	return a.encoded, a.encodeErr

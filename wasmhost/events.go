@@ -44,20 +44,21 @@ const (
 	guestUpdate = guestAll &^ (1<<0 | 1<<1) // all but Add and Delete
 )
 
-// translate makes an event of the framework of a guest's event. It fails for an event
-// that is not in the ABI, and so never comes.
-func translate(resource, action uint32) (fwk.ClusterEvent, error) {
+// translate makes an event of the framework of a guest's event. The error is about what is not in the ABI, and so never
+// comes: perhaps a part of the event, which has no action where nothing is left.
+func translate(resource, action uint32) (event fwk.ClusterEvent, unknown error) {
 	if int(resource) >= len(resources) {
-		return fwk.ClusterEvent{}, fmt.Errorf("resource %d does not exist", resource)
+		return event, fmt.Errorf("resource %d does not exist", resource)
 	}
 	if action == 0 || action > guestAll {
-		return fwk.ClusterEvent{}, fmt.Errorf("action type %#x for resource %d: its bits go from %#x to %#x", action, resource, 1, 1<<(len(actions)-1))
+		unknown = fmt.Errorf("action type %#x for resource %d: its bits go from %#x to %#x", action, resource, 1, 1<<(len(actions)-1))
 	}
-	event := fwk.ClusterEvent{Resource: resources[resource]}
+	action &= guestAll
+	event.Resource = resources[resource]
 	switch {
 	case action == guestAll:
 		event.ActionType = fwk.All
-		return event, nil
+		return event, unknown
 	case event.Resource != fwk.Pod && event.Resource != fwk.Node && action&guestUpdate != 0:
 		// For other resources the framework does not tell one update from another.
 		event.ActionType = fwk.Update
@@ -67,7 +68,7 @@ func translate(resource, action uint32) (fwk.ClusterEvent, error) {
 			event.ActionType |= translated
 		}
 	}
-	return event, nil
+	return event, unknown
 }
 
 // allEvents are for a guest that names none.
@@ -81,14 +82,15 @@ var allEvents = []fwk.ClusterEvent{
 }
 
 // decodeEvents reads pairs of little-endian numbers: resource and action type. unknown
-// says which pairs are skipped.
+// says what is skipped.
 func decodeEvents(encoded []byte) (events []fwk.ClusterEvent, unknown error) {
 	var left []error
 	for ; len(encoded) >= 8; encoded = encoded[8:] {
 		event, err := translate(binary.LittleEndian.Uint32(encoded), binary.LittleEndian.Uint32(encoded[4:]))
 		if err != nil {
 			left = append(left, err)
-		} else if event.Resource != "" {
+		}
+		if event.Resource != "" && event.ActionType != 0 {
 			events = append(events, event)
 		}
 	}

@@ -90,10 +90,10 @@ func (p *plugin) changesSums(before, after *v1.Pod) bool {
 	return change.changesSums
 }
 
-// countedOf is what a pod adds to a field of its node.
+// countedOf is what a pod adds to a field of its node, or of the node that it is nominated for.
 func countedOf(field abi.Field, pod *v1.Pod) int64 {
 	switch {
-	case pod == nil || pod.Spec.NodeName == "":
+	case pod == nil || pod.Spec.NodeName == "" && pod.Status.NominatedNodeName == "":
 		return 0
 	case field.Kind == abi.Pods:
 		return 1
@@ -105,6 +105,9 @@ func countedOf(field abi.Field, pod *v1.Pod) int64 {
 // from the node. The scheduler asks for hints with its queue locked, once for each pending pod, so
 // the guest itself is not asked.
 func (p *plugin) mayHelp(pod *v1.Pod, node *v1.Node) bool {
+	if p.countsPods && !p.guest.Active.Has(abi.PreFilter) {
+		return true // no answer is known whatever pods are there
+	}
 	kind := p.answers.Peek(pod)
 	if kind == nil {
 		return true

@@ -102,7 +102,7 @@ func (p *plugin) RemovePod(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 }
 
 func (c *cycle) change(hook abi.Hook, target fwk.PodInfo, node fwk.NodeInfo) *fwk.Status {
-	return c.askStep(&question{hook: hook, in: abi.In{Target: &shownPod{c.plugin.view, target.GetPod()}, NodeName: node.Node().Name}})
+	return c.askStep(&question{hook: hook, in: abi.In{Target: &shownPod{c.plugin.visible, target.GetPod()}, NodeName: node.Node().Name}})
 }
 
 // filterHooks are the hooks of a guest that filters.

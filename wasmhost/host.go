@@ -135,7 +135,7 @@ var errHostClosed = fmt.Errorf("the host is %w", ErrClosed)
 func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
 	p := s.p
 	if handle != nil {
-		cycle := cycleView{handle: handle, plugin: p.name, view: p.view}
+		cycle := cycleView{handle: handle, plugin: p.name, visible: p.visible}
 		p.handle, p.cycleView, p.bindingView = handle, cycle, bindingView{cycle}
 	}
 	why := p.notRemembered

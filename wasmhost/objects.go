@@ -13,15 +13,15 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 )
 
-// view is what a guest sees of pods and nodes.
-type view struct {
+// visible is what a guest sees of pods and nodes.
+type visible struct {
 	declared  *abi.Fields // these alone, unless it is nil
 	resources bool        // and all that kube-scheduler counts, where declared is nil
 }
 
 // shownPod is a pod as a guest sees it. It implements abi.Message.
 type shownPod struct {
-	view
+	visible
 	of *v1.Pod
 }
 
@@ -46,7 +46,7 @@ func (s *shownPod) Marshal() ([]byte, error) {
 
 // shownNode is a node as a guest sees it in a scheduling cycle. It implements abi.Message.
 type shownNode struct {
-	view
+	visible
 	of fwk.NodeInfo
 }
 
@@ -81,7 +81,7 @@ func (s *shownNode) Marshal() ([]byte, error) {
 	for _, field := range s.declared.Node {
 		switch field.Kind {
 		case abi.Allocatable:
-			resources = appendAmount(resources, guestabi.ResourcesAllocatable, field.Key, answers.Amount(s.of.GetAllocatable(), field.Key))
+			resources = appendAmount(resources, guestabi.ResourcesAllocatable, field.Key, answers.Allocatable(field, s.of.Node()))
 		case abi.Requested:
 			resources = appendAmount(resources, guestabi.ResourcesRequested, field.Key, answers.Sum(field, s.of))
 		case abi.Pods:

@@ -117,8 +117,48 @@ func TestScoreIsByThePodsThatANodeHasNow(t *testing.T) {
 	}
 }
 
+// One cycle of preemption tries many sets of pods out: none of them costs memory, or an answer that is known.
+func TestTryOutsAreNotRemembered(t *testing.T) {
+	r := openRemembering(t, "decides_by_gpus", Args{}, nodesNamed("a")...)
+	place(t, r.Nodes[0], gpus("first", "a", 1))
+	state := framework.NewCycleState()
+	p := gpus("p", "", 1)
+	r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
+	filter := func(node fwk.NodeInfo) {
+		status := r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, node)
+		if status.Code() == fwk.Error {
+			t.Error(status)
+		}
+	}
+	filter(r.Nodes[0])
+	before := r.asked(t)
+	tried := r.Nodes[0].Snapshot()
+	for i := range 10 {
+		place(t, tried, gpus(fmt.Sprint("victim-", i), "a", 1))
+		filter(tried)
+		filter(tried)
+	}
+	filter(r.Nodes[0].Snapshot()) // which has what the node has
+	if n := r.asked(t) - before; n != 20 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+func TestGuestOfWhichNothingIsRememberedFindsTheAmountsThatItDeclares(t *testing.T) {
+	pl := openWith(t, "counts_pods", Args{}, nil)
+	full := node("full")
+	place(t, full, gpus("first", "full", 1))
+	for want, info := range map[fwk.Code]fwk.NodeInfo{fwk.Success: node("empty"), fwk.Unschedulable: full} {
+		status := pl.(fwk.FilterPlugin).Filter(t.Context(), framework.NewCycleState(), pod("p"), info)
+		if status.Code() != want || inside(pl).answers != nil {
+			t.Errorf("node %s: %v; remembered: %v", info.Node().Name, status, inside(pl).answers != nil)
+		}
+	}
+}
+
 func TestPodIsWokenWhenPodsLeaveMoreOfWhatTheGuestCounts(t *testing.T) {
-	large, small := gpus("other", "a", 2), gpus("other", "a", 1)
+	large, small, nominated := gpus("other", "a", 2), gpus("other", "a", 1), gpus("other", "", 2)
+	nominated.Status.NominatedNodeName = "a"
 	for name, tt := range map[string]struct {
 		event    fwk.ClusterEvent
 		old, new any
@@ -126,6 +166,8 @@ func TestPodIsWokenWhenPodsLeaveMoreOfWhatTheGuestCounts(t *testing.T) {
 	}{
 		"a pod with GPUs is gone":    {framework.EventAssignedPodDelete, large, nil, fwk.Queue},
 		"a pod without them is gone": {framework.EventAssignedPodDelete, requesting("other", "a", nil), nil, fwk.QueueSkip},
+		"a nominated pod is gone":    {framework.EventAssignedPodDelete, nominated, nil, fwk.Queue},
+		"a pending pod is gone":      {framework.EventAssignedPodDelete, gpus("other", "", 2), nil, fwk.QueueSkip},
 		"a pod shrinks":              {framework.EventAssignedPodUpdate, large, small, fwk.Queue},
 		"a pod grows":                {framework.EventAssignedPodUpdate, small, large, fwk.QueueSkip},
 		"a pod comes":                {framework.EventAssignedPodAdd, nil, large, fwk.QueueSkip},
@@ -177,33 +219,33 @@ func TestKitReadsTheResourcesThatTheHostAppends(t *testing.T) {
 	}
 	names := []string{gpu, "cpu", "memory", "pods", "none"}
 	for name, tt := range map[string]struct {
-		view                             view
+		visible                          visible
 		requests, allocatable, requested string
 		pods                             string
 	}{
 		"a guest that asks for all": {
-			view{resources: true},
+			visible{resources: true},
 			"[2 true 2010 true 1073741824 true 1 true 0 true]", "[8 true 4000 true 0 true 110 true 0 true]", "[3 true 1000 true 0 true 1 true 0 true]", "1 true",
 		},
 		"a guest that declares": {
-			view{declared: &abi.Fields{Pod: declared("pod"), Node: declared("node")}},
+			visible{declared: &abi.Fields{Pod: declared("pod"), Node: declared("node")}},
 			"[2 true 0 false 0 false 0 false 0 false]", "[8 true 0 false 0 false 0 false 0 false]", "[3 true 0 false 0 false 0 false 0 true]", "1 true",
 		},
 		"a guest that asks for none": {
-			view{},
+			visible{},
 			"[0 false 0 false 0 false 0 false 0 false]", "[0 false 0 false 0 false 0 false 0 false]", "[0 false 0 false 0 false 0 false 0 false]", "0 false",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			encodedPod, err := (&shownPod{tt.view, p}).Marshal()
+			encodedPod, err := (&shownPod{tt.visible, p}).Marshal()
 			testkit.Must(t, err)
-			encodedNode, err := (&shownNode{tt.view, info}).Marshal()
+			encodedNode, err := (&shownNode{tt.visible, info}).Marshal()
 			testkit.Must(t, err)
 			var readPod v1.Pod
 			var readNode v1.Node
 			testkit.Must(t, readPod.Unmarshal(encodedPod))
 			testkit.Must(t, readNode.Unmarshal(encodedNode))
-			if tt.view.declared == nil && (readPod.UID != types.UID("p") || readNode.Labels["zone"] != "west") {
+			if tt.visible.declared == nil && (readPod.UID != types.UID("p") || readNode.Labels["zone"] != "west") {
 				t.Errorf("Kubernetes reads %v and %v", readPod.ObjectMeta, readNode.ObjectMeta)
 			}
 			var requests, allocatable, requested []string

@@ -39,7 +39,7 @@ type plugin struct {
 	handle                 fwk.Handle
 
 	decidesBy *abi.Fields // nil for a guest that does not say
-	view      view
+	visible   visible
 	answers   *answers.Store // nil for a guest of which nothing is remembered
 
 	countsPods bool                      // it decides by the pods on nodes, and is remembered
@@ -91,7 +91,7 @@ func (h *Host) start(ctx context.Context, name string, args Args) (_ *Started, e
 	// 3. The plugin, with an empty slot for each instance.
 	lasting, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	p := &plugin{
-		name: name, url: url, args: args, host: h, guest: guest, size: len(wasm), sha256: digest, view: view{resources: guest.SeesResources},
+		name: name, url: url, args: args, host: h, guest: guest, size: len(wasm), sha256: digest, visible: visible{resources: guest.SeesResources},
 		ctx: lasting, stop: stop, key: naming.Key(name), log: &guestLog{plugin: name, url: url},
 	}
 	p.close = sync.OnceValue(p.closeOnce)
@@ -178,11 +178,12 @@ func (p *plugin) startFirst(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.visible.resources = p.visible.resources || p.decidesBy.HaveAmounts()
 	if p.notRemembered == "" {
 		if len(p.decidesBy.Pod)+len(p.decidesBy.Node) == 0 && !p.guest.AsksWhoPassed {
 			return errNoField
 		}
-		p.view.declared = p.decidesBy
+		p.visible.declared = p.decidesBy
 		p.countsPods = p.decidesBy.DependOnPods()
 		p.metrics = answerMetricsOf(p.name)
 		p.answers = answers.New(p.decidesBy, cmp.Or(p.args.AnswersLimit.Value(), DefaultAnswers), p.metrics.size)

@@ -95,7 +95,7 @@ func (s *slot) invoke(c *cycle, hook abi.Hook, in *abi.In, node fwk.NodeInfo, ou
 	i.In.Pod = c.attempt
 	i.In.Account = &c.account
 	if node != nil {
-		i.shown = shownNode{p.view, node}
+		i.shown = shownNode{p.visible, node}
 		i.In.Node = &i.shown
 		i.In.NodeName = i.shown.name()
 	}

@@ -43,9 +43,9 @@ func codesOf(nodes fwk.NodeToStatusReader) map[string]int {
 // cycleView is what a guest may ask of the scheduler, or do to it, in a scheduling
 // cycle. Its nodes are the snapshot's.
 type cycleView struct {
-	handle fwk.Handle
-	plugin string // its name
-	view   view   // of the guest
+	handle  fwk.Handle
+	plugin  string  // its name
+	visible visible // to the guest
 }
 
 func (v cycleView) nodes() fwk.NodeInfoLister { return v.handle.SnapshotSharedLister().NodeInfos() }
@@ -53,7 +53,7 @@ func (v cycleView) nodes() fwk.NodeInfoLister { return v.handle.SnapshotSharedLi
 func (v cycleView) Node(name string) (abi.Message, error) {
 	info, err := v.nodes().Get(name)
 	if err == nil && info.Node() != nil {
-		return &shownNode{v.view, info}, nil
+		return &shownNode{v.visible, info}, nil
 	}
 	return nil, nil
 }

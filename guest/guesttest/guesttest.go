@@ -48,13 +48,17 @@ type Output struct {
 func Call(t testing.TB, export string, in Input) Output {
 	t.Helper()
 	hook := exported(t, export)
+	var declared []guest.Field
+	if host.Hooks["decides_by"] != nil {
+		declared, _ = fields(t)
+	}
 	host.Now = host.Scheduler{
 		Config: in.Config, NodeName: in.Node, Nodes: map[string][]byte{},
-		Pod: in.Pod.encode(), Target: in.Target.encode(),
+		Pod: in.Pod.encode(declared), Target: in.Target.encode(declared),
 		Passed: text(t, in.Passed), Statuses: text(t, in.Statuses), Scores: text(t, in.Scores),
 	}
 	for _, node := range in.Nodes {
-		host.Now.Nodes[node.Name] = node.encode()
+		host.Now.Nodes[node.Name] = node.encode(declared)
 	}
 	return output(t, export, hook())
 }
@@ -95,19 +99,27 @@ func output(t testing.TB, export string, result uint64) Output {
 
 // Declared returns the fields that the guest says it decides by. It fails the test if the guest
 // does not import package decidesby, or declares more than the host takes.
-func Declared(t testing.TB) (fields []guest.Field) {
+func Declared(t testing.TB) []guest.Field {
+	t.Helper()
+	declared, size := fields(t)
+	if len(declared) > abi.MaxFields || size > abi.MaxDeclared {
+		t.Fatalf("decides_by: a list of %d fields and %d bytes, and the host takes %d and %d: declare fewer", len(declared), size, abi.MaxFields, abi.MaxDeclared)
+	}
+	return declared
+}
+
+// fields are not nil.
+func fields(t testing.TB) (declared []guest.Field, size int) {
 	t.Helper()
 	result := exported(t, "decides_by")()
 	list := string(host.Memory(uint32(result>>32), uint32(result)))
+	declared = []guest.Field{}
 	for field := range strings.SplitSeq(list, "\x00") {
 		if field != "" {
-			fields = append(fields, guest.Field(field))
+			declared = append(declared, guest.Field(field))
 		}
 	}
-	if len(fields) > abi.MaxFields || len(list) > abi.MaxDeclared {
-		t.Fatalf("decides_by: a list of %d fields and %d bytes, and the host takes %d and %d: declare fewer", len(fields), len(list), abi.MaxFields, abi.MaxDeclared)
-	}
-	return fields
+	return declared, len(list)
 }
 
 // Object is a pod or a node. A guest that reads more than the metadata needs Protobuf,
@@ -119,14 +131,16 @@ type Object struct {
 	Protobuf            []byte     // instead of all others but Name
 }
 
-// Resources are what the guest finds of a pod (Requests) or a node. What is missing is zero.
+// Resources are what the guest finds of a pod (Requests) or a node: if it declares its fields, the amounts that it declares. What is missing
+// is zero.
 type Resources struct {
 	Requests, Allocatable, Requested map[string]int64
 	Pods                             int
 }
 
-// encode writes v1.Pod or v1.Node in protobuf: package guest has the numbers.
-func (o Object) encode() []byte {
+// encode writes v1.Pod or v1.Node in protobuf: package guest has the numbers. Of the resources it writes what is declared, or all where
+// that is nil.
+func (o Object) encode(declared []guest.Field) []byte {
 	if o.Protobuf != nil {
 		return o.Protobuf
 	}
@@ -136,23 +150,45 @@ func (o Object) encode() []byte {
 			metadata = append(metadata, field(number, append(field(1, []byte(key)), field(2, []byte(value))...))...)
 		}
 	}
-	return append(field(1, metadata), o.Resources.encode()...)
+	if o.Resources == nil {
+		return field(1, metadata)
+	}
+	return append(field(1, metadata), field(abi.FieldResources, o.Resources.encode(declared))...)
 }
 
-func (r *Resources) encode() []byte {
-	if r == nil {
-		return nil
+func (r *Resources) encode(declared []guest.Field) (resources []byte) {
+	if declared == nil {
+		resources = number(abi.ResourcesComplete, 1)
 	}
-	resources := append(number(abi.ResourcesComplete, 1), number(abi.ResourcesPods, uint64(r.Pods))...)
-	for kind, amounts := range map[uint64]map[string]int64{
-		abi.ResourcesRequests: r.Requests, abi.ResourcesAllocatable: r.Allocatable, abi.ResourcesRequested: r.Requested,
+	if declared == nil || slices.Contains(declared, guest.NodePods) {
+		resources = append(resources, number(abi.ResourcesPods, uint64(r.Pods))...)
+	}
+	for _, kind := range []struct {
+		number  uint64
+		field   func(resource string) guest.Field
+		amounts map[string]int64
+	}{
+		{abi.ResourcesRequests, guest.PodRequests, r.Requests},
+		{abi.ResourcesAllocatable, guest.NodeAllocatable, r.Allocatable},
+		{abi.ResourcesRequested, guest.NodeRequested, r.Requested},
 	} {
-		for name, amount := range amounts {
-			entry := append(field(abi.AmountResource, []byte(name)), number(abi.AmountValue, uint64(amount))...)
-			resources = append(resources, field(kind, entry)...)
+		names := slices.Collect(maps.Keys(kind.amounts))
+		if declared != nil {
+			names = nil
+			for _, f := range declared {
+				before, rest, _ := strings.Cut(string(f), "['")
+				name := strings.TrimSuffix(rest, "']")
+				if before != "" && kind.field(name) == f {
+					names = append(names, name)
+				}
+			}
+		}
+		for _, name := range names {
+			entry := append(field(abi.AmountResource, []byte(name)), number(abi.AmountValue, uint64(kind.amounts[name]))...)
+			resources = append(resources, field(kind.number, entry)...)
 		}
 	}
-	return field(abi.FieldResources, resources)
+	return resources
 }
 
 func field(number uint64, value []byte) []byte {

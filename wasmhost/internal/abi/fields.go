@@ -40,6 +40,14 @@ const (
 // Fields are what a guest decides by.
 type Fields struct{ Pod, Node []Field }
 
+// HaveAmounts reports whether one is an amount. There are none where f is nil.
+func (f *Fields) HaveAmounts() bool {
+	isAmount := func(field Field) bool {
+		return field.Kind == Requests || field.Kind == Allocatable || field.DependsOnPods()
+	}
+	return f != nil && (slices.ContainsFunc(f.Pod, isAmount) || slices.ContainsFunc(f.Node, isAmount))
+}
+
 // DependOnPods reports whether a node's fields change with the pods on it.
 func (f *Fields) DependOnPods() bool {
 	return slices.ContainsFunc(f.Node, Field.DependsOnPods)

@@ -121,15 +121,13 @@ func (g *Guest) findHooks() error {
 			g.Constants[h] = hook.verdict(value)
 		}
 	}
-	for name, is := range map[string]*bool{abi.ExportDecidesBy: &g.Declares, abi.ExportSeesResources: &g.SeesResources} {
-		f, ok := found[name]
-		if !ok {
-			continue
-		}
-		*is = true
-		err := checkSignature(f, name)
-		if err != nil {
-			return err
+	g.Declares = found[abi.ExportDecidesBy] != nil
+	g.SeesResources = found[abi.ExportSeesResources] != nil
+	for _, name := range []string{abi.ExportStart, abi.ExportInitialize, abi.ExportDecidesBy, abi.ExportSeesResources} {
+		if f, ok := found[name]; ok {
+			if err := checkSignature(f, name); err != nil {
+				return err
+			}
 		}
 	}
 	switch {

@@ -22,10 +22,10 @@ type Kind struct {
 	// Again is set where there was a pod of this kind before.
 	Again bool
 
-	kind   *naming.Kind[*record]
-	fields *abi.Fields
-	byPods bool // a node's fields change with the pods on it
-	nodes  *nodes
+	kind       *naming.Kind[*record]
+	fields     *abi.Fields
+	countsPods bool // a node's fields change with the pods on it
+	nodes      *nodes
 }
 
 // record has the answers about pods of a kind, and about all nodes.
@@ -87,6 +87,9 @@ func (a Answer) Get(out *abi.Out) (ok bool) {
 // same answer.
 func (a Answer) Put(out *abi.Out) bool {
 	k := a.kind
+	if a.node == unnumbered {
+		return true
+	}
 	if a.hook == abi.Filter || a.hook == abi.Score {
 		return k.putVerdict(a.hook, a.node, out.Verdict)
 	}
@@ -125,7 +128,7 @@ func (r *record) ofNodes(hook abi.Hook) *atomic.Pointer[[]atomic.Uint32] {
 // verdict is what Filter or Score has answered about a node.
 func (r *record) verdict(hook abi.Hook, node Node) (v abi.Verdict, ok bool) {
 	indexes := r.ofNodes(hook).Load()
-	if indexes == nil || int(node/2) >= len(*indexes) {
+	if indexes == nil || node == unnumbered || int(node/2) >= len(*indexes) {
 		return abi.Verdict{}, false
 	}
 	index := uint16((*indexes)[node/2].Load() >> (16 * (node % 2)))
@@ -147,7 +150,7 @@ func (k *Kind) putVerdict(hook abi.Hook, node Node, v abi.Verdict) bool {
 	indexes := k.ofNodes(hook).Load()
 	if indexes == nil || int(node/2) >= len(*indexes) {
 		numbers, _ := k.numbers.size()
-		if k.byPods {
+		if k.countsPods {
 			numbers += numbers / 4 // there is one more after each placement
 		}
 		more := make([]atomic.Uint32, (numbers+1)/2)
@@ -215,6 +218,7 @@ func (k *Kind) Missing() iter.Seq2[fwk.NodeInfo, Answer] {
 }
 
 // Passing says which nodes of the cycle pass Filter, or nil where an answer about one of them is missing. It is made once for each list.
+// It is not for a guest that decides by pods on nodes, and neither is Missing.
 func (k *Kind) Passing() *naming.Named {
 	before := k.kind.Named(k.nodes.version)
 	if before != nil {

@@ -47,6 +47,14 @@ func (n *numbering) of(values []byte) Node {
 	return id
 }
 
+// find is the number of the nodes whose fields have these values, if they have one.
+func (n *numbering) find(values []byte) (id Node, ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	id, ok = n.ids[string(values)]
+	return id, ok
+}
+
 // nodes are the numbers of the nodes of a cycle. They never change, but for objects and sums.
 type nodes struct {
 	version int64 // another one for each list, and for other numbers
@@ -71,7 +79,7 @@ func (s *Store) renew(list []fwk.NodeInfo) {
 	last, fields := s.nodes, s.fields.Node
 	onlyName := len(fields) == 1 && fields[0].Kind == abi.Name
 	same := naming.Same(last.list, list)
-	if same && (onlyName || s.byPods || slices.EqualFunc(list, last.objects, func(info fwk.NodeInfo, node *v1.Node) bool { return info.Node() == node })) {
+	if same && (onlyName || s.countsPods || slices.EqualFunc(list, last.objects, func(info fwk.NodeInfo, node *v1.Node) bool { return info.Node() == node })) {
 		return
 	}
 	next := &nodes{version: last.version + 1, list: list, numbers: make([]Node, len(list))}
@@ -89,7 +97,7 @@ func (s *Store) renew(list []fwk.NodeInfo) {
 		last.objects, last.bytes = next.objects, next.bytes
 		return
 	}
-	if s.byPods {
+	if s.countsPods {
 		next.numbers, next.objects, next.sums = nil, nil, make([]atomic.Pointer[sums], len(list))
 	}
 	next.places = make(map[*framework.NodeInfo]int, len(list))
@@ -101,21 +109,32 @@ func (s *Store) renew(list []fwk.NodeInfo) {
 	s.nodes = next
 }
 
+// unnumbered is a node of which nothing is remembered.
+const unnumbered Node = -1
+
 // number finds the number of a node. One that is tried out with other pods, as for
-// preemption, is not in the list.
+// preemption, is not in the list, and gets no number of its own where pods count: there are many.
 func (k *Kind) number(info fwk.NodeInfo) Node {
 	place, listed := 0, false
 	if one, ok := info.(*framework.NodeInfo); ok {
 		place, listed = k.nodes.places[one]
 	}
 	switch {
-	case listed && k.byPods:
+	case listed && k.countsPods:
 		return k.numberNow(info, &k.nodes.sums[place])
 	case listed:
 		return k.nodes.numbers[place]
 	}
 	var buffer [256]byte
-	return k.numbers.of(appendNode(buffer[:0], k.fields.Node, info))
+	values := appendNode(buffer[:0], k.fields.Node, info)
+	if !k.countsPods {
+		return k.numbers.of(values)
+	}
+	number, ok := k.numbers.find(values)
+	if !ok {
+		return unnumbered
+	}
+	return number
 }
 
 // numberNow finds the number of a node by the pods that it has now. The values are compared with the last ones, and not the generation: the
@@ -144,7 +163,7 @@ func (k *Kind) appendSums(values []int64, info fwk.NodeInfo) []int64 {
 // Filter is what Filter has answered about a node that may be new, if that is remembered, whatever pods are there. It makes no number for
 // the node.
 func (k *Kind) Filter(node *v1.Node) (v abi.Verdict, ok bool) {
-	if k.byPods {
+	if k.countsPods {
 		return v, false
 	}
 	var buffer [256]byte
@@ -153,9 +172,7 @@ func (k *Kind) Filter(node *v1.Node) (v abi.Verdict, ok bool) {
 		value, ok := NodeValue(field, node)
 		values = naming.AppendValue(values, value, ok)
 	}
-	k.numbers.mu.Lock()
-	number, ok := k.numbers.ids[string(values)]
-	k.numbers.mu.Unlock()
+	number, ok := k.numbers.find(values)
 	if !ok {
 		return v, false
 	}

@@ -18,9 +18,9 @@ import (
 
 // Store holds the answers of a guest.
 type Store struct {
-	fields *abi.Fields
-	byPods bool                  // a node's fields change with the pods on it
-	memo   *naming.Memo[*record] // by the values of the pod's fields
+	fields     *abi.Fields
+	countsPods bool                  // a node's fields change with the pods on it
+	memo       *naming.Memo[*record] // by the values of the pod's fields
 
 	mu      sync.Mutex
 	closed  bool
@@ -30,7 +30,7 @@ type Store struct {
 
 // New makes a Store of at most limit bytes. It reports each change of its size, one at a time.
 func New(fields *abi.Fields, limit int64, sized func(entries int, bytes int64)) *Store {
-	s := &Store{fields: fields, byPods: fields.DependOnPods(), memo: naming.NewMemo[*record](limit, sized), nodes: &nodes{}}
+	s := &Store{fields: fields, countsPods: fields.DependOnPods(), memo: naming.NewMemo[*record](limit, sized), nodes: &nodes{}}
 	s.clear()
 	return s
 }
@@ -76,7 +76,7 @@ func (s *Store) Of(pod *v1.Pod, list []fwk.NodeInfo) *Kind {
 	if kind == nil {
 		return nil
 	}
-	return &Kind{Again: again, kind: kind, record: kind.Value, fields: s.fields, byPods: s.byPods, nodes: s.nodes}
+	return &Kind{Again: again, kind: kind, record: kind.Value, fields: s.fields, countsPods: s.countsPods, nodes: s.nodes}
 }
 
 // Peek finds the kind of a pod, without the nodes of a cycle: only [Kind.Answer] of a hook about a pod and
@@ -87,5 +87,5 @@ func (s *Store) Peek(pod *v1.Pod) *Kind {
 	if kind == nil {
 		return nil
 	}
-	return &Kind{kind: kind, record: kind.Value, fields: s.fields, byPods: s.byPods}
+	return &Kind{kind: kind, record: kind.Value, fields: s.fields, countsPods: s.countsPods}
 }

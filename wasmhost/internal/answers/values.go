@@ -23,16 +23,21 @@ func PodValue(field abi.Field, pod *v1.Pod) (value string, ok bool) {
 // NodeValue is the value of a field of a node, if it is there. A field that depends on pods is not.
 func NodeValue(field abi.Field, node *v1.Node) (value string, ok bool) {
 	if field.Kind == abi.Allocatable {
-		amount := node.Status.Allocatable[v1.ResourceName(field.Key)]
-		if field.Key == string(v1.ResourceCPU) {
-			return strconv.FormatInt(amount.MilliValue(), 10), true
-		}
-		return strconv.FormatInt(amount.Value(), 10), true
+		return strconv.FormatInt(Allocatable(field, node), 10), true
 	}
 	return metaValue(field, &node.ObjectMeta)
 }
 
-// Sum is the value of a field of a node that depends on the pods there, as kube-scheduler counts them: assumed pods, and those of a
+// Allocatable is how much a node has of the resource of a field. A plugin can change the NodeInfo, so it is the node's.
+func Allocatable(field abi.Field, node *v1.Node) int64 {
+	amount := node.Status.Allocatable[v1.ResourceName(field.Key)]
+	if field.Key == string(v1.ResourceCPU) {
+		return amount.MilliValue()
+	}
+	return amount.Value()
+}
+
+// Sum is the value of a field of a node that depends on the pods there, as kube-scheduler counts them: assumed pods, and pods of a
 // try-out, are among them.
 func Sum(field abi.Field, info fwk.NodeInfo) int64 {
 	if field.Kind == abi.Pods || field.Key == string(v1.ResourcePods) {
@@ -80,19 +85,31 @@ func metaValue(field abi.Field, of *metav1.ObjectMeta) (value string, ok bool) {
 
 // appendPod appends the values of a pod's fields to a key.
 func appendPod(key []byte, fields []abi.Field, pod *v1.Pod) []byte {
+	var requests fwk.Resource // which take 10 µs to count
 	for _, field := range fields {
-		value, ok := PodValue(field, pod)
-		key = naming.AppendValue(key, value, ok)
+		if field.Kind != abi.Requests {
+			value, ok := metaValue(field, &pod.ObjectMeta)
+			key = naming.AppendValue(key, value, ok)
+			continue
+		}
+		if requests == nil {
+			requests = Requests(pod)
+		}
+		key = appendNumber(key, Amount(requests, field.Key))
 	}
 	return key
+}
+
+func appendNumber(key []byte, n int64) []byte {
+	var digits [20]byte
+	return naming.AppendValue(key, string(strconv.AppendInt(digits[:0], n, 10)), true)
 }
 
 // appendNode appends the values of a node's fields to a key.
 func appendNode(key []byte, fields []abi.Field, info fwk.NodeInfo) []byte {
 	for _, field := range fields {
 		if field.DependsOnPods() {
-			var digits [20]byte
-			key = naming.AppendValue(key, string(strconv.AppendInt(digits[:0], Sum(field, info), 10)), true)
+			key = appendNumber(key, Sum(field, info))
 			continue
 		}
 		value, ok := NodeValue(field, info.Node())
