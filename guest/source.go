@@ -9,3 +9,8 @@ import "embed"
 //
 //go:embed *.go */*.go internal/*/*.go
 var Source embed.FS
+
+// RustSource is the crate for guests in Rust, in the folder rust. It needs no other crate.
+//
+//go:embed rust/Cargo.toml rust/src
+var RustSource embed.FS
