@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -33,41 +34,64 @@ func inFolder(t *testing.T, files map[string]string) {
 }
 
 func TestNewGuestIsBuiltTestedAndDecides(t *testing.T) {
-	inFolder(t, nil)
-	status, out, errOut := try(t, "new", "disk")
-	if status != 0 || !strings.Contains(out, "cd disk\n  make\n") {
-		t.Fatalf("status %d: %s%s", status, out, errOut)
+	for language, args := range map[string][]string{"go": {"disk"}, "rust": {"disk", "--language", "rust"}} {
+		t.Run(language, func(t *testing.T) {
+			if language == "rust" {
+				needsRust(t)
+			}
+			inFolder(t, nil)
+			status, out, errOut := try(t, append([]string{"new"}, args...)...)
+			if status != 0 || !strings.Contains(out, "cd disk\n  make\n") {
+				t.Fatalf("status %d: %s%s", status, out, errOut)
+			}
+			t.Chdir("disk")
+			build(t)
+			status, out, errOut = try(t, "run", "disk.wasm", "--pod", "pod.yaml", "--nodes", "nodes.yaml", "--expect", "fast")
+			want := "NODE   SCORE   VERDICT\n" +
+				"fast           Success\n" +
+				"slow           UnschedulableAndUnresolvable: node(s) had no disk of the kind nvme\n"
+			if status != 0 || out != want {
+				t.Errorf("status %d: %s%s", status, out, errOut)
+			}
+		})
 	}
-	t.Chdir("disk")
-	build := exec.CommandContext(t.Context(), "make")
-	build.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-buildvcs=false", "GOWORK=off")
-	if text, err := build.CombinedOutput(); err != nil {
+}
+
+// build runs make in the folder of a new guest.
+func build(t *testing.T) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "make")
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-buildvcs=false", "GOWORK=off", "RUSTC="+rustc)
+	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	status, out, errOut = try(t, "run", "disk.wasm", "--pod", "pod.yaml", "--nodes", "nodes.yaml", "--expect", "fast")
-	want := "NODE   SCORE   VERDICT\n" +
-		"fast           Success\n" +
-		"slow           UnschedulableAndUnresolvable: node(s) had no disk of the kind nvme\n"
-	if status != 0 || out != want {
-		t.Errorf("status %d: %s%s", status, out, errOut)
+}
+
+func TestNewMakesNothingOfWhatItCannot(t *testing.T) {
+	inFolder(t, nil)
+	testkit.Must(t, os.Mkdir("there", 0o755))
+	for args, want := range map[string]string{
+		"there":                  "exists",
+		"../disk":                "small letters",
+		"disk --language python": `--language: invalid value "python": use go or rust`,
+	} {
+		status, _, errOut := try(t, append([]string{"new"}, strings.Fields(args)...)...)
+		if status != 2 || !strings.Contains(errOut, want) {
+			t.Errorf("%s: status %d, want %q: %s", args, status, want, errOut)
+		}
 	}
-	t.Chdir("..")
-	status, _, errOut = try(t, "new", "disk")
-	if status != 2 || !strings.Contains(errOut, "exists") {
-		t.Errorf("what is there already: status %d: %s", status, errOut)
-	}
-	status, _, errOut = try(t, "new", "../disk")
-	if status != 2 || !strings.Contains(errOut, "small letters") {
-		t.Errorf("a bad name: status %d: %s", status, errOut)
+	_, err := os.Stat("disk")
+	if !os.IsNotExist(err) {
+		t.Errorf("a folder was made: %v", err)
 	}
 }
 
 // TestExampleIsWhatNewMakes keeps examples/go-filter what its README says it is.
 func TestExampleIsWhatNewMakes(t *testing.T) {
-	for _, file := range []string{"main.go", "main_test.go", "pod.yaml", "nodes.yaml"} {
+	for _, file := range []string{"go/main.go", "go/main_test.go", "both/pod.yaml", "both/nodes.yaml"} {
 		made, err := templates.ReadFile("new/" + file + ".txt")
 		testkit.Must(t, err)
-		is, err := os.ReadFile("../../examples/go-filter/" + file)
+		is, err := os.ReadFile("../../examples/go-filter/" + path.Base(file))
 		testkit.Must(t, err)
 		if strings.ReplaceAll(string(made), "NAME", "disk") != string(is) {
 			t.Errorf("%s is not what guest new makes", file)
