@@ -35,7 +35,7 @@ func TestEachExampleDoesWhatItsREADMESays(t *testing.T) {
 		"pack":      {"go", "REPO=" + absolute(t, "..")},
 		// With the flags of the Makefile, or Kubernetes is compiled once more.
 		"own-plugins": {"go", "REPO=" + absolute(t, "..")},
-		"rust":        {"/usr/bin/rustc", "RUSTFLAGS=-C linker=wasm-ld"},
+		"rust":        {"/usr/bin/rustc", "REPO=" + absolute(t, "..")},
 		"tinygo":      {"tinygo", "TARGET=" + absolute(t, "../tools/guest.json")},
 		"wat":         {"wat2wasm", ""},
 	} {
