@@ -1,5 +1,7 @@
 //! The functions of the host, and all unsafe code of the crate. On the machine where tests run there is no host, and a call panics.
 
+#[cfg(all(target_arch = "wasm32", not(feature = "no_std")))]
+extern crate std;
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 
@@ -99,21 +101,20 @@ fn filled(write: impl Fn(usize, usize) -> usize) -> Vec<u8> {
     }
 }
 
-/// Ends the call of a hook: its pod gets an Error with the message, which the host reads from standard error.
-pub fn trap(message: &str) -> ! {
-    #[cfg(target_arch = "wasm32")]
-    {
+/// Has the message of a panic written to standard error, which the host quotes. Std itself drops it on this target.
+pub fn report_panics() {
+    #[cfg(all(target_arch = "wasm32", not(feature = "no_std")))]
+    std::panic::set_hook(alloc::boxed::Box::new(|info| {
         import!("wasi_snapshot_preview1" "fd_write" (file, texts, count, written) -> usize);
+        let message = alloc::string::ToString::to_string(info);
         let (text, mut written) = ([message.as_ptr() as usize, message.len()], [0usize]);
         unsafe { call(2, text.as_ptr() as usize, 1, written.as_mut_ptr() as usize) };
-        core::arch::wasm32::unreachable()
-    }
-    #[cfg(not(target_arch = "wasm32"))]
-    panic!("{}", message)
+        core::arch::wasm32::unreachable() // or all that std does then is linked, ten kilobytes
+    }));
 }
 
 pub fn utf8(bytes: &[u8]) -> &str {
-    core::str::from_utf8(bytes).unwrap_or_else(|_| trap("the host sent a text that is not valid UTF-8"))
+    core::str::from_utf8(bytes).ok().expect("the host sent no UTF-8")
 }
 
 /// A value that is made when it is first needed: core's OnceCell, which Rust before 1.70 lacks.

@@ -12,14 +12,14 @@
 //! }
 //! ```
 //!
-//! One hook runs at a time, and nothing runs in between. A panic gives the pod of the call an Error that names the function, [`trap`] one
-//! with a message.
+//! One hook runs at a time, and nothing runs in between. A panic gives the pod of the call an Error with its message.
 //!
-//! The crate needs `core` and `alloc`. What the host sends goes to the heap, since a pod may have 100 bytes or 500,000, and is freed with its
-//! view. Std's heap has seven kilobytes, which is most of a small guest. A guest without std brings an allocator and a panic handler, from
-//! Rust 1.68 on: before, no `alloc` is linked without std.
+//! What the host sends goes to the heap, since a pod may have 100 bytes or 500,000, and is freed with its view. The crate needs `core` and
+//! `alloc`, and links std for panics, unless it is built with the feature `no_std`. The guest then brings an allocator and a panic handler,
+//! and needs Rust 1.68, before which no `alloc` is linked without std.
 #![no_std]
 #![deny(unsafe_code)]
+#![allow(clippy::ok_expect)] // the Debug of an error takes eight kilobytes
 
 extern crate alloc;
 #[allow(unsafe_code)]
@@ -30,7 +30,7 @@ mod object;
 pub mod run;
 
 use alloc::{borrow::Cow, string::String};
-pub use host::{allow, log, reject, send_event, trap};
+pub use host::{allow, log, reject, send_event};
 pub use object::{Node, Object, Pod, Target};
 
 /// The code with that name in k8s.io/kube-scheduler/framework.

@@ -1,10 +1,9 @@
-//! Views of pods and nodes, over protobuf. What is not valid is a trap.
+//! Views of pods and nodes, over protobuf. What is not valid is a panic.
 
-use crate::host::{self, trap, utf8, Once};
+use crate::host::{self, utf8, Once};
 use alloc::vec::Vec;
 
-/// A pod or a node. The host sends it whole, and once, when a method first needs it. But of a node it sends nothing but the name if
-/// that is enough.
+/// A pod or a node. The host sends it when a method first needs it, and once; of a node, the name alone where that is enough.
 pub struct Object<const KIND: u8> {
     name: Once<Vec<u8>>,
     whole: Once<Vec<u8>>,
@@ -18,8 +17,8 @@ pub type Target = Object<1>;
 pub type Node = Object<2>;
 
 impl Node {
-    /// A node by its name, for a hook that is about several nodes. If there is no such node, it has no label, no annotation and no
-    /// UID. A guest that declares its fields may ask for no other node than the hook's own.
+    /// A node by its name, for a hook that is about several nodes. If there is no such node, it has no label, no annotation and no UID. A
+    /// guest that declares its fields may ask for no other node than the hook's own.
     pub fn named(name: &str) -> Node {
         Node { name: Once::new(Some(name.into())), whole: Once::new(None) }
     }
@@ -89,6 +88,8 @@ impl<const KIND: u8> Object<KIND> {
     }
 }
 
+const INVALID: &str = "the host sent an object that is not valid protobuf";
+
 /// The length-delimited fields of a message that have a number.
 fn fields(mut message: &[u8], number: u64) -> impl Iterator<Item = &[u8]> {
     core::iter::from_fn(move || {
@@ -98,10 +99,10 @@ fn fields(mut message: &[u8], number: u64) -> impl Iterator<Item = &[u8]> {
                 (1.., 1) => 8,
                 (1.., 5) => 4,
                 (1.., 0 | 2) => varint(&mut message),
-                _ => invalid(),
+                _ => panic!("{}", INVALID),
             };
             let size = if tag & 7 == 0 { 0 } else { usize::try_from(size).unwrap_or(usize::MAX) }; // of a number, the value was read
-            let (value, rest) = message.get(..size).zip(message.get(size..)).unwrap_or_else(|| invalid());
+            let (value, rest) = message.get(..size).zip(message.get(size..)).expect(INVALID);
             message = rest;
             if tag == number << 3 | 2 {
                 return Some(value);
@@ -123,16 +124,12 @@ fn entries<'a>(map: impl Iterator<Item = &'a [u8]>) -> impl Iterator<Item = (&'a
 fn varint(message: &mut &[u8]) -> u64 {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
-        let (byte, rest) = message.split_first().unwrap_or_else(|| invalid());
+        let (byte, rest) = message.split_first().expect(INVALID);
         *message = rest;
         number |= u64::from(byte & 0x7f) << shift;
         if *byte < 0x80 && (shift < 63 || *byte < 2) {
             return number;
         }
     }
-    invalid()
-}
-
-fn invalid() -> ! {
-    trap("the host sent an object that is not valid protobuf")
+    panic!("{}", INVALID)
 }

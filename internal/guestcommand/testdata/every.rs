@@ -52,7 +52,7 @@ guest::hooks! {
     },
     bind: |_, _| {
         guest::send_event(r#"{"Note": "bound"}"#);
-        guest::trap("nothing is bound")
+        panic!("nothing is bound")
     },
     postbind: |_, _| panic!("it is too late"),
     enqueue: [(1, 1), (0, 1 << 12)],
