@@ -152,7 +152,7 @@ func (o object) text(field uint64) (text string) {
 
 // Amounts of resources are in thousandths of a CPU ("cpu"), in bytes ("memory", "ephemeral-storage"), and in units for others
 // ("nvidia.com/gpu", "pods"). They are kube-scheduler's own: what NodeResourcesFit filters by. (Its scores count 100m of CPU and 200 MiB
-// for a container that requests none.)
+// for a container that requests none.) Of an extended resource that dynamic resource allocation provides, a node has nothing allocatable.
 //
 // A guest that declares its fields (package decidesby) finds the amounts that it declares; any other finds all, if it imports package
 // resources. ok is false for a resource that is not declared, without that package, of a node when the pod is bound, and in a host that
@@ -178,6 +178,10 @@ func (n Node) Requested(resource string) (amount int64, ok bool) {
 // Pods returns how many pods there are on the node, counted like [Node.Requested].
 func (n Node) Pods() (pods int, ok bool) {
 	err := fields(n.read(), fieldResources, func(resources []byte) error {
+		err := numbers(resources, resourcesComplete, func(complete uint64) { ok = complete != 0 })
+		if err != nil {
+			return err
+		}
 		return numbers(resources, resourcesPods, func(value uint64) { pods, ok = int(value), true })
 	})
 	if err != nil {

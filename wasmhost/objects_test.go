@@ -3,6 +3,7 @@ package wasmhost
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -186,6 +187,18 @@ func TestPodIsWokenWhenPodsLeaveMoreOfWhatTheGuestCounts(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestFieldOfAnUnknownResourceStopsTheStart(t *testing.T) {
+	for name, counted := range map[string]bool{
+		"cpu": true, "memory": true, "ephemeral-storage": true, "pods": true, "hugepages-2Mi": true, "nvidia.com/gpu": true, "gpu": false, "CPU": false,
+	} {
+		field := "node.requested['" + name + "']"
+		err := startError(t, Args{GuestURL: "file://" + guests + "decides_by_config.wasm", GuestConfig: field + "\x00"})
+		if counted && err != nil || !counted && (err == nil || !strings.Contains(err.Error(), field+": kube-scheduler counts no resource of that name, but cpu,")) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

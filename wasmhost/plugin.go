@@ -178,7 +178,13 @@ func (p *plugin) startFirst(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.visible.resources = p.visible.resources || p.decidesBy.HaveAmounts()
+	for _, field := range p.decidesBy.Amounts() {
+		if field.Kind != abi.Pods && !answers.Counted(field.Key) {
+			return fmt.Errorf("wasm: decides_by: the field %s: kube-scheduler counts no resource of that name, but cpu, memory, ephemeral-storage, pods, "+
+				"hugepages-… and names with a domain, such as nvidia.com/gpu", field)
+		}
+		p.visible.resources = true
+	}
 	if p.notRemembered == "" {
 		if len(p.decidesBy.Pod)+len(p.decidesBy.Node) == 0 && !p.guest.AsksWhoPassed {
 			return errNoField

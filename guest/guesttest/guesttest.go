@@ -48,9 +48,12 @@ type Output struct {
 func Call(t testing.TB, export string, in Input) Output {
 	t.Helper()
 	hook := exported(t, export)
-	var declared []guest.Field
-	if host.Hooks["decides_by"] != nil {
+	declared := []guest.Field{}
+	switch {
+	case host.Hooks["decides_by"] != nil:
 		declared, _ = fields(t)
+	case host.Hooks["sees_resources"] != nil:
+		declared = nil
 	}
 	host.Now = host.Scheduler{
 		Config: in.Config, NodeName: in.Node, Nodes: map[string][]byte{},
@@ -131,8 +134,8 @@ type Object struct {
 	Protobuf            []byte     // instead of all others but Name
 }
 
-// Resources are what the guest finds of a pod (Requests) or a node: if it declares its fields, the amounts that it declares. What is missing
-// is zero.
+// Resources are what the guest finds of a pod (Requests) or a node, as in the host: the amounts that it declares, or all of them if it imports
+// package resources. What is missing is zero.
 type Resources struct {
 	Requests, Allocatable, Requested map[string]int64
 	Pods                             int
@@ -150,7 +153,7 @@ func (o Object) encode(declared []guest.Field) []byte {
 			metadata = append(metadata, field(number, append(field(1, []byte(key)), field(2, []byte(value))...))...)
 		}
 	}
-	if o.Resources == nil {
+	if o.Resources == nil || declared != nil && len(declared) == 0 {
 		return field(1, metadata)
 	}
 	return append(field(1, metadata), field(abi.FieldResources, o.Resources.encode(declared))...)

@@ -15,6 +15,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+	"google.golang.org/protobuf/encoding/protowire"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -125,7 +126,7 @@ func everyHook(t *testing.T) (wasm string, call caller) {
 			results := map[abi.Type][]api.ValueType{abi.I32: {api.ValueTypeI32}}[shape.Returns]
 			builder.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(_ context.Context, m api.Module, stack []uint64) {
 				now.call(name, m.Memory(), stack)
-			}), slices.Repeat([]api.ValueType{api.ValueTypeI32}, shape.Params), results).Export(name)
+			}), slices.Repeat([]api.ValueType{api.ValueTypeI32}, len(shape.Params)), results).Export(name)
 		}
 		_, err := builder.Instantiate(ctx)
 		testkit.Must(t, err)
@@ -169,6 +170,18 @@ func encoded(t *testing.T, object interface{ Marshal() ([]byte, error) }) []byte
 
 func hearsAndAnswers(t *testing.T, call caller) {
 	node := encoded(t, &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "b", Labels: map[string]string{"zone": "z"}}})
+	gpus := protowire.AppendTag(nil, abi.AmountResource, protowire.BytesType)
+	gpus = protowire.AppendString(gpus, "gpu")
+	gpus = protowire.AppendTag(gpus, abi.AmountValue, protowire.VarintType)
+	gpus = protowire.AppendVarint(gpus, 300)
+	resources := protowire.AppendTag(nil, abi.ResourcesComplete, protowire.VarintType)
+	resources = protowire.AppendVarint(resources, 1)
+	resources = protowire.AppendTag(resources, abi.ResourcesPods, protowire.VarintType)
+	resources = protowire.AppendVarint(resources, 2)
+	resources = protowire.AppendTag(resources, abi.ResourcesAllocatable, protowire.BytesType)
+	resources = protowire.AppendBytes(resources, gpus)
+	node = protowire.AppendTag(node, abi.FieldResources, protowire.BytesType)
+	node = protowire.AppendBytes(node, resources)
 	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "u", Labels: map[string]string{"app": "web", "é": ""}}}
 	unsuitable := `result.status_reason "not on b"`
 	for hook, want := range map[string]struct {
@@ -183,7 +196,7 @@ func hearsAndAnswers(t *testing.T, call caller) {
 		"prescore":       {0, `1: web a none|1: web b z`},
 		"score":          {2, unsuitable},
 		"normalizescore": {0, `result.normalized_score_list "{\"a\":10,\"b\":-20}"`},
-		"reserve":        {2, unsuitable},
+		"reserve":        {2, `1: None Some(300) Some(0) Some(2)|` + unsuitable},
 		"unreserve":      {0, `1: web b`},
 		"permit":         {4<<32 | 3000, ``},
 		"prebind":        {0, `1: true false false`},
@@ -191,8 +204,9 @@ func hearsAndAnswers(t *testing.T, call caller) {
 		"postbind":       {0, ``},
 		"enqueue":        {0, `result.cluster_events "\x01\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x10\x00\x00"`},
 		"decides_by": {0, strings.Join([]string{
-			"pod.metadata.namespace", "pod.metadata.name", "pod.metadata.labels['b']", "pod.metadata.annotations['a']",
-			"node.metadata.name", "node.metadata.labels['c']", "node.metadata.annotations['d']", "",
+			"pod.metadata.namespace", "pod.metadata.name", "pod.metadata.labels['b']", "pod.metadata.annotations['a']", "pod.requests['example.com/r']",
+			"node.metadata.name", "node.metadata.labels['c']", "node.metadata.annotations['d']",
+			"node.allocatable['example.com/s']", "node.requested['example.com/t']", "node.pods", "",
 		}, "\x00")},
 	} {
 		h := &host{

@@ -64,15 +64,19 @@ impl Status {
     }
 }
 
-/// A field that a guest may declare in `decides_by`, with the key of a label or an annotation.
+/// A field that a guest may declare in `decides_by`, with the key of a label or an annotation, or the name of a resource.
 pub enum Field<'a> {
     PodNamespace,
     PodName,
     PodLabel(&'a str),
     PodAnnotation(&'a str),
+    PodRequests(&'a str),
     NodeName,
     NodeLabel(&'a str),
     NodeAnnotation(&'a str),
+    NodeAllocatable(&'a str),
+    NodeRequested(&'a str),
+    NodePods,
 }
 
 /// The guestConfig of the plugin's args, empty if there is none.

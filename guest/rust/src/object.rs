@@ -79,6 +79,43 @@ impl<const KIND: u8> Object<KIND> {
         entries(self.metadata(12))
     }
 
+    /// How much of a resource the pod requests, as kube-scheduler counts: in thousandths of a "cpu", bytes of "memory" and
+    /// "ephemeral-storage", and units of others. There is no amount that is not declared in `decides_by`, or without `sees_resources`; of a
+    /// node when the pod is bound; or in a host that does not count.
+    pub fn requests(&self, resource: &str) -> Option<i64> {
+        self.amount(2, resource)
+    }
+
+    /// How much of a resource the node has for pods, likewise.
+    pub fn allocatable(&self, resource: &str) -> Option<i64> {
+        self.amount(3, resource)
+    }
+
+    /// How much of a resource the pods on the node request, likewise.
+    pub fn requested(&self, resource: &str) -> Option<i64> {
+        self.amount(4, resource)
+    }
+
+    /// How many pods there are on the node, likewise.
+    pub fn pods(&self) -> Option<i64> {
+        let resources = self.resources()?;
+        numbers(resources, 5).last().map(|pods| pods as i64).or_else(|| complete(resources))
+    }
+
+    /// The field that the host adds.
+    fn resources(&self) -> Option<&[u8]> {
+        fields(self.protobuf(), 1000).last()
+    }
+
+    fn amount(&self, kind: u64, resource: &str) -> Option<i64> {
+        let resources = self.resources()?;
+        let named = |entry: &&[u8]| fields(entry, 1).last() == Some(resource.as_bytes());
+        match fields(resources, kind).filter(named).last() {
+            Some(entry) => Some(numbers(entry, 2).last().unwrap_or(0) as i64),
+            None => complete(resources),
+        }
+    }
+
     fn text(&self, number: u64) -> &str {
         utf8(self.metadata(number).last().unwrap_or(b""))
     }
@@ -91,24 +128,37 @@ impl<const KIND: u8> Object<KIND> {
 const INVALID: &str = "the host sent an object that is not valid protobuf";
 
 /// The length-delimited fields of a message that have a number.
-fn fields(mut message: &[u8], number: u64) -> impl Iterator<Item = &[u8]> {
+fn fields(message: &[u8], number: u64) -> impl Iterator<Item = &[u8]> {
+    all(message).filter(move |field| field.0 == number << 3 | 2).map(|field| field.1)
+}
+
+/// 0 for an amount that is missing, where all are there that are not 0.
+fn complete(resources: &[u8]) -> Option<i64> {
+    numbers(resources, 1).last().filter(|complete| *complete != 0).map(|_| 0)
+}
+
+/// The varints of a message that have a number.
+fn numbers(message: &[u8], number: u64) -> impl Iterator<Item = u64> + '_ {
+    all(message).filter(move |field| field.0 == number << 3).map(|field| field.2)
+}
+
+/// The tags of a message's fields, with what they are of: bytes, or a varint.
+fn all(mut message: &[u8]) -> impl Iterator<Item = (u64, &[u8], u64)> {
     core::iter::from_fn(move || {
-        while !message.is_empty() {
-            let tag = varint(&mut message);
-            let size = match (tag >> 3, tag & 7) {
-                (1.., 1) => 8,
-                (1.., 5) => 4,
-                (1.., 0 | 2) => varint(&mut message),
-                _ => panic!("{}", INVALID),
-            };
-            let size = if tag & 7 == 0 { 0 } else { usize::try_from(size).unwrap_or(usize::MAX) }; // of a number, the value was read
-            let (value, rest) = message.get(..size).zip(message.get(size..)).expect(INVALID);
-            message = rest;
-            if tag == number << 3 | 2 {
-                return Some(value);
-            }
+        if message.is_empty() {
+            return None;
         }
-        None
+        let tag = varint(&mut message);
+        let number = match (tag >> 3, tag & 7) {
+            (1.., 1) => 8,
+            (1.., 5) => 4,
+            (1.., 0 | 2) => varint(&mut message),
+            _ => panic!("{}", INVALID),
+        };
+        let size = if tag & 7 == 0 { 0 } else { usize::try_from(number).unwrap_or(usize::MAX) };
+        let (value, rest) = message.get(..size).zip(message.get(size..)).expect(INVALID);
+        message = rest;
+        Some((tag, value, number))
     })
 }
 

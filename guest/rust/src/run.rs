@@ -19,6 +19,7 @@ use core::{convert::identity, time::Duration};
 /// - `unreserve`, `postbind`: `|pod, node|`
 /// - `enqueue`: the events that may make a rejected pod schedulable, as pairs of numbers: wasmhost/events.go has them
 /// - `decides_by`: all [fields](Field) on which answers depend. The guest sees no others, and answers are remembered
+/// - `sees_resources`: `()`, for a guest that declares no amounts, and needs them
 #[macro_export]
 macro_rules! hooks {
     ($($hook:ident: $value:expr),+ $(,)?) => {$(
@@ -54,6 +55,10 @@ pub type prescore = u32;
 pub type normalizescore = u32;
 pub type enqueue = ();
 pub type decides_by = u64;
+pub type sees_resources = ();
+
+/// Is never called.
+pub fn sees_resources(_: ()) {}
 
 fn code(status: Status) -> u32 {
     if !status.reason.is_empty() {
@@ -114,9 +119,13 @@ pub fn decides_by<'a>(fields: impl AsRef<[Field<'a>]>) -> u64 {
         Field::PodName => ["pod.metadata.name", "", "\0"],
         Field::PodLabel(key) => ["pod.metadata.labels['", key, "']\0"],
         Field::PodAnnotation(key) => ["pod.metadata.annotations['", key, "']\0"],
+        Field::PodRequests(name) => ["pod.requests['", name, "']\0"],
         Field::NodeName => ["node.metadata.name", "", "\0"],
         Field::NodeLabel(key) => ["node.metadata.labels['", key, "']\0"],
         Field::NodeAnnotation(key) => ["node.metadata.annotations['", key, "']\0"],
+        Field::NodeAllocatable(name) => ["node.allocatable['", name, "']\0"],
+        Field::NodeRequested(name) => ["node.requested['", name, "']\0"],
+        Field::NodePods => ["node.pods", "", "\0"],
     });
     let list = list.collect::<String>().into_bytes().leak(); // the host reads it later
     pair(list.as_ptr() as usize as u32, list.len() as u32)

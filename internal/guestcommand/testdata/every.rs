@@ -43,7 +43,10 @@ guest::hooks! {
         scores.iter_mut().for_each(|(_, score)| *score *= 10);
         Status::SUCCESS
     },
-    reserve: unsuitable,
+    reserve: |pod, node| {
+        hear(&[&format!("{:?} {:?} {:?} {:?}", pod.requests("gpu"), node.allocatable("gpu"), node.requested("cpu"), node.pods())]);
+        unsuitable(pod, node)
+    },
     unreserve: |pod, node| hear(&[pod.name(), node.name()]),
     permit: |_, _| (Status::new(Code::Wait, ""), Duration::from_secs(3)),
     prebind: |_, _| {
@@ -58,8 +61,10 @@ guest::hooks! {
     enqueue: [(1, 1), (0, 1 << 12)],
     decides_by: [
         Field::PodNamespace, Field::PodName, Field::PodLabel("b"), Field::PodAnnotation("a"),
-        Field::NodeName, Field::NodeLabel("c"), Field::NodeAnnotation("d"),
+        Field::PodRequests("example.com/r"), Field::NodeName, Field::NodeLabel("c"), Field::NodeAnnotation("d"),
+        Field::NodeAllocatable("example.com/s"), Field::NodeRequested("example.com/t"), Field::NodePods,
     ],
+    sees_resources: (),
 }
 
 fn hear(words: &[&str]) {

@@ -40,12 +40,17 @@ const (
 // Fields are what a guest decides by.
 type Fields struct{ Pod, Node []Field }
 
-// HaveAmounts reports whether one is an amount. There are none where f is nil.
-func (f *Fields) HaveAmounts() bool {
-	isAmount := func(field Field) bool {
-		return field.Kind == Requests || field.Kind == Allocatable || field.DependsOnPods()
+// Amounts are the fields that kube-scheduler counts. There are none where f is nil.
+func (f *Fields) Amounts() (amounts []Field) {
+	if f == nil {
+		return nil
 	}
-	return f != nil && (slices.ContainsFunc(f.Pod, isAmount) || slices.ContainsFunc(f.Node, isAmount))
+	for _, field := range slices.Concat(f.Pod, f.Node) {
+		if field.Kind == Requests || field.Kind == Allocatable || field.DependsOnPods() {
+			amounts = append(amounts, field)
+		}
+	}
+	return amounts
 }
 
 // DependOnPods reports whether a node's fields change with the pods on it.

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/util"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
@@ -52,6 +53,15 @@ func Requests(pod *v1.Pod) fwk.Resource {
 	requests := (&framework.PodInfo{Pod: pod}).CalculateResource().Resource
 	requests.(*framework.Resource).AllowedPodNumber = 1
 	return requests
+}
+
+// Counted reports whether kube-scheduler counts resources of a name.
+func Counted(name string) bool {
+	switch v1.ResourceName(name) {
+	case v1.ResourceCPU, v1.ResourceMemory, v1.ResourceEphemeralStorage, v1.ResourcePods:
+		return true
+	}
+	return util.IsScalarResourceName(v1.ResourceName(name))
 }
 
 // Amount is how much there is of a resource, in thousandths of a CPU, and of others in their unit: bytes of memory.
