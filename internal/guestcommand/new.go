@@ -29,7 +29,7 @@ func newNew() *cobra.Command {
 	var language string
 	cmd := &cobra.Command{
 		Use:   "new NAME",
-		Short: "Create a folder with a guest in plain Go, its test, and the kit; or in Rust",
+		Short: "Create a folder with a guest, its test, and the kit, in Go or Rust",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, given []string) error {
 			name := given[0]
