@@ -33,7 +33,7 @@ func (s *shownPod) Marshal() ([]byte, error) {
 		}
 		return encoded, err
 	}
-	pod := &v1.Pod{ObjectMeta: declaredMeta(s.declared.Pod, func(field abi.Field) (string, bool) { return answers.PodValue(field, s.of) })}
+	pod := &v1.Pod{ObjectMeta: declaredMeta(s.declared.Pod, &s.of.ObjectMeta)}
 	var resources []byte
 	for _, field := range s.declared.Pod {
 		if field.Kind == abi.Requests {
@@ -75,7 +75,7 @@ func (s *shownNode) Marshal() ([]byte, error) {
 		}
 		return encoded, err
 	}
-	node := &v1.Node{ObjectMeta: declaredMeta(s.declared.Node, func(field abi.Field) (string, bool) { return answers.NodeValue(field, s.of.Node()) })}
+	node := &v1.Node{ObjectMeta: declaredMeta(s.declared.Node, &s.of.Node().ObjectMeta)}
 	node.Name = s.name()
 	var resources []byte
 	for _, field := range s.declared.Node {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
 
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/answers"
 )
 
 func namesOf(nodes []fwk.NodeInfo) []string {
@@ -140,9 +141,9 @@ func (v bindingView) ImageStates(name string) (any, error) {
 // would depend on more than they are remembered by.
 
 // declaredMeta is an object's metadata with the declared fields alone.
-func declaredMeta(fields []abi.Field, valueOf func(abi.Field) (string, bool)) (declared metav1.ObjectMeta) {
+func declaredMeta(fields []abi.Field, of *metav1.ObjectMeta) (declared metav1.ObjectMeta) {
 	for _, field := range fields {
-		value, ok := valueOf(field)
+		value, ok := answers.MetaValue(field, of)
 		if !ok {
 			continue
 		}

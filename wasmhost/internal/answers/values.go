@@ -18,7 +18,7 @@ func PodValue(field abi.Field, pod *v1.Pod) (value string, ok bool) {
 	if field.Kind == abi.Requests {
 		return strconv.FormatInt(Amount(Requests(pod), field.Key), 10), true
 	}
-	return metaValue(field, &pod.ObjectMeta)
+	return MetaValue(field, &pod.ObjectMeta)
 }
 
 // NodeValue is the value of a field of a node, if it is there. A field that depends on pods is not.
@@ -26,7 +26,7 @@ func NodeValue(field abi.Field, node *v1.Node) (value string, ok bool) {
 	if field.Kind == abi.Allocatable {
 		return strconv.FormatInt(Allocatable(field, node), 10), true
 	}
-	return metaValue(field, &node.ObjectMeta)
+	return MetaValue(field, &node.ObjectMeta)
 }
 
 // Allocatable is how much a node has of the resource of a field. A plugin can change the NodeInfo, so it is the node's.
@@ -79,7 +79,8 @@ func Amount(of fwk.Resource, name string) int64 {
 	return of.GetScalarResources()[v1.ResourceName(name)]
 }
 
-func metaValue(field abi.Field, of *metav1.ObjectMeta) (value string, ok bool) {
+// MetaValue is the value of a field of the metadata, if it is there.
+func MetaValue(field abi.Field, of *metav1.ObjectMeta) (value string, ok bool) {
 	switch field.Kind {
 	case abi.Namespace:
 		return of.Namespace, true
@@ -98,7 +99,7 @@ func appendPod(key []byte, fields []abi.Field, pod *v1.Pod) []byte {
 	var requests fwk.Resource // which take 10 µs to count
 	for _, field := range fields {
 		if field.Kind != abi.Requests {
-			value, ok := metaValue(field, &pod.ObjectMeta)
+			value, ok := MetaValue(field, &pod.ObjectMeta)
 			key = naming.AppendValue(key, value, ok)
 			continue
 		}
