@@ -36,16 +36,15 @@ type Fetcher struct {
 	Timeout time.Duration
 }
 
-// Options has both methods of the Fetcher.
+// Options has all methods of the Fetcher.
 func (f Fetcher) Options() wasmhost.Options {
-	return wasmhost.Options{Fetch: f.Fetch, Verify: f.Verify}
+	return wasmhost.Options{Fetch: f.Fetch, Verify: f.Verify, Version: f.Version}
 }
 
 // Fetch is for [wasmhost.Options]. It returns the guest at GuestURL of args, a Wasm module of at most GuestSizeLimit. An error about
 // the latter is a [wasmhost.ArgsError].
 func (f Fetcher) Fetch(ctx context.Context, args wasmhost.Args) (wasm []byte, err error) {
-	timeout := cmp.Or(f.Timeout, DefaultTimeout)
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := f.timeout(ctx)
 	defer cancel()
 	limit := cmp.Or(args.GuestSizeLimit.Value(), wasmhost.DefaultGuestSize)
 	from := parse(args.GuestURL)
@@ -55,67 +54,80 @@ func (f Fetcher) Fetch(ctx context.Context, args wasmhost.Args) (wasm []byte, er
 	case "oci":
 		wasm, err = f.pull(ctx, from.rest, limit)
 	case "file":
-		wasm, err = readFile(ctx, from.rest, limit)
+		wasm, err = until(ctx, func() ([]byte, error) { return readFile(from.rest, limit) })
 	default:
-		err = errors.New("the URL must begin with https://, http://, oci:// or file://")
+		err = errScheme
 	}
 	switch {
 	case errors.Is(err, errOverLimit):
 		return nil, &wasmhost.ArgsError{Field: "guestSizeLimit", Err: err}
 	case err == nil && !strings.HasPrefix(string(wasm[:min(len(wasm), len(magic))]), magic):
 		return nil, errors.New("not a Wasm module") // the host may show the digest of one, and of nothing else
-	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return nil, fmt.Errorf("not fetched within %s: %w", timeout, context.DeadlineExceeded)
+	case err != nil:
+		return nil, f.inTime(ctx, err)
 	}
-	return wasm, err
+	return wasm, nil
+}
+
+var errScheme = errors.New("the URL must begin with https://, http://, oci:// or file://")
+
+// timeout bounds all that is done for one guest.
+func (f Fetcher) timeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, cmp.Or(f.Timeout, DefaultTimeout))
+}
+
+// inTime is an error, or what it comes from if the time was over.
+func (f Fetcher) inTime(ctx context.Context, err error) error {
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("not fetched within %s: %w", cmp.Or(f.Timeout, DefaultTimeout), context.DeadlineExceeded)
+	}
+	return err
 }
 
 // magic begins a Wasm module.
 const magic = "\x00asm"
 
-// readFile reads a file until ctx is done. A read that does not return then, of a server
-// of NFS that is gone or of /proc/kmsg, is left to itself: nothing can end it.
-func readFile(ctx context.Context, path string, limit int64) (content []byte, err error) {
-	done := make(chan struct{})
-	var read []byte
-	var readErr error
+// readFile reads a regular file.
+func readFile(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file") // a pipe would block, a device never end
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAll(f, info.Size(), limit)
+}
+
+// until asks the file system, until ctx is done. What does not return then, of a server of NFS that is gone or of
+// /proc/kmsg, is left to itself: nothing can end it.
+func until[T any](ctx context.Context, ask func() (T, error)) (answer T, err error) {
+	type result struct {
+		answer T
+		err    error
+	}
+	done := make(chan result, 1)
 	go func() {
-		defer close(done)
-		info, err := os.Stat(path)
-		if err == nil && !info.Mode().IsRegular() {
-			err = errors.New("not a regular file") // a pipe would block, a device never end
-		}
-		var f *os.File
-		if err == nil {
-			f, err = os.Open(path)
-		}
-		if err != nil {
-			readErr = err
-			return
-		}
-		defer f.Close()
-		read, readErr = readAll(f, info.Size(), limit)
+		answer, err := ask()
+		done <- result{answer, err}
 	}()
 	select {
-	case <-done:
-		return read, readErr
+	case r := <-done:
+		return r.answer, r.err
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return answer, ctx.Err()
 	}
 }
 
 func (f Fetcher) download(ctx context.Context, from source, limit int64) ([]byte, error) {
-	if from.err != nil && strings.Contains(from.rest, "@") { // the cause may quote a part of a password
-		return nil, errors.New("not a valid URL: write special characters of a password as %XX")
-	}
-	if from.err != nil {
-		return nil, errors.Unwrap(from.err) // without the URL, which the line that this ends up in has
-	}
-	req := (&http.Request{Method: http.MethodGet, URL: from.url, Close: true}).WithContext(ctx) // one request: keep no connection
-	client := http.Client{Transport: f.Transport, CheckRedirect: checkRedirect}
-	resp, err := client.Do(req)
+	resp, err := f.request(ctx, http.MethodGet, from)
 	if err != nil {
-		return nil, explain(err, stageHTTP)
+		return nil, err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -123,6 +135,19 @@ func (f Fetcher) download(ctx context.Context, from source, limit int64) ([]byte
 	}
 	wasm, err := readAll(resp.Body, resp.ContentLength, limit)
 	return wasm, explain(err, stageHTTP)
+}
+
+func (f Fetcher) request(ctx context.Context, method string, from source) (*http.Response, error) {
+	if from.err != nil && strings.Contains(from.rest, "@") { // the cause may quote a part of a password
+		return nil, errors.New("not a valid URL: write special characters of a password as %XX")
+	}
+	if from.err != nil {
+		return nil, errors.Unwrap(from.err) // without the URL, which the line that this ends up in has
+	}
+	req := (&http.Request{Method: method, URL: from.url, Close: true}).WithContext(ctx) // one request: keep no connection
+	client := http.Client{Transport: f.Transport, CheckRedirect: checkRedirect}
+	resp, err := client.Do(req)
+	return resp, explain(err, stageHTTP)
 }
 
 // maxRedirects bounds how often a server may redirect a fetch.

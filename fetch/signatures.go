@@ -48,7 +48,7 @@ func (f Fetcher) Verify(ctx context.Context, args wasmhost.Args, guest [sha256.S
 
 // signed looks for a signature, until verify returns nil for a bundle and the digest that it must sign.
 func (f Fetcher) signed(ctx context.Context, from source, guest sum, verify verifier) error {
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.Timeout, DefaultTimeout))
+	ctx, cancel := f.timeout(ctx)
 	defer cancel()
 	if from.scheme == "oci" {
 		return f.signedInRegistry(ctx, from.rest, guest, verify)
@@ -57,7 +57,7 @@ func (f Fetcher) signed(ctx context.Context, from source, guest sum, verify veri
 	var err error
 	signature := from.with(suffix)
 	if from.scheme == "file" {
-		bundle, err = readFile(ctx, signature.rest, maxBundle)
+		bundle, err = until(ctx, func() ([]byte, error) { return readFile(signature.rest, maxBundle) })
 	} else {
 		bundle, err = f.download(ctx, signature, maxBundle)
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // remember counts an answer that the guest gave, and remembers it if it may.
-func (p *plugin) remember(answer answers.Answer, q *question) bool {
-	p.metrics.asked.Inc()
+func (g *guest) remember(answer answers.Answer, q *question) bool {
+	g.metrics.asked.Inc()
 	return mayRemember(q.hook, q.out.Verdict) && answer.Put(&q.out)
 }
 
@@ -32,7 +32,7 @@ func mayRemember(hook abi.Hook, v abi.Verdict) bool {
 // result is what the guest itself has answered. Nodes that are not named are out for preemption, too, which may change the answer of a
 // guest that decides by the pods on a node.
 func (c *cycle) narrow(result *fwk.PreFilterResult) (*fwk.PreFilterResult, *fwk.Status) {
-	if !c.plugin.guest.Active.Has(abi.Filter) || c.answers.Nodes() == 0 || c.plugin.decidesBy.DependOnPods() {
+	if !c.guest.compiled.Active.Has(abi.Filter) || c.answers.Nodes() == 0 || c.guest.decidesBy.DependOnPods() {
 		return result, nil
 	}
 	passing := c.answers.Passing()
@@ -68,7 +68,7 @@ const (
 // known which nodes pass. That is a guess, with an attempt of its own: what fails or lasts too long there ends the
 // asking, and Filter asks again if the scheduler comes to the node. What the guest has in its memory by then, it forgets by a PreFilter.
 func (c *cycle) askAhead() {
-	ahead := &cycle{history: c.history, attempt: &attempt{plugin: c.plugin, pod: c.pod, measured: c.measured, trace: c.trace}}
+	ahead := &cycle{history: c.history, attempt: &attempt{guest: c.guest, pod: c.pod, measured: c.measured, trace: c.trace}}
 	began := time.Now()
 	asked := 0
 	for node, answer := range c.answers.Missing() {
@@ -78,10 +78,10 @@ func (c *cycle) askAhead() {
 		}
 		asked++
 		q := &question{hook: abi.Filter, node: node, after: ahead.history}
-		s := c.plugin.pool.acquire()
+		s := c.guest.pool.acquire()
 		err := s.call(ahead, q)
-		c.plugin.pool.release(s)
-		if err != nil || !c.plugin.remember(answer, q) {
+		c.guest.pool.release(s)
+		if err != nil || !c.guest.remember(answer, q) {
 			answer.GiveUp()
 			return
 		}

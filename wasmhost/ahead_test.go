@@ -107,7 +107,7 @@ func TestGuestIsNotAskedAgainAndAgainForWhatIsNotKept(t *testing.T) {
 	}
 	r := openRemembering(t, "decides_by", Args{}, nodesNamed(names...)...)
 	p := about("web", "x")
-	full := r.p.answers.Of(p, r.Nodes)
+	full := r.guest.answers.Of(p, r.Nodes)
 	for i, node := range r.Nodes {
 		full.Answer(abi.Score, node).Put(&abi.Out{Verdict: abi.Verdict{Number: int32(i + 1)}})
 	}
@@ -141,8 +141,8 @@ func TestCallsAreMeasuredWhereTheGuestIsCalled(t *testing.T) {
 				r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, node)
 			}
 		}
-		r.p.metrics.flush()
-		remembered, err := testutil.GetCounterMetricValue(r.p.metrics.remembered)
+		r.guest.metrics.flush()
+		remembered, err := testutil.GetCounterMetricValue(r.guest.metrics.remembered)
 		testkit.Must(t, err)
 		calls := 0
 		for series, text := range gathered(t) {
@@ -161,10 +161,10 @@ func TestCallsAreMeasuredWhereTheGuestIsCalled(t *testing.T) {
 // slow opens decides_by_slow, which calls a function for each verdict.
 func slow(t *testing.T, args Args, call func(), nodes ...*v1.Node) *remembering {
 	r := openRemembering(t, "decides_by_slow", args, nodes...)
-	s := r.p.pool.acquire()
-	defer r.p.pool.release(s)
+	s := r.guest.pool.acquire()
+	defer r.guest.pool.release(s)
 	s.drop() // an instance has the settings of its start
-	r.p.pool.settings.Log = func(int32, string, []string) { call() }
+	r.guest.pool.settings.Log = func(int32, string, []string) { call() }
 	return r
 }
 
@@ -172,7 +172,7 @@ func slow(t *testing.T, args Args, call func(), nodes ...*v1.Node) *remembering 
 func TestCallsOfACycleAreBounded(t *testing.T) {
 	var r *remembering
 	calls := 0
-	r = slow(t, Args{CallTimeout: NoCallTimeout}, func() { calls++; r.p.pool.watchdog.look(time.Hour) },
+	r = slow(t, Args{CallTimeout: NoCallTimeout}, func() { calls++; r.guest.pool.watchdog.look(time.Hour) },
 		nodesNamed("n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9")...)
 	state, p := framework.NewCycleState(), about("web", "x")
 	r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), framework.NewCycleState(), p, r.Nodes)

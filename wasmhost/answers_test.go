@@ -46,7 +46,7 @@ func nodesNamed(names ...string) (nodes []*v1.Node) {
 // cluster.
 type remembering struct {
 	fwk.Plugin
-	p *plugin
+	guest *guest
 	*snapshot.Handle
 }
 
@@ -85,7 +85,7 @@ func (r *remembering) cycle(t *testing.T, p *v1.Pod) (passing string, named bool
 // asked is how often the guest was asked so far, of this test's plugin.
 func (r *remembering) asked(t *testing.T) int {
 	t.Helper()
-	n, err := testutil.GetCounterMetricValue(r.p.metrics.asked)
+	n, err := testutil.GetCounterMetricValue(r.guest.metrics.asked)
 	testkit.Must(t, err)
 	return int(n)
 }
@@ -95,7 +95,7 @@ var added = fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add}
 // hint is whether an event wakes a pod, as the scheduler finds it out.
 func (r *remembering) hint(t *testing.T, event fwk.ClusterEvent, pod *v1.Pod, oldObj, newObj any) fwk.QueueingHint {
 	t.Helper()
-	registered, err := r.p.EventsToRegister(t.Context())
+	registered, err := unmask(r.Plugin).EventsToRegister(t.Context())
 	testkit.Must(t, err)
 	hint := fwk.QueueSkip
 	for _, e := range registered {
@@ -122,8 +122,8 @@ func TestGuestThatDeclaresIsAskedOnce(t *testing.T) {
 	if n != 5 {
 		t.Errorf("asked %d times for 3 pods and 5 nodes", n)
 	}
-	r.p.metrics.flush()
-	remembered, err := testutil.GetCounterMetricValue(r.p.metrics.remembered)
+	r.guest.metrics.flush()
+	remembered, err := testutil.GetCounterMetricValue(r.guest.metrics.remembered)
 	if err != nil || remembered != 2*2 {
 		t.Errorf("remembered %v times for 2 nodes that were named to 2 pods: %v", remembered, err)
 	}
@@ -291,7 +291,7 @@ func TestRememberedAnswersAreBounded(t *testing.T) {
 	r := openRemembering(t, "decides_by", Args{AnswersLimit: quantity(limit)}, nodesNamed(names...)...)
 	for i := range 2000 {
 		r.cycle(t, about("web", fmt.Sprint(i)))
-		bytes, err := testutil.GetGaugeMetricValue(r.p.metrics.bytes)
+		bytes, err := testutil.GetGaugeMetricValue(r.guest.metrics.bytes)
 		if bytes > limit || err != nil {
 			t.Fatalf("%v bytes after %d pods; %v", bytes, i+1, err)
 		}
@@ -357,8 +357,8 @@ func TestThousandPatternsOnManyNodesAreRememberedIn64MiB(t *testing.T) {
 		}
 	}
 	taken := testkit.HeapInUse() - before
-	entries, err := testutil.GetGaugeMetricValue(r.p.metrics.entries)
-	counted, err2 := testutil.GetGaugeMetricValue(r.p.metrics.bytes)
+	entries, err := testutil.GetGaugeMetricValue(r.guest.metrics.entries)
+	counted, err2 := testutil.GetGaugeMetricValue(r.guest.metrics.bytes)
 	t.Logf("%v entries take %d bytes, of which %v are counted", entries, taken, counted)
 	if entries != patterns || counted > limit || err != nil || err2 != nil {
 		t.Errorf("at most %d bytes are allowed; %v, %v", limit, err, err2)

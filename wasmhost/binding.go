@@ -24,14 +24,14 @@ type bindingHooks struct {
 
 func newBindingHooks(p *plugin) bindingHooks {
 	h := bindingHooks{p: p}
-	h.Status = func() *fwk.Status { return h.skipUnless(abi.PreBind) }
+	h.Status = func(state fwk.CycleState, pod *v1.Pod) *fwk.Status { return h.skipUnless(abi.PreBind, state, pod) }
 	return h
 }
 
 // skipUnless is what the framework is answered at the points where a plugin says
 // whether it takes part.
-func (h bindingHooks) skipUnless(exported abi.Hook) *fwk.Status {
-	if !h.p.guest.Exports.Has(exported) {
+func (h bindingHooks) skipUnless(exported abi.Hook, state fwk.CycleState, pod *v1.Pod) *fwk.Status {
+	if !h.p.cycleFor(state, pod).guest.compiled.Exports.Has(exported) {
 		return fwk.NewStatus(fwk.Skip)
 	}
 	return nil
@@ -66,11 +66,11 @@ func (h bindingHooks) PreBind(_ context.Context, state fwk.CycleState, pod *v1.P
 }
 
 func (h bindingHooks) Bind(_ context.Context, state fwk.CycleState, pod *v1.Pod, node string) *fwk.Status {
-	skip := h.skipUnless(abi.Bind)
+	skip := h.skipUnless(abi.Bind, state, pod)
 	if skip != nil {
 		return skip
 	}
-	guest := h.p.guest
+	guest := h.p.cycleFor(state, pod).guest.compiled
 	if !guest.Active.Has(abi.Bind) && guest.Constants[abi.Bind].Code == int32(fwk.Success) {
 		return fwk.AsStatus(errBindsNothing)
 	}

@@ -17,7 +17,7 @@ import (
 
 // attempt is an attempt to schedule a pod: its scheduling cycle and its binding cycle.
 type attempt struct {
-	plugin  *plugin
+	guest   *guest
 	pod     *v1.Pod
 	account abi.Account
 	// measured is true where the framework measures plugins.
@@ -45,7 +45,7 @@ type attempt struct {
 // Marshal implements abi.Message. It encodes what the guest may see of the pod.
 func (a *attempt) Marshal() ([]byte, error) {
 	a.once.Do(func() {
-		pod := shownPod{a.plugin.visible, a.pod}
+		pod := shownPod{a.guest.visible, a.pod}
 		a.encoded, a.encodeErr = pod.Marshal()
 	})
 	return a.encoded, a.encodeErr
@@ -55,6 +55,7 @@ func (a *attempt) Marshal() ([]byte, error) {
 // something in the guest's memory. A cloned CycleState has a history of its own.
 type cycle struct {
 	*attempt
+	lease   *lease         // nil in a guess, which lasts no longer than its cycle
 	state   fwk.CycleState // nil in a clone
 	history []*step
 }
@@ -69,7 +70,12 @@ type step struct {
 // afterPreFilter is the history of a guest that exports PreFilter, at the beginning.
 var afterPreFilter = []*step{{hook: abi.PreFilter}}
 
-func (c *cycle) Clone() fwk.StateData { return &cycle{attempt: c.attempt, history: c.history} }
+func (c *cycle) Clone() fwk.StateData {
+	return &cycle{attempt: c.attempt, lease: c.lease, history: c.history}
+}
+
+// Digest implements naming.Decider.
+func (c *cycle) Digest() string { return c.guest.digest }
 
 // Excluded implements naming.Excluder.
 func (c *cycle) Excluded() string { return c.excluded }
@@ -87,10 +93,10 @@ type question struct {
 // ask answers a question, also in the framework's words. After an error the guest is not called any more in
 // the attempt, by the failure policy; what is remembered of it goes on to count.
 func (c *cycle) ask(q *question) *fwk.Status {
-	p := c.plugin
+	g := c.guest
 	// 1. A hook that does nothing has one answer.
-	if !p.guest.Active.Has(q.hook) {
-		q.out.Verdict = p.guest.Constants[q.hook]
+	if !g.compiled.Active.Has(q.hook) {
+		q.out.Verdict = g.compiled.Constants[q.hook]
 		return statusOf(q.hook, q.out.Verdict)
 	}
 	// 2. An answer that is remembered is no call, and is found without a look at the node. Of a guest whose answers are
@@ -99,21 +105,21 @@ func (c *cycle) ask(q *question) *fwk.Status {
 	if c.answers != nil {
 		answer = c.answers.Answer(q.hook, q.node)
 		if answer.Get(&q.out) {
-			p.metrics.uncounted.Add(1)
+			g.metrics.uncounted.Add(1)
 			c.trace.Remembered()
 			return statusOf(q.hook, q.out.Verdict)
 		}
 	}
 	// 3. The guest is called. A call that waits for the instance after one that failed finds the error.
-	s := p.pool.acquire()
-	defer p.pool.release(s)
+	s := g.pool.acquire()
+	defer g.pool.release(s)
 	err := s.call(c, q)
 	if err != nil {
 		return c.fail(q.hook, err)
 	}
 	// 4. What may be remembered is.
 	if c.answers != nil {
-		p.remember(answer, q)
+		g.remember(answer, q)
 	}
 	return statusOf(q.hook, q.out.Verdict)
 }
@@ -121,7 +127,7 @@ func (c *cycle) ask(q *question) *fwk.Status {
 // askStep asks a question whose answer an instance has to have seen from now on.
 func (c *cycle) askStep(q *question) *fwk.Status {
 	q.after = c.history
-	if c.plugin.guest.Active.Has(q.hook) {
+	if c.guest.compiled.Active.Has(q.hook) {
 		c.history = append(slices.Clip(c.history), &step{q.hook, q.in})
 	}
 	return c.ask(q)
@@ -134,12 +140,12 @@ const cycleWithin = 10
 // fail notes that a call has failed. Under FailurePolicyIgnore the attempt goes on without the guest.
 func (c *cycle) fail(hook abi.Hook, err error) *fwk.Status {
 	first := c.failed.CompareAndSwap(nil, &err)
-	if c.plugin.args.FailurePolicy != FailurePolicyIgnore {
+	if c.guest.args.FailurePolicy != FailurePolicyIgnore {
 		return fwk.AsStatus(err)
 	}
 	if first {
-		skipped.WithLabelValues(c.plugin.name).Inc()
-		klog.FromContext(c.plugin.ctx).Error(err, "Wasm guest failed: the pod is scheduled without it", "plugin", c.plugin.name, "guest", c.plugin.url, "pod", klog.KObj(c.pod))
+		skipped.WithLabelValues(c.guest.name).Inc()
+		klog.FromContext(c.guest.ctx).Error(err, "Wasm guest failed: the pod is scheduled without it", "plugin", c.guest.name, "guest", c.guest.url, "pod", klog.KObj(c.pod))
 	}
 	switch hook {
 	case abi.PreFilter, abi.PreScore, abi.Bind:

@@ -11,7 +11,7 @@ import (
 )
 
 // inAnother makes calls in another instance than those outside of it.
-func inAnother(p *plugin, call func()) {
+func inAnother(p *guest, call func()) {
 	s := p.pool.acquire()
 	defer p.pool.release(s)
 	call()

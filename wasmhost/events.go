@@ -105,9 +105,9 @@ func decodeEvents(encoded []byte) (events []fwk.ClusterEvent, unknown error) {
 // A guest cannot give hints. Without one, what the scheduler writes into a pod's status
 // when it finds no node would count as an update of the pod: the pod would be tried
 // again at once, with its backoff doubled. So updates of pods get a hint.
-func (p *plugin) eventsOf(i *instance) ([]fwk.ClusterEventWithHint, error) {
+func (g *guest) eventsOf(i *instance) ([]fwk.ClusterEventWithHint, error) {
 	var encoded []byte
-	if p.guest.Active.Has(abi.Enqueue) {
+	if g.compiled.Active.Has(abi.Enqueue) {
 		i.In = abi.In{}
 		var out abi.Out
 		if err := i.Call(abi.Enqueue, &out); err != nil {
@@ -117,7 +117,7 @@ func (p *plugin) eventsOf(i *instance) ([]fwk.ClusterEventWithHint, error) {
 	}
 	events, unknown := decodeEvents(encoded)
 	if unknown != nil {
-		klog.FromContext(p.ctx).Error(lineError{unknown}, "The guest waits for events that do not exist; the others wake its pods", "plugin", p.name, "guest", p.url)
+		klog.FromContext(g.ctx).Error(lineError{unknown}, "The guest waits for events that do not exist; the others wake its pods", "plugin", g.name, "guest", g.url)
 	}
 	hinted := make([]fwk.ClusterEventWithHint, len(events))
 	for n, event := range events {
@@ -125,8 +125,8 @@ func (p *plugin) eventsOf(i *instance) ([]fwk.ClusterEventWithHint, error) {
 		if event.Resource == fwk.Pod {
 			hinted[n].QueueingHintFn = unlessItsStatus
 		}
-		if p.answers != nil {
-			hinted[n] = p.withHint(hinted[n])
+		if g.answers != nil {
+			hinted[n] = g.withHint(hinted[n])
 		}
 	}
 	return hinted, nil

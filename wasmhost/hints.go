@@ -11,25 +11,25 @@ import (
 
 // withHint narrows an event that a guest waits for to what can change its answers, by the
 // fields that it declares.
-func (p *plugin) withHint(own fwk.ClusterEventWithHint) fwk.ClusterEventWithHint {
+func (g *guest) withHint(own fwk.ClusterEventWithHint) fwk.ClusterEventWithHint {
 	if own.Event.Resource == fwk.Node && own.Event.ActionType&fwk.Add != 0 {
 		// Else the scheduler would register this by itself, without a hint, and so
 		// wake all pods by it.
 		own.Event.ActionType |= fwk.UpdateNodeTaint
 	}
 	own.QueueingHintFn = func(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (fwk.QueueingHint, error) {
-		return p.afterChange(pod, oldObj, newObj), nil
+		return g.afterChange(pod, oldObj, newObj), nil
 	}
 	return own
 }
 
 // afterChange wakes a pod when one of its own declared fields has another value, when a node is new or has another value in a declared field,
 // unless the guest is known to keep the pod from it, or when other pods leave a node more of what the guest counts there.
-func (p *plugin) afterChange(pod *v1.Pod, oldObj, newObj any) fwk.QueueingHint {
+func (g *guest) afterChange(pod *v1.Pod, oldObj, newObj any) fwk.QueueingHint {
 	node, isNode := newObj.(*v1.Node)
 	if isNode {
 		before, _ := oldObj.(*v1.Node)
-		if (before == nil || p.mayDiffer(before, node)) && p.mayHelp(pod, node) {
+		if (before == nil || g.mayDiffer(before, node)) && g.mayHelp(pod, node) {
 			return fwk.Queue
 		}
 		return fwk.QueueSkip
@@ -37,7 +37,7 @@ func (p *plugin) afterChange(pod *v1.Pod, oldObj, newObj any) fwk.QueueingHint {
 	before, _ := oldObj.(*v1.Pod)
 	after, _ := newObj.(*v1.Pod) // nil for a pod that is gone
 	own := before != nil && after != nil && after.UID == pod.UID
-	if own && differ(p.decidesBy.Pod, before, after, answers.PodValue) || !own && p.changesSums(before, after) {
+	if own && differ(g.decidesBy.Pod, before, after, answers.PodValue) || !own && g.changesSums(before, after) {
 		return fwk.Queue
 	}
 	return fwk.QueueSkip
@@ -46,9 +46,9 @@ func (p *plugin) afterChange(pod *v1.Pod, oldObj, newObj any) fwk.QueueingHint {
 // mayDiffer reports whether a guest may answer otherwise about a node that has changed. One
 // that declares no fields of nodes, and names nodes in PreFilter, knows by itself which
 // changes count.
-func (p *plugin) mayDiffer(before, after *v1.Node) bool {
-	fields := p.decidesBy.Node
-	return differ(fields, before, after, answers.NodeValue) || len(fields) == 0 && p.guest.Active.Has(abi.PreFilter)
+func (g *guest) mayDiffer(before, after *v1.Node) bool {
+	fields := g.decidesBy.Node
+	return differ(fields, before, after, answers.NodeValue) || len(fields) == 0 && g.compiled.Active.Has(abi.PreFilter)
 }
 
 // differ reports whether one of the fields has another value.
@@ -71,22 +71,22 @@ type podChange struct {
 
 // changesSums reports whether a pod on a node leaves less there than before of what the guest counts. For a guest that names its events,
 // more counts as well: it may look for nodes with pods. The scheduler asks once for each pending pod, so the last answer is kept.
-func (p *plugin) changesSums(before, after *v1.Pod) bool {
-	if !p.countsPods {
+func (g *guest) changesSums(before, after *v1.Pod) bool {
+	if !g.countsPods {
 		return false
 	}
-	last := p.lastChange.Load()
+	last := g.lastChange.Load()
 	if last != nil && last.before == before && last.after == after {
 		return last.changesSums
 	}
 	change := &podChange{before: before, after: after}
-	for _, field := range p.decidesBy.Node {
+	for _, field := range g.decidesBy.Node {
 		if field.DependsOnPods() {
 			was, is := countedOf(field, before), countedOf(field, after)
-			change.changesSums = change.changesSums || is < was || is > was && p.guest.Active.Has(abi.Enqueue)
+			change.changesSums = change.changesSums || is < was || is > was && g.compiled.Active.Has(abi.Enqueue)
 		}
 	}
-	p.lastChange.Store(change)
+	g.lastChange.Store(change)
 	return change.changesSums
 }
 
@@ -104,15 +104,15 @@ func countedOf(field abi.Field, pod *v1.Pod) int64 {
 // mayHelp reports whether a node may help a pod: whether the guest is not known to keep the pod
 // from the node. The scheduler asks for hints with its queue locked, once for each pending pod, so
 // the guest itself is not asked.
-func (p *plugin) mayHelp(pod *v1.Pod, node *v1.Node) bool {
-	if p.countsPods && !p.guest.Active.Has(abi.PreFilter) {
+func (g *guest) mayHelp(pod *v1.Pod, node *v1.Node) bool {
+	if g.countsPods && !g.compiled.Active.Has(abi.PreFilter) {
 		return true // no answer is known whatever pods are there
 	}
-	kind := p.answers.Peek(pod)
+	kind := g.answers.Peek(pod)
 	if kind == nil {
 		return true
 	}
-	if p.guest.Active.Has(abi.PreFilter) {
+	if g.compiled.Active.Has(abi.PreFilter) {
 		var answer abi.Out
 		if !kind.Answer(abi.PreFilter, nil).Get(&answer) {
 			return true
@@ -125,8 +125,8 @@ func (p *plugin) mayHelp(pod *v1.Pod, node *v1.Node) bool {
 			return false
 		}
 	}
-	v := p.guest.Constants[abi.Filter]
-	if p.guest.Active.Has(abi.Filter) {
+	v := g.compiled.Constants[abi.Filter]
+	if g.compiled.Active.Has(abi.Filter) {
 		var ok bool
 		if v, ok = kind.Filter(node); !ok {
 			return true

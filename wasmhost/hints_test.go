@@ -65,8 +65,8 @@ func TestHintAsksNoGuest(t *testing.T) {
 	r := openRemembering(t, "decides_by", Args{}, nodesNamed("n1", "m1")...)
 	r.cycle(t, about("web", "x"))
 	began, entries := r.asked(t), remembered(t, r)
-	s := r.p.pool.acquire()
-	defer r.p.pool.release(s)
+	s := r.guest.pool.acquire()
+	defer r.guest.pool.release(s)
 	for _, tt := range []struct {
 		pod, node string
 		want      fwk.QueueingHint
@@ -87,7 +87,7 @@ func TestHintAsksNoGuest(t *testing.T) {
 
 // remembered is of how many kinds of pods something is remembered.
 func remembered(t *testing.T, r *remembering) float64 {
-	n, err := testutil.GetGaugeMetricValue(r.p.metrics.entries)
+	n, err := testutil.GetGaugeMetricValue(r.guest.metrics.entries)
 	testkit.Must(t, err)
 	return n
 }

@@ -16,9 +16,9 @@ func (p *plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, 
 	return p.events, nil
 }
 
-// begin makes a new cycle.
+// begin makes a new cycle, of the guest that is there.
 func (p *plugin) begin(state fwk.CycleState, pod *v1.Pod) *cycle {
-	c := p.newCycle(pod)
+	c := newCycle(p.lease.Load(), pod)
 	c.state = state
 	c.measured = state.ShouldRecordPluginMetrics()
 	c.trace = tracing.Of(state)
@@ -27,9 +27,9 @@ func (p *plugin) begin(state fwk.CycleState, pod *v1.Pod) *cycle {
 	return c
 }
 
-func (p *plugin) newCycle(pod *v1.Pod) *cycle {
-	c := &cycle{attempt: &attempt{plugin: p, pod: pod}}
-	if p.guest.Active.Has(abi.PreFilter) {
+func newCycle(l *lease, pod *v1.Pod) *cycle {
+	c := &cycle{lease: l, attempt: &attempt{guest: l.guest, pod: pod}}
+	if l.guest.compiled.Active.Has(abi.PreFilter) {
 		c.history = afterPreFilter
 	}
 	return c
@@ -67,9 +67,9 @@ func (p *plugin) cycleFor(state fwk.CycleState, pod *v1.Pod) *cycle {
 // PreFilter implements fwk.PreFilterPlugin. It begins the cycle of a pod.
 func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
 	c := p.begin(state, pod)
-	c.answers = p.answers.Of(pod, nodes)
+	c.answers = c.guest.answers.Of(pod, nodes)
 	if c.answers != nil {
-		p.metrics.flush()
+		c.guest.metrics.flush()
 	}
 	q := &question{hook: abi.PreFilter}
 	status := c.ask(q)
@@ -84,7 +84,7 @@ func (p *plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 }
 
 func (p *plugin) PreFilterExtensions() fwk.PreFilterExtensions {
-	if !p.guest.Exports.Has(abi.AddPod, abi.RemovePod) {
+	if !p.hooks.Has(abi.AddPod, abi.RemovePod) {
 		return nil
 	}
 	return p
@@ -102,7 +102,7 @@ func (p *plugin) RemovePod(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 }
 
 func (c *cycle) change(hook abi.Hook, target fwk.PodInfo, node fwk.NodeInfo) *fwk.Status {
-	return c.askStep(&question{hook: hook, in: abi.In{Target: &shownPod{c.plugin.visible, target.GetPod()}, NodeName: node.Node().Name}})
+	return c.askStep(&question{hook: hook, in: abi.In{Target: &shownPod{c.guest.visible, target.GetPod()}, NodeName: node.Node().Name}})
 }
 
 // filterHooks are the hooks of a guest that filters.
@@ -130,7 +130,7 @@ func (f filterHooks) PostFilter(_ context.Context, state fwk.CycleState, pod *v1
 	if c == nil || c.rejected { // PreFilter has given the reason
 		return nil, fwk.NewStatus(fwk.Unschedulable)
 	}
-	if !f.p.guest.Exports.Has(abi.PostFilter) {
+	if !c.guest.compiled.Exports.Has(abi.PostFilter) {
 		return nil, c.explain(fwk.NewStatus(fwk.Unschedulable))
 	}
 	q := &question{hook: abi.PostFilter, in: abi.In{Statuses: func() any { return codesOf(nodes) }}, after: c.history}
@@ -174,7 +174,7 @@ type scoreHooks struct{ p *plugin }
 func (h scoreHooks) PreScore(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) *fwk.Status {
 	c := h.p.cycleFor(state, pod)
 	var in abi.In
-	if h.p.guest.AsksWhoPassed {
+	if c.guest.compiled.AsksWhoPassed {
 		names := namesOf(nodes) // now: the scheduler renews the nodes when the step may be repeated
 		in.FilteredNodes = func() any { return names }
 	}
@@ -189,7 +189,7 @@ func (h scoreHooks) Score(_ context.Context, state fwk.CycleState, pod *v1.Pod, 
 }
 
 func (h scoreHooks) ScoreExtensions() fwk.ScoreExtensions {
-	if !h.p.guest.Exports.Has(abi.NormalizeScore) {
+	if !h.p.hooks.Has(abi.NormalizeScore) {
 		return nil
 	}
 	return h
@@ -227,11 +227,13 @@ func (h scoreHooks) NormalizeScore(_ context.Context, state fwk.CycleState, pod 
 // A plugin that does not sign turns opportunistic batching off for all pods of its
 // profile.
 func (p *plugin) SignPod(_ context.Context, pod *v1.Pod) ([]fwk.SignFragment, *fwk.Status) {
-	if p.answers == nil {
-		return nil, fwk.NewStatus(fwk.Unschedulable, p.notRemembered)
+	l := p.lease.Load()
+	g := l.guest
+	if g.answers == nil {
+		return nil, fwk.NewStatus(fwk.Unschedulable, g.notRemembered)
 	}
-	var fragments []fwk.SignFragment
-	for _, field := range p.decidesBy.Pod {
+	fragments := []fwk.SignFragment{{Key: "guest", Value: l.number}}
+	for _, field := range g.decidesBy.Pod {
 		var signed any // nil where the field is not there, which is not the empty one
 		if value, ok := answers.PodValue(field, pod); ok {
 			signed = value

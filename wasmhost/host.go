@@ -19,7 +19,8 @@
 // AddPod and RemovePod for one that has not.
 //
 // A guest that declares the fields by which it decides sees nothing else, and is asked once
-// for each combination of their values. A call that traps, or that lasts longer than
+// for each combination of their values. [Args.Reload] replaces a guest by a new one of its source; an attempt to schedule a pod ends with
+// the guest that it has begun with. A call that traps, or that lasts longer than
 // [Args.CallTimeout], costs its pod an Error. The host drops the instance, and the
 // next call gets another.
 //
@@ -35,7 +36,6 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
@@ -62,6 +62,9 @@ type Options struct {
 	// Verify returns nil if the guest that args name is signed as Verify of args, which is not nil, asks for. The guest has this SHA-256.
 	// Without it, args that ask for a signature are an error. Package fetch has one.
 	Verify func(ctx context.Context, args Args, guest [sha256.Size]byte) error
+	// Version names what is at the guest's source, without getting it: with the same version, the guest is the same. Empty is not known.
+	// Without it, Reload of args does nothing. Package fetch has one.
+	Version func(ctx context.Context, args Args) (string, error)
 }
 
 // Host makes plugins of guests. It gets and compiles a guest for each plugin
@@ -72,15 +75,15 @@ type Host struct {
 	ctx     context.Context // ends when the Host is closed, with mu locked
 	end     context.CancelFunc
 
-	mu      sync.Mutex
-	plugins map[*plugin]struct{} // all that are open
+	mu     sync.Mutex
+	guests map[*guest]struct{} // all that are open
 }
 
 // New makes a Host.
 func New(options Options) *Host {
 	registerMetrics()
 	ctx, end := context.WithCancel(context.Background())
-	return &Host{options: options, ctx: ctx, end: end, plugins: map[*plugin]struct{}{}}
+	return &Host{options: options, ctx: ctx, end: end, guests: map[*guest]struct{}{}}
 }
 
 // PluginFactory returns what the scheduler's registry needs to make the plugin of
@@ -92,16 +95,16 @@ func (h *Host) PluginFactory(name string) frameworkruntime.PluginFactory {
 		if err != nil {
 			return nil, fmt.Errorf("plugin %s: %w", name, lineError{err})
 		}
-		started, err := h.start(ctx, name, args)
+		g, err := h.start(ctx, name, args, nil)
 		if err != nil {
 			return nil, err
 		}
-		return started.Plugin(ctx, handle), nil
+		return newPlugin(ctx, newLease(g, 1), handle), nil
 	}
 }
 
 // Started is a guest that waits to become a plugin.
-type Started struct{ p *plugin }
+type Started struct{ lease *lease }
 
 // Start gets a guest and starts it. It is for those who want to know whether a
 // guest can be used before there is a scheduler. It ends, with an error, when the context does or
@@ -112,11 +115,15 @@ func (h *Host) Start(ctx context.Context, name string, args Args) (*Started, err
 	if err := args.validate(); err != nil {
 		return nil, fmt.Errorf("plugin %s: %w", name, lineError{err})
 	}
-	return h.start(ctx, name, args)
+	g, err := h.start(ctx, name, args, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Started{newLease(g, 1)}, nil
 }
 
 // Close stops the guest, as [Host.Close] stops all, and the plugin that was made of it.
-func (s *Started) Close() error { return s.p.Close() }
+func (s *Started) Close() error { return s.lease.guest.Close() }
 
 // Causes of the errors of [Host.Start], and of statuses of plugins (AsError), for [errors.Is].
 var (
@@ -133,16 +140,7 @@ var errHostClosed = fmt.Errorf("the host is %w", ErrClosed)
 // Plugin makes the guest a plugin of a scheduler. Call it once. The plugin is an
 // io.Closer too.
 func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
-	p := s.p
-	if handle != nil {
-		cycle := cycleView{handle: handle, plugin: p.name, visible: p.visible}
-		p.handle, p.cycleView, p.bindingView = handle, cycle, bindingView{cycle}
-	}
-	why := p.notRemembered
-	if why != "" {
-		klog.FromContext(ctx).Info("Nothing is remembered of what the guest answers, and opportunistic batching is off for all pods of its profile: "+why, "plugin", p.name, "guest", p.url)
-	}
-	return mask(p)
+	return newPlugin(ctx, s.lease, handle)
 }
 
 // Description is what the host makes of a guest.
@@ -165,18 +163,18 @@ type Fields = abi.Fields
 
 // Describe tells what there is to know about the guest before it is asked.
 func (s *Started) Describe() (d Description) {
-	p := s.p
+	g := s.lease.guest
 	d = Description{
-		URL: p.url, Size: p.size, SHA256: p.sha256,
-		NotRemembered: p.notRemembered, Instances: p.pool.slots, WhyInstances: p.whyInstances,
+		URL: g.url, Size: g.size, SHA256: g.sha256,
+		NotRemembered: g.notRemembered, Instances: g.pool.slots, WhyInstances: g.whyInstances,
 	}
-	d.Exports, d.Imports = p.guest.Functions()
-	if p.decidesBy != nil {
-		d.DecidesBy = &Fields{Pod: slices.Clone(p.decidesBy.Pod), Node: slices.Clone(p.decidesBy.Node)}
+	d.Exports, d.Imports = g.compiled.Functions()
+	if g.decidesBy != nil {
+		d.DecidesBy = &Fields{Pod: slices.Clone(g.decidesBy.Pod), Node: slices.Clone(g.decidesBy.Node)}
 	}
-	slot := p.pool.acquire()
-	defer p.pool.release(slot)
-	if slot.instance != nil || slot.start(p.ctx) == nil {
+	slot := g.pool.acquire()
+	defer g.pool.release(slot)
+	if slot.instance != nil || slot.start(g.ctx) == nil {
 		d.Memory = int64(slot.instance.memory)
 	}
 	return d
@@ -187,21 +185,21 @@ func (s *Started) Describe() (d Description) {
 func (h *Host) Close() error {
 	h.mu.Lock()
 	h.end()
-	plugins := h.plugins
-	h.plugins = nil
+	guests := h.guests
+	h.guests = nil
 	h.mu.Unlock()
 	var errs []error
-	for p := range plugins {
-		errs = append(errs, p.Close())
+	for g := range guests {
+		errs = append(errs, g.Close())
 	}
 	return errors.Join(errs...)
 }
 
-// forget is for a plugin that was closed.
-func (h *Host) forget(p *plugin) {
+// forget is for a guest that was closed.
+func (h *Host) forget(g *guest) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.plugins, p)
+	delete(h.guests, g)
 }
 
 // maxLine is how much of an error a person gets to see, in bytes.

@@ -120,7 +120,7 @@ func starting(ctx context.Context, t *testing.T, h *Host, config string) (ended 
 	testkit.EventuallyHolds(t, "the guest runs", func() bool {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		for p := range h.plugins {
+		for p := range h.guests {
 			return runs(p, config != "s")
 		}
 		return false
@@ -129,7 +129,7 @@ func starting(ctx context.Context, t *testing.T, h *Host, config string) (ended 
 }
 
 // runs reports whether a call is under way, or else the start of an instance.
-func runs(p *plugin, call bool) bool {
+func runs(p *guest, call bool) bool {
 	p.pool.mu.Lock()
 	defer p.pool.mu.Unlock()
 	instances := 0
@@ -186,7 +186,7 @@ func TestStartedGuestCanBeClosed(t *testing.T) {
 	testkit.Must(t, err)
 	testkit.Must(t, started.Close())
 	got := gathered(t)["scheduler_wasm_guest_instances{plugin=\""+t.Name()+"\"}"]
-	if got != "0" || len(h.plugins) != 0 {
-		t.Errorf("%s instances, %d plugins", got, len(h.plugins))
+	if got != "0" || len(h.guests) != 0 {
+		t.Errorf("%s instances, %d plugins", got, len(h.guests))
 	}
 }

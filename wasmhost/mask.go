@@ -6,13 +6,12 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
-// mask gives p the interfaces of the hooks that its guest has: the framework finds out
+// mask gives p the interfaces of the hooks that its first guest has: the framework finds out
 // by type assertion where to call a plugin. A type cannot be put together at run time,
 // so each combination stands here.
 func mask(p *plugin) fwk.Plugin {
 	filter, score, binding := filterHooks{p}, scoreHooks{p}, newBindingHooks(p)
-	exports := p.guest.Exports
-	filters, scores, binds := exports.Has(abi.Filter, abi.PostFilter), exports.Has(abi.Score), exports.Has(bindingCycle...)
+	filters, scores, binds := p.hooks.Has(abi.Filter, abi.PostFilter), p.hooks.Has(abi.Score), p.hooks.Has(bindingCycle...)
 	switch {
 	case filters && scores && binds:
 		return struct {

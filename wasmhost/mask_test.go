@@ -42,8 +42,10 @@ func is[Interface any](pl fwk.Plugin) bool {
 	return ok
 }
 
-// inside finds the plugin behind its mask.
-func inside(pl fwk.Plugin) *plugin { return pl.(interface{ unmask() *plugin }).unmask() }
+// inside finds the guest behind the plugin's mask.
+func inside(pl fwk.Plugin) *guest { return unmask(pl).lease.Load().guest }
+
+func unmask(pl fwk.Plugin) *plugin { return pl.(interface{ unmask() *plugin }).unmask() }
 
 func (p *plugin) unmask() *plugin { return p }
 

@@ -23,24 +23,49 @@ var (
 	traps           = newCounter("wasm_guest_traps_total", "Number of calls of a Wasm guest that trapped, each of which cost it an instance.")
 	skipped         = newCounter("wasm_guest_skipped_total", "Number of attempts to schedule a pod that went on without a Wasm guest that had failed, by failurePolicy: Ignore.")
 	answersTotal    = newCounter("wasm_answers_total", "Number of answers about a pod, or about a pod and a node, of a Wasm guest that declares what it decides by: asked of the guest, or remembered.", "from")
+	guestInfo       = newGauge("wasm_guest_info", "The digest of the Wasm guest with which attempts to schedule a pod begin. The value is the number of plugins that have it.", "digest")
+	reloads         = newCounter("wasm_guest_reloads_total", "Number of tries to replace a Wasm guest by a new one of its source, by result: success, or failure, after which the guest before goes on.", "result")
 	rememberedPods  = newGauge("wasm_remembered_entries", "Number of combinations of values of pods' fields for which answers of a Wasm guest are remembered.")
 	rememberedBytes = newGauge("wasm_remembered_bytes", "Memory that remembered answers of a Wasm guest take.")
 )
 
 var registerMetrics = sync.OnceFunc(func() {
-	legacyregistry.MustRegister(callSeconds, instances, guestMemory, traps, skipped, answersTotal, rememberedPods, rememberedBytes)
+	legacyregistry.MustRegister(callSeconds, guestInfo, reloads, instances, guestMemory, traps, skipped, answersTotal, rememberedPods, rememberedBytes)
 })
 
-func newGauge(name, help string) *metrics.GaugeVec {
+func newGauge(name, help string, labels ...string) *metrics.GaugeVec {
 	return metrics.NewGaugeVec(&metrics.GaugeOpts{
 		Subsystem: "scheduler", Name: name, Help: help, StabilityLevel: metrics.ALPHA,
-	}, []string{"plugin"})
+	}, append([]string{"plugin"}, labels...))
 }
 
 func newCounter(name, help string, labels ...string) *metrics.CounterVec {
 	return metrics.NewCounterVec(&metrics.CounterOpts{
 		Subsystem: "scheduler", Name: name, Help: help, StabilityLevel: metrics.ALPHA,
 	}, append([]string{"plugin"}, labels...))
+}
+
+// used counts the plugins that use a guest, by name and digest: a series of none goes.
+var used = struct {
+	sync.Mutex
+	plugins map[[2]string]int
+}{plugins: map[[2]string]int{}}
+
+// countUsed counts a plugin of that name that uses a guest from now on, or does so no more.
+func countUsed(plugin, digest string, begins bool) {
+	used.Lock()
+	defer used.Unlock()
+	key := [2]string{plugin, digest}
+	if begins {
+		used.plugins[key]++
+	} else {
+		used.plugins[key]--
+	}
+	guestInfo.WithLabelValues(plugin, digest).Set(float64(used.plugins[key]))
+	if used.plugins[key] == 0 {
+		delete(used.plugins, key)
+		guestInfo.DeleteLabelValues(plugin, digest)
+	}
 }
 
 // answerMetrics are the series of one plugin's answers.

@@ -13,7 +13,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	"wasmkwokwizardry.io/regex-scheduling/guest"
+	kit "wasmkwokwizardry.io/regex-scheduling/guest"
 	"wasmkwokwizardry.io/regex-scheduling/guest/filter"
 	"wasmkwokwizardry.io/regex-scheduling/guest/guesttest"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
@@ -205,7 +205,7 @@ func TestFieldOfAnUnknownResourceStopsTheStart(t *testing.T) {
 func TestPodIsSignedByWhatItRequests(t *testing.T) {
 	pl := openWith(t, "decides_by_gpus", Args{}, nil)
 	fragments, status := pl.(fwk.SignPlugin).SignPod(t.Context(), gpus("p", "", 2))
-	if fmt.Sprint(fragments) != "[{pod.requests['example.com/gpu'] 2}]" || !status.IsSuccess() {
+	if fmt.Sprint(fragments) != "[{guest 1} {pod.requests['example.com/gpu'] 2}]" || !status.IsSuccess() {
 		t.Errorf("signed with %v, %v", fragments, status)
 	}
 }
@@ -263,14 +263,14 @@ func TestKitReadsTheResourcesThatTheHostAppends(t *testing.T) {
 			}
 			var requests, allocatable, requested []string
 			pods := ""
-			filter.Set(func(p guest.Pod, n guest.Node) guest.Status {
+			filter.Set(func(p kit.Pod, n kit.Node) kit.Status {
 				for _, name := range names {
 					requests = append(requests, fmt.Sprint(p.Requests(name)))
 					allocatable = append(allocatable, fmt.Sprint(n.Allocatable(name)))
 					requested = append(requested, fmt.Sprint(n.Requested(name)))
 				}
 				pods = fmt.Sprint(n.Pods())
-				return guest.Status{}
+				return kit.Status{}
 			})
 			guesttest.Call(t, "filter", guesttest.Input{
 				Pod: guesttest.Object{Protobuf: encodedPod}, Nodes: []guesttest.Object{{Name: "a", Protobuf: encodedNode}}, Node: "a",

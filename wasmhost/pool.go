@@ -17,7 +17,7 @@ import (
 
 // pool has the instances of a guest, and hands out any that is free.
 type pool struct {
-	plugin   *plugin
+	guest    *guest
 	settings abi.Settings
 
 	mu    sync.Mutex
@@ -56,11 +56,11 @@ func (s *slot) call(c *cycle, q *question) error {
 		return *failed
 	}
 	if c.looks.Load() >= cycleWithin*looksEach && !c.binding.Load() {
-		return fmt.Errorf("wasm: all calls of one scheduling cycle took longer than ten times %w, %s", abi.ErrTimeout, c.plugin.args.callTimeout())
+		return fmt.Errorf("wasm: all calls of one scheduling cycle took longer than ten times %w, %s", abi.ErrTimeout, c.guest.args.callTimeout())
 	}
 	// 2. There is an instance. One can be interrupted whose long call has just ended.
 	if s.instance == nil || s.instance.Interrupted() {
-		if err := s.start(c.plugin.ctx); err != nil {
+		if err := s.start(c.guest.ctx); err != nil {
 			return err
 		}
 	}
@@ -87,25 +87,25 @@ func (s *slot) call(c *cycle, q *question) error {
 // invoke calls a hook of the instance, shows it what it may see and ask meanwhile, and measures the call. node is nil for a hook that is
 // not about one. After an error there is no instance in the slot.
 func (s *slot) invoke(c *cycle, hook abi.Hook, in *abi.In, node fwk.NodeInfo, out *abi.Out) error {
-	p, i := c.plugin, s.instance
+	g, i := c.guest, s.instance
 	if c.trace != nil {
-		defer c.trace.Call(p.name, hook.String())()
+		defer c.trace.Call(g.name, hook.String())()
 	}
 	i.In = *in
 	i.In.Pod = c.attempt
 	i.In.Account = &c.account
 	if node != nil {
-		i.shown = shownNode{p.visible, node}
+		i.shown = shownNode{g.visible, node}
 		i.In.Node = &i.shown
 		i.In.NodeName = i.shown.name()
 	}
 	switch {
-	case p.answers != nil:
+	case g.answers != nil:
 		i.In.Scheduler = nothingElse{}
 	case c.binding.Load():
-		i.In.Scheduler = p.bindingView
+		i.In.Scheduler = g.bindingView
 	default:
-		i.In.Scheduler = p.cycleView
+		i.In.Scheduler = g.cycleView
 	}
 	var began time.Time
 	if c.measured {
@@ -117,7 +117,7 @@ func (s *slot) invoke(c *cycle, hook abi.Hook, in *abi.In, node fwk.NodeInfo, ou
 		if err == nil {
 			code = statusOf(hook, out.Verdict).Code()
 		}
-		callSeconds.WithLabelValues(p.name, hook.String(), code.String()).Observe(time.Since(began).Seconds())
+		callSeconds.WithLabelValues(g.name, hook.String(), code.String()).Observe(time.Since(began).Seconds())
 	}
 	i.In = abi.In{} // so that it keeps no node alive
 	i.shown.of = nil
@@ -126,8 +126,8 @@ func (s *slot) invoke(c *cycle, hook abi.Hook, in *abi.In, node fwk.NodeInfo, ou
 		if errors.Is(err, errClosed) {
 			return err
 		}
-		traps.WithLabelValues(p.name).Inc()
-		klog.FromContext(p.ctx).Error(err, "Wasm guest trapped: another takes its place", "plugin", p.name, "guest", p.url,
+		traps.WithLabelValues(g.name).Inc()
+		klog.FromContext(g.ctx).Error(err, "Wasm guest trapped: another instance takes its place", "plugin", g.name, "guest", g.url,
 			"pod", klog.KObj(c.pod), "export", hook.String())
 		return err
 	}
@@ -169,14 +169,14 @@ func (s *slot) start(ctx context.Context) error {
 			return errClosed
 		}
 		var err error
-		started, err = p.plugin.guest.Start(ctx, p.settings)
+		started, err = p.guest.compiled.Start(ctx, p.settings)
 		if err != nil && !(errors.Is(err, abi.ErrNoRoom) && p.makeRoom()) {
 			return err
 		}
 	}
 	s.instance = &instance{Instance: started}
 	p.watchdog.running.Store(s.instance, nil)
-	instances.WithLabelValues(p.plugin.name).Inc()
+	instances.WithLabelValues(p.guest.name).Inc()
 	p.countMemory(s.instance, s.instance.MemorySize())
 	return nil
 }
@@ -216,13 +216,13 @@ func (s *slot) drop() {
 	s.instance = nil
 	_ = i.Close(context.Background())
 	p.watchdog.running.Delete(i)
-	instances.WithLabelValues(p.plugin.name).Dec()
-	guestMemory.WithLabelValues(p.plugin.name).Add(-float64(i.memory))
+	instances.WithLabelValues(p.guest.name).Dec()
+	guestMemory.WithLabelValues(p.guest.name).Add(-float64(i.memory))
 }
 
 // countMemory tells the metrics how big an instance is.
 func (p *pool) countMemory(i *instance, size uint32) {
-	guestMemory.WithLabelValues(p.plugin.name).Add(float64(size) - float64(i.memory))
+	guestMemory.WithLabelValues(p.guest.name).Add(float64(size) - float64(i.memory))
 	i.memory = size
 }
 

@@ -68,7 +68,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	defer Recover(ctx, &err)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	plugins, config, err := o.startPlugins(ctx)
+	plugins, config, err := o.startPlugins(ctx, o.guests())
 	if err != nil {
 		return fmt.Errorf("scheduler: %w", err)
 	}
@@ -94,9 +94,12 @@ func Run(ctx context.Context, o Options) (err error) {
 	return serve(ctx, cancel, api, sched, o.Ready)
 }
 
+// guests says where guests come from.
+func (o Options) guests() wasmhost.Options { return fetch.Fetcher{Transport: o.Transport}.Options() }
+
 // startPlugins starts the guests of the configuration, and returns it with all defaults.
-func (o Options) startPlugins(ctx context.Context) (*Plugins, *config.KubeSchedulerConfiguration, error) {
-	plugins := &Plugins{Host: wasmhost.New(fetch.Fetcher{Transport: o.Transport}.Options()), CompiledIn: o.Plugins}
+func (o Options) startPlugins(ctx context.Context, guests wasmhost.Options) (*Plugins, *config.KubeSchedulerConfiguration, error) {
+	plugins := &Plugins{Host: wasmhost.New(guests), CompiledIn: o.Plugins}
 	effective, err := plugins.Start(ctx, o.Config.forUs())
 	if err != nil {
 		plugins.Host.Close()
@@ -179,7 +182,9 @@ func New(ctx context.Context, o Options, api API) (sched *scheduler.Scheduler, d
 			cancel()
 		}
 	}()
-	plugins, config, err := o.startPlugins(ctx)
+	guests := o.guests()
+	guests.Version = nil // one question has the answers of one guest
+	plugins, config, err := o.startPlugins(ctx, guests)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,6 +1,8 @@
 package kubescheduler
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -84,6 +86,24 @@ func retriedAfterItsAnnotation(t *testing.T, name string) {
 		}
 	})
 	waitFor(t, "fixed", isOn("other"))
+}
+
+// TestPendingPodIsTriedWithANewGuest replaces the guest's file by a guest that lets its pod run: nothing else has happened.
+func TestPendingPodIsTriedWithANewGuest(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "guest.wasm")
+	put := func(guest string) {
+		wasm, err := os.ReadFile("../testdata/guests/" + guest + ".wasm")
+		testkit.Must(t, err)
+		testkit.Must(t, os.WriteFile(path+".new", wasm, 0o644))
+		testkit.Must(t, os.Rename(path+".new", path))
+	}
+	put("letter")
+	start(t, Options{Kubeconfig: cluster.Kubeconfig(), Config: profileWith(t, "Wasm", "{guestURL: 'file://"+path+"', reload: 1s}")})
+	addNode(t, "other")
+	create(t, podFor("patient", ""))
+	waitFor(t, "patient", isPending)
+	put("empty_filter")
+	waitFor(t, "patient", isOn("other"))
 }
 
 // change updates a pod, all at once.

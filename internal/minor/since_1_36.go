@@ -14,11 +14,13 @@ import (
 
 // PreFlight implements PreBindPreFlight for a plugin that embeds it, and that has
 // no more to say there than a status.
-type PreFlight struct{ Status func() *fwk.Status }
+type PreFlight struct {
+	Status func(fwk.CycleState, *v1.Pod) *fwk.Status
+}
 
 // PreBindPreFlight implements fwk.PreBindPlugin.
-func (p PreFlight) PreBindPreFlight(context.Context, fwk.CycleState, *v1.Pod, string) (*fwk.PreBindPreFlightResult, *fwk.Status) {
-	return nil, p.Status()
+func (p PreFlight) PreBindPreFlight(_ context.Context, state fwk.CycleState, pod *v1.Pod, _ string) (*fwk.PreBindPreFlightResult, *fwk.Status) {
+	return nil, p.Status(state, pod)
 }
 
 // Called is a plugin with something around PreBindPreFlight.

@@ -90,3 +90,6 @@ func Key(plugin string) fwk.StateKey { return fwk.StateKey("PreFilter" + plugin)
 // Excluder is what a plugin keeps in the CycleState. Excluded is the Rejected of [Named] if nodes
 // were named, or else "".
 type Excluder interface{ Excluded() string }
+
+// Decider is what a plugin keeps in the CycleState that decides by a Wasm guest. Digest is the guest's.
+type Decider interface{ Digest() string }

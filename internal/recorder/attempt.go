@@ -118,6 +118,8 @@ type PluginVerdict struct {
 	LimitsNodes bool `json:"limitsNodes,omitempty"`
 	// Timeout is the longest time that Permit may delay the binding.
 	Timeout time.Duration `json:"timeoutNanoseconds,omitempty"`
+	// Guest is the digest of the Wasm guest that decided, if one did.
+	Guest string `json:"guest,omitempty"`
 }
 
 // Column is a column in the table of nodes by plugins.

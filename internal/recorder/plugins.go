@@ -10,6 +10,7 @@ import (
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 	"wasmkwokwizardry.io/regex-scheduling/internal/private"
 )
 
@@ -43,6 +44,11 @@ func (s *session) record(c minor.Call) {
 	}
 	if c.Timeout != nil {
 		verdict.Timeout = *c.Timeout
+	}
+	if data, err := c.State.Read(naming.Key(c.Plugin)); err == nil {
+		if guest, ok := data.(naming.Decider); ok {
+			verdict.Guest = guest.Digest()
+		}
 	}
 	s.recorder.mu.Lock()
 	defer s.recorder.mu.Unlock()

@@ -99,7 +99,7 @@ func (p plugin) Permit(context.Context, framework.CycleState, *v1.Pod, string) (
 }
 
 // preFlight is Skip if PreBind is.
-func (p plugin) preFlight() *framework.Status {
+func (p plugin) preFlight(framework.CycleState, *v1.Pod) *framework.Status {
 	status := p.at(preBind)
 	if status.IsSkip() {
 		return status

@@ -42,7 +42,7 @@ func Message(point string) string {
 var Plugins = frameworkruntime.Registry{
 	"Panics": func(_ context.Context, _ runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
 		p := &plugin{handle: handle}
-		p.PreBindPlugin = base{minor.PreFlight{Status: func() *fwk.Status { return nil }}}
+		p.PreBindPlugin = base{minor.PreFlight{Status: func(fwk.CycleState, *v1.Pod) *fwk.Status { return nil }}}
 		p.Around = func(_ context.Context, c minor.Call) func() { return func() { at("PreBindPreFlight", c.Pod) } }
 		return p, nil
 	},
