@@ -24,7 +24,8 @@
 // Scheduler measures a whole scheduler with 1,000 pods of ten kinds that are pending when
 // it starts, from its first attempt to the last binding that a watch reports, or to 20 s;
 // tries are the attempts of a pod that is unschedulable. Its case decisions compares a scheduler with
-// --decisions=64Mi to one without.
+// --decisions=64Mi to one without. Its case gpus has pods that request one to four of the eight GPUs of a node, and compares the guest of
+// examples/pack to NodeResourcesFit's RequestedToCapacityRatio.
 //
 // A floor does less than any policy must: http and http-names are a server that reads the
 // extender's requests and writes as many bytes, empty is a guest whose hooks return

@@ -12,6 +12,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
@@ -48,6 +49,7 @@ func BenchmarkScheduler(b *testing.B) {
 		{"all", variants, mix},
 		{"new", few, func(*variant) []*v1.Pod { return podsLike(newPatterns) }},
 		{"decisions", []*variant{ofNative(), withDecisions(ofNative())}, mix},
+		{"gpus", packing(), withGPUs},
 	}
 	for _, n := range nodes {
 		c := &wholeCluster{nodes: n}
@@ -130,6 +132,7 @@ func (c *wholeCluster) start() (err error) {
 		node.UID, node.ResourceVersion = "", ""
 		room := objects.Resources("1000", "4000Gi")
 		room[v1.ResourcePods] = *room.Cpu()
+		room[gpu] = *resource.NewQuantity(gpus, resource.DecimalSI)
 		node.Status.Capacity, node.Status.Allocatable = room, room
 		_, err := c.client.CoreV1().Nodes().Create(background, node, metav1.CreateOptions{})
 		return err
