@@ -38,38 +38,45 @@ type Fetcher struct {
 
 // Options has all methods of the Fetcher.
 func (f Fetcher) Options() wasmhost.Options {
-	return wasmhost.Options{Fetch: f.Fetch, Verify: f.Verify, Version: f.Version}
+	return wasmhost.Options{Fetch: f.Fetch, Verify: f.Verify, FetchNew: f.FetchNew}
 }
 
 // Fetch is for [wasmhost.Options]. It returns the guest at GuestURL of args, a Wasm module of at most GuestSizeLimit. An error about
 // the latter is a [wasmhost.ArgsError].
-func (f Fetcher) Fetch(ctx context.Context, args wasmhost.Args) (wasm []byte, err error) {
+func (f Fetcher) Fetch(ctx context.Context, args wasmhost.Args) ([]byte, error) {
+	wasm, _, err := f.FetchNew(ctx, args, "")
+	return wasm, err
+}
+
+// FetchNew is Fetch for a guest that has another version than that, and returns its version; else it returns no guest. A version is a strong
+// ETag of a web server, the digest of an image's manifest, or empty: of a file, whose time and size can stay, and of a server without ETag.
+func (f Fetcher) FetchNew(ctx context.Context, args wasmhost.Args, version string) (wasm []byte, now string, err error) {
 	ctx, cancel := f.timeout(ctx)
 	defer cancel()
 	limit := cmp.Or(args.GuestSizeLimit.Value(), wasmhost.DefaultGuestSize)
 	from := parse(args.GuestURL)
 	switch from.scheme {
 	case "http", "https":
-		wasm, err = f.download(ctx, from, limit)
+		wasm, now, err = f.download(ctx, from, limit, version)
 	case "oci":
-		wasm, err = f.pull(ctx, from.rest, limit)
+		wasm, now, err = f.pull(ctx, from.rest, limit, version)
 	case "file":
 		wasm, err = until(ctx, func() ([]byte, error) { return readFile(from.rest, limit) })
 	default:
-		err = errScheme
+		err = errors.New("the URL must begin with https://, http://, oci:// or file://")
 	}
 	switch {
 	case errors.Is(err, errOverLimit):
-		return nil, &wasmhost.ArgsError{Field: "guestSizeLimit", Err: err}
+		return nil, "", &wasmhost.ArgsError{Field: "guestSizeLimit", Err: err}
+	case err == nil && wasm == nil && now == version && now != "":
+		return nil, now, nil
 	case err == nil && !strings.HasPrefix(string(wasm[:min(len(wasm), len(magic))]), magic):
-		return nil, errors.New("not a Wasm module") // the host may show the digest of one, and of nothing else
+		return nil, "", errors.New("not a Wasm module") // the host may show the digest of one, and of nothing else
 	case err != nil:
-		return nil, f.inTime(ctx, err)
+		return nil, "", f.inTime(ctx, err)
 	}
-	return wasm, nil
+	return wasm, now, nil
 }
-
-var errScheme = errors.New("the URL must begin with https://, http://, oci:// or file://")
 
 // timeout bounds all that is done for one guest.
 func (f Fetcher) timeout(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -124,30 +131,42 @@ func until[T any](ctx context.Context, ask func() (T, error)) (answer T, err err
 	}
 }
 
-func (f Fetcher) download(ctx context.Context, from source, limit int64) ([]byte, error) {
-	resp, err := f.request(ctx, http.MethodGet, from)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the server answered %s", status(resp.StatusCode))
-	}
-	wasm, err := readAll(resp.Body, resp.ContentLength, limit)
-	return wasm, explain(err, stageHTTP)
-}
-
-func (f Fetcher) request(ctx context.Context, method string, from source) (*http.Response, error) {
+func (f Fetcher) download(ctx context.Context, from source, limit int64, version string) (wasm []byte, now string, err error) {
 	if from.err != nil && strings.Contains(from.rest, "@") { // the cause may quote a part of a password
-		return nil, errors.New("not a valid URL: write special characters of a password as %XX")
+		return nil, "", errors.New("not a valid URL: write special characters of a password as %XX")
 	}
 	if from.err != nil {
-		return nil, errors.Unwrap(from.err) // without the URL, which the line that this ends up in has
+		return nil, "", errors.Unwrap(from.err) // without the URL, which the line that this ends up in has
 	}
-	req := (&http.Request{Method: method, URL: from.url, Close: true}).WithContext(ctx) // one request: keep no connection
+	req := (&http.Request{Method: http.MethodGet, URL: from.url, Close: true}).WithContext(ctx) // one request: keep no connection
+	if version != "" {
+		req.Header = http.Header{"If-None-Match": {version}}
+	}
 	client := http.Client{Transport: f.Transport, CheckRedirect: checkRedirect}
 	resp, err := client.Do(req)
-	return resp, explain(err, stageHTTP)
+	if err != nil {
+		return nil, "", explain(err, stageHTTP)
+	}
+	defer resp.Body.Close()
+	if version != "" && resp.StatusCode == http.StatusNotModified {
+		return nil, version, nil
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, "", fmt.Errorf("the server answered %s", status(resp.StatusCode))
+	}
+	wasm, err = readAll(resp.Body, resp.ContentLength, limit)
+	return wasm, strongTag(resp.Header.Get("ETag")), explain(err, stageHTTP)
+}
+
+// maxTag bounds an ETag, in bytes. One that is longer is none.
+const maxTag = 256
+
+// strongTag is an ETag if no other guest can have it: a weak one is of what a server takes for the same.
+func strongTag(tag string) string {
+	if !strings.HasPrefix(tag, `"`) || len(tag) > maxTag {
+		return ""
+	}
+	return tag
 }
 
 // maxRedirects bounds how often a server may redirect a fetch.

@@ -37,21 +37,24 @@ const (
 // one. Decoded, it can take a hundred times as much.
 const maxManifest = 4 << 20
 
-// pull fetches the one Wasm layer of an image.
-func (f Fetcher) pull(ctx context.Context, image string, limit int64) ([]byte, error) {
+// pull fetches the one Wasm layer of an image, unless the image has that version.
+func (f Fetcher) pull(ctx context.Context, image string, limit int64, version string) (wasm []byte, now string, err error) {
 	c, err := f.client(ctx, image, maxRequests)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	layer, _, err := c.guest(ctx)
+	layer, manifest, err := c.guest(ctx)
 	if err != nil {
-		return nil, err
+		return nil, "", err
+	}
+	if manifest.String() == version {
+		return nil, version, nil
 	}
 	if layer.Size > limit {
-		return nil, errTooLarge(limit, layer.Size)
+		return nil, "", errTooLarge(limit, layer.Size)
 	}
-	wasm, err := c.layer(ctx, layer.Digest, limit, errTooLarge(limit, -1))
-	return wasm, explainPull(err, stageLayer)
+	wasm, err = c.layer(ctx, layer.Digest, limit, errTooLarge(limit, -1))
+	return wasm, manifest.String(), explainPull(err, stageLayer)
 }
 
 // client asks a registry about an image. It is for one goroutine at a time.

@@ -59,7 +59,7 @@ func (f Fetcher) signed(ctx context.Context, from source, guest sum, verify veri
 	if from.scheme == "file" {
 		bundle, err = until(ctx, func() ([]byte, error) { return readFile(signature.rest, maxBundle) })
 	} else {
-		bundle, err = f.download(ctx, signature, maxBundle)
+		bundle, _, err = f.download(ctx, signature, maxBundle, "")
 	}
 	if errors.Is(err, errOverLimit) {
 		err = errBundle

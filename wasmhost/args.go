@@ -51,7 +51,7 @@ type Args struct {
 	// for which no instance starts. Empty is FailurePolicyFail.
 	FailurePolicy FailurePolicy `json:"failurePolicy,omitempty"`
 	// Reload is how often the source is asked for a new guest while the scheduler runs: the attempts that follow begin with it, and an attempt that has
-	// begun ends with the guest before. Zero is never. It needs Version of [Options], and a guest that no digest pins.
+	// begun ends with the guest before. Zero is never. It needs FetchNew of [Options], and a guest that no digest pins.
 	Reload Period `json:"reload,omitzero"`
 }
 
@@ -113,14 +113,14 @@ func (t *Timeout) UnmarshalText(text []byte) (err error) {
 	return nil
 }
 
-// Period is a time of at least a second.
+// Period is a time from one try to the next one.
 type Period struct{ time.Duration }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (p *Period) UnmarshalText(text []byte) (err error) {
 	p.Duration, err = time.ParseDuration(string(text))
-	if err != nil || p.Duration < time.Second {
-		return errors.New("must be a duration of at least 1s, such as 30s")
+	if err != nil {
+		return errors.New("must be a duration such as 30s")
 	}
 	return nil
 }
@@ -193,7 +193,8 @@ func (a Args) validate() error {
 	refuse(!within(a.AnswersLimit, 0, math.MaxInt64), "answersLimit", "%s, but must be above 0, or omitted for 64Mi", &a.AnswersLimit)
 	refuse(a.FailurePolicy != "" && a.FailurePolicy != FailurePolicyFail && a.FailurePolicy != FailurePolicyIgnore,
 		"failurePolicy", "%q, but must be Fail or Ignore", a.FailurePolicy)
-	pinned := a.GuestSHA256 != "" || strings.Contains(a.GuestURL, "@sha256:")
+	refuse(a.Reload.Duration != 0 && a.Reload.Duration < time.Second, "reload", "%s, but must be at least 1s, or omitted", a.Reload.Duration)
+	pinned := a.GuestSHA256 != "" || strings.HasPrefix(a.GuestURL, "oci://") && strings.Contains(a.GuestURL, "@sha256:")
 	refuse(a.Reload.Duration != 0 && pinned, "reload", "given, but the guest is pinned by its digest, and there never is another: omit reload, or the digest")
 	refuse(a.Instances < 0 || a.Instances > 1, "instances", "%d, but must be 1, or 0 for as many as the guest allows", a.Instances)
 	return errors.Join(errs...)

@@ -70,8 +70,8 @@ func (h bindingHooks) Bind(_ context.Context, state fwk.CycleState, pod *v1.Pod,
 	if skip != nil {
 		return skip
 	}
-	guest := h.p.cycleFor(state, pod).guest.compiled
-	if !guest.Active.Has(abi.Bind) && guest.Constants[abi.Bind].Code == int32(fwk.Success) {
+	compiled := h.p.cycleFor(state, pod).guest.compiled
+	if !compiled.Active.Has(abi.Bind) && compiled.Constants[abi.Bind].Code == int32(fwk.Success) {
 		return fwk.AsStatus(errBindsNothing)
 	}
 	_, status := h.bind(state, pod, node, abi.Bind)

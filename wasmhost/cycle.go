@@ -55,7 +55,7 @@ func (a *attempt) Marshal() ([]byte, error) {
 // something in the guest's memory. A cloned CycleState has a history of its own.
 type cycle struct {
 	*attempt
-	lease   *lease         // nil in a guess, which lasts no longer than its cycle
+	lease   *lease         // which nothing reads: while the cycle is there, its guest stays open. A guess has none
 	state   fwk.CycleState // nil in a clone
 	history []*step
 }
@@ -145,7 +145,7 @@ func (c *cycle) fail(hook abi.Hook, err error) *fwk.Status {
 	}
 	if first {
 		skipped.WithLabelValues(c.guest.name).Inc()
-		klog.FromContext(c.guest.ctx).Error(err, "Wasm guest failed: the pod is scheduled without it", "plugin", c.guest.name, "guest", c.guest.url, "pod", klog.KObj(c.pod))
+		klog.FromContext(c.guest.ctx).Error(err, "Wasm guest failed: the pod is scheduled without it", "plugin", c.guest.name, "guest", c.guest.url, "digest", c.guest.digest, "pod", klog.KObj(c.pod))
 	}
 	switch hook {
 	case abi.PreFilter, abi.PreScore, abi.Bind:

@@ -102,7 +102,7 @@ func TestPodsOfAGuestThatDeclaresWhatItDecidesByAreSigned(t *testing.T) {
 		if strings.Contains(log, "opportunistic batching is off for all pods of its profile: "+why) != (why != "") {
 			t.Errorf("%s: the start says %q", guest, log)
 		}
-		p, want := about("web", "1"), "[{guest 1} {pod.metadata.annotations['a'] 1}]"
+		p, want := about("web", "1"), "[{pod.metadata.annotations['a'] 1}]"
 		if why != "" {
 			want = "[]"
 		}

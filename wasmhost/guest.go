@@ -31,11 +31,13 @@ type guest struct {
 	size                        int // of the module, in bytes
 	sha256                      [sha256.Size]byte
 	digest                      string // the same, as registries write it
+	version                     string // as its source had it, or empty
 	whyInstances, notRemembered string // of the rules
 
 	// What the guest may ask in a scheduling cycle, and in a binding cycle. They are
 	// nil while the guest is only checked.
 	cycleView, bindingView abi.Scheduler
+	plugin                 *plugin // that has used it for new cycles, or nil
 
 	decidesBy *abi.Fields // nil for a guest that does not say
 	visible   visible
@@ -57,44 +59,61 @@ var errNoField = errors.New("wasm: decides_by: no field is declared: with the ki
 
 var errClosed = fmt.Errorf("the guest is %w", ErrClosed)
 
-// start gets a guest whose args are valid, and starts it, unless it is the one that runs, which may be nil. An error is one line that
-// names plugin and URL.
-func (h *Host) start(ctx context.Context, name string, args Args, runs *guest) (g *guest, err error) {
-	url := printable.GuestURL(args.GuestURL)
-	defer func() {
-		if err != nil && h.ctx.Err() != nil {
-			err = errHostClosed
-		}
-		if err != nil {
-			err = fmt.Errorf("plugin %s: guest %s: %w", name, url, lineError{err})
-		}
-	}()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(h.ctx, cancel)()
-	// 1. The module, as the args ask for it.
-	wasm, digest, err := h.get(ctx, args)
+// start gets a guest whose args are valid, and runs it.
+func (h *Host) start(ctx context.Context, name string, args Args) (*guest, error) {
+	m, err := h.get(ctx, name, args, "")
 	if err != nil {
 		return nil, err
 	}
-	if runs != nil && digest == runs.sha256 {
-		return runs, nil
+	return h.run(ctx, name, args, m)
+}
+
+// module is a guest as it was fetched.
+type module struct {
+	wasm    []byte
+	version string // as FetchNew of the options has it
+	sha256  [sha256.Size]byte
+}
+
+// about makes an error of a start one line that names plugin and URL.
+func (h *Host) about(name string, args Args, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case h.ctx.Err() != nil:
+		err = errHostClosed
 	}
-	// 2. Its code. wazero has the size of a memory in 32 bits, and the size of all pages would be 0.
+	return fmt.Errorf("plugin %s: guest %s: %w", name, printable.GuestURL(args.GuestURL), lineError{err})
+}
+
+// until is a context that ends with the host, too.
+func (h *Host) until(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(h.ctx, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// run starts a guest.
+func (h *Host) run(ctx context.Context, name string, args Args, m module) (g *guest, err error) {
+	defer func() { err = h.about(name, args, err) }()
+	ctx, cancel := h.until(ctx)
+	defer cancel()
+	// 1. Its code. wazero has the size of a memory in 32 bits, and the size of all pages would be 0.
 	timeout := args.callTimeout()
 	memoryLimit := min(cmp.Or(args.MemoryLimit.Value(), DefaultMemory), MaxMemory-MinMemory)
-	compiled, err := abi.Compile(ctx, wasm, abi.Options{MemoryLimit: memoryLimit, Interruptible: timeout > 0})
+	compiled, err := abi.Compile(ctx, m.wasm, abi.Options{MemoryLimit: memoryLimit, Interruptible: timeout > 0})
 	if errors.Is(err, abi.ErrMemoryLimit) {
 		err = &ArgsError{"memoryLimit", err}
 	}
 	if err != nil {
 		return nil, err
 	}
-	// 3. The guest, with an empty slot for each instance.
+	// 2. The guest, with an empty slot for each instance.
+	url := printable.GuestURL(args.GuestURL)
 	lasting, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	g = &guest{
-		name: name, url: url, args: args, host: h, compiled: compiled, size: len(wasm), sha256: digest, digest: fmt.Sprintf("sha256:%x", digest), visible: visible{resources: compiled.SeesResources},
-		ctx: lasting, stop: stop, log: &guestLog{plugin: name, url: url},
+		name: name, url: url, args: args, host: h, compiled: compiled, size: len(m.wasm), sha256: m.sha256, version: m.version, digest: fmt.Sprintf("sha256:%x", m.sha256), visible: visible{resources: compiled.SeesResources},
+		ctx: lasting, stop: stop, log: h.logOf(name, url),
 	}
 	g.close = sync.OnceValue(g.closeOnce)
 	g.pool = &pool{guest: g}
@@ -111,16 +130,17 @@ func (h *Host) start(ctx context.Context, name string, args Args, runs *guest) (
 	skipped.WithLabelValues(name)
 	reloads.WithLabelValues(name, success)
 	reloads.WithLabelValues(name, failure)
+	reloadSuccessful.WithLabelValues(name).Set(1)
 	if timeout > 0 {
 		go g.pool.watchdog.run(g.ctx.Done(), timeout)
 	}
-	// 4. From here on, Close of the host closes it.
+	// 3. From here on, Close of the host closes it.
 	h.mu.Lock()
 	if h.ctx.Err() == nil {
 		h.guests[g] = struct{}{}
 	}
 	h.mu.Unlock()
-	// 5. The first instance.
+	// 4. The first instance.
 	err = g.startFirst(ctx)
 	if err == nil {
 		err = cmp.Or(ctx.Err(), h.ctx.Err()) // it may have ended without a call that lasts
@@ -131,35 +151,43 @@ func (h *Host) start(ctx context.Context, name string, args Args, runs *guest) (
 	return g, nil
 }
 
-// get gets a guest's module and its digest. They are what the args ask for, whatever Fetch of the options has looked at.
-func (h *Host) get(ctx context.Context, args Args) (wasm []byte, digest [sha256.Size]byte, err error) {
-	if h.options.Fetch == nil {
-		return nil, digest, errors.New("the host cannot get guests: set Fetch of wasmhost.Options, as package fetch has it")
+// get gets a guest's module. It is what the args ask for, whatever Fetch of the options has looked at. Where the source still has that
+// version, which is not empty, there are no bytes.
+func (h *Host) get(ctx context.Context, name string, args Args, version string) (m module, err error) {
+	defer func() { err = h.about(name, args, err) }()
+	ctx, cancel := h.until(ctx)
+	defer cancel()
+	switch {
+	case h.options.FetchNew != nil:
+		m.wasm, m.version, err = h.options.FetchNew(ctx, args, version)
+	case h.options.Fetch != nil:
+		m.wasm, err = h.options.Fetch(ctx, args)
+	default:
+		err = errors.New("the host cannot get guests: set Fetch of wasmhost.Options, as package fetch has it")
 	}
-	wasm, err = h.options.Fetch(ctx, args)
-	if err != nil {
-		return nil, digest, err
+	if err != nil || m.wasm == nil && version != "" && m.version == version {
+		return m, err
 	}
 	limit := cmp.Or(args.GuestSizeLimit.Value(), DefaultGuestSize)
-	if int64(len(wasm)) > limit {
-		return nil, digest, &ArgsError{"guestSizeLimit", fmt.Errorf("it has %d bytes, but guestSizeLimit is %d", len(wasm), limit)}
+	if int64(len(m.wasm)) > limit {
+		return m, &ArgsError{"guestSizeLimit", fmt.Errorf("it has %d bytes, but guestSizeLimit is %d", len(m.wasm), limit)}
 	}
-	digest = sha256.Sum256(wasm)
-	is, want := fmt.Sprintf("%x", digest), strings.ToLower(args.GuestSHA256)
+	m.sha256 = sha256.Sum256(m.wasm)
+	is, want := fmt.Sprintf("%x", m.sha256), strings.ToLower(args.GuestSHA256)
 	if want != "" && is != want {
-		return nil, digest, &ArgsError{"guestSHA256", fmt.Errorf("its SHA-256 is %s, but guestSHA256 asks for %s", is, want)}
+		return m, &ArgsError{"guestSHA256", fmt.Errorf("its SHA-256 is %s, but guestSHA256 asks for %s", is, want)}
 	}
 	if args.Verify == nil {
-		return wasm, digest, nil
+		return m, nil
 	}
 	err = errors.New("the host cannot verify signatures: set Verify of wasmhost.Options, as package fetch has it")
 	if h.options.Verify != nil {
-		err = h.options.Verify(ctx, args, digest)
+		err = h.options.Verify(ctx, args, m.sha256)
 	}
 	if err != nil {
-		return nil, digest, &ArgsError{"verify", err}
+		return m, &ArgsError{"verify", err}
 	}
-	return wasm, digest, nil
+	return m, nil
 }
 
 // startFirst makes the first instance, so that a guest that cannot start does

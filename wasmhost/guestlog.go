@@ -21,7 +21,7 @@ const (
 // lineBytes is about what klog writes before a line.
 const lineBytes = 60
 
-// guestLog writes what a guest logs. Lines that are too many are dropped, and counted.
+// guestLog writes what the guests of a plugin log, one after another. Lines that are too many are dropped, and counted.
 type guestLog struct {
 	plugin, url string
 
@@ -29,6 +29,17 @@ type guestLog struct {
 	began   time.Time // of the period
 	bytes   int       // that were logged in it
 	dropped int       // lines in it
+}
+
+// logOf is the log of the guests of a plugin.
+func (h *Host) logOf(plugin, url string) *guestLog {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	key := plugin + " " + url
+	if h.logs[key] == nil {
+		h.logs[key] = &guestLog{plugin: plugin, url: url}
+	}
+	return h.logs[key]
 }
 
 func (l *guestLog) write(severity int32, msg string, kvs []string) {
@@ -50,13 +61,18 @@ func (l *guestLog) write(severity int32, msg string, kvs []string) {
 }
 
 // begin begins a period, and says how many lines were dropped in the one before. The log must
-// be locked.
+// be locked, here and below.
 func (l *guestLog) begin() {
+	l.tell()
+	l.began = time.Now()
+	l.bytes = 0
+}
+
+// tell says how many lines were dropped.
+func (l *guestLog) tell() {
 	if l.dropped > 0 {
 		klog.InfoS("Dropped log lines of the Wasm guest: it logs too much", "plugin", l.plugin, "guest", l.url, "lines", l.dropped, "bytesLogged", maxLogged, "in", logPeriod)
 	}
-	l.began = time.Now()
-	l.bytes = 0
 	l.dropped = 0
 }
 
@@ -64,7 +80,7 @@ func (l *guestLog) begin() {
 func (l *guestLog) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.begin()
+	l.tell()
 }
 
 // logGuest writes what a guest logs.

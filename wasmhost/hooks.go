@@ -24,6 +24,9 @@ func (p *plugin) begin(state fwk.CycleState, pod *v1.Pod) *cycle {
 	c.trace = tracing.Of(state)
 	state.Write(p.key, c)
 	p.last.Store(c)
+	if p.lease.Load() != c.lease { // the guest was replaced meanwhile, and use has not seen c
+		p.last.Store(nil)
+	}
 	return c
 }
 
@@ -225,14 +228,17 @@ func (h scoreHooks) NormalizeScore(_ context.Context, state fwk.CycleState, pod 
 // SignPod implements fwk.SignPlugin: pods that the guest cannot tell apart have the
 // same signature, and the scheduler may use for one pod what it found out for another.
 // A plugin that does not sign turns opportunistic batching off for all pods of its
-// profile.
+// profile. The scheduler signs a pod when it is queued, so a signature outlives the guest
+// that was there: what may be replaced signs nothing.
 func (p *plugin) SignPod(_ context.Context, pod *v1.Pod) ([]fwk.SignFragment, *fwk.Status) {
-	l := p.lease.Load()
-	g := l.guest
-	if g.answers == nil {
+	g := p.lease.Load().guest
+	switch {
+	case g.answers == nil:
 		return nil, fwk.NewStatus(fwk.Unschedulable, g.notRemembered)
+	case p.reloads:
+		return nil, fwk.NewStatus(fwk.Unschedulable, mayBeReplaced)
 	}
-	fragments := []fwk.SignFragment{{Key: "guest", Value: l.number}}
+	var fragments []fwk.SignFragment
 	for _, field := range g.decidesBy.Pod {
 		var signed any // nil where the field is not there, which is not the empty one
 		if value, ok := answers.PodValue(field, pod); ok {

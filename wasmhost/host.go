@@ -32,10 +32,12 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
+	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	fwk "k8s.io/kube-scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
@@ -62,9 +64,10 @@ type Options struct {
 	// Verify returns nil if the guest that args name is signed as Verify of args, which is not nil, asks for. The guest has this SHA-256.
 	// Without it, args that ask for a signature are an error. Package fetch has one.
 	Verify func(ctx context.Context, args Args, guest [sha256.Size]byte) error
-	// Version names what is at the guest's source, without getting it: with the same version, the guest is the same. Empty is not known.
-	// Without it, Reload of args does nothing. Package fetch has one.
-	Version func(ctx context.Context, args Args) (string, error)
+	// FetchNew is Fetch with a version, which is of the guest and of no other, or empty where that is not known. It returns no guest if
+	// the source still has the version that it is given. It is called in place of Fetch, if it is there; without it, Reload of args does
+	// nothing. Package fetch has one.
+	FetchNew func(ctx context.Context, args Args, version string) (wasm []byte, now string, err error)
 }
 
 // Host makes plugins of guests. It gets and compiles a guest for each plugin
@@ -76,35 +79,41 @@ type Host struct {
 	end     context.CancelFunc
 
 	mu     sync.Mutex
-	guests map[*guest]struct{} // all that are open
+	guests map[*guest]struct{}  // all that are open
+	logs   map[string]*guestLog // by plugin and URL: guests that follow one another share what they may log
+
+	reloading sync.WaitGroup
 }
 
 // New makes a Host.
 func New(options Options) *Host {
 	registerMetrics()
 	ctx, end := context.WithCancel(context.Background())
-	return &Host{options: options, ctx: ctx, end: end, guests: map[*guest]struct{}{}}
+	return &Host{options: options, ctx: ctx, end: end, guests: map[*guest]struct{}{}, logs: map[string]*guestLog{}}
 }
 
 // PluginFactory returns what the scheduler's registry needs to make the plugin of
 // this name. Its args are a *runtime.Unknown that holds [Args] in JSON or YAML. The plugin is
 // an io.Closer too.
 func (h *Host) PluginFactory(name string) frameworkruntime.PluginFactory {
-	return func(ctx context.Context, obj runtime.Object, handle fwk.Handle) (fwk.Plugin, error) {
+	return func(ctx context.Context, obj apiruntime.Object, handle fwk.Handle) (fwk.Plugin, error) {
 		args, err := DecodeArgs(obj)
 		if err != nil {
 			return nil, fmt.Errorf("plugin %s: %w", name, lineError{err})
 		}
-		g, err := h.start(ctx, name, args, nil)
+		started, err := h.started(ctx, name, args)
 		if err != nil {
 			return nil, err
 		}
-		return newPlugin(ctx, newLease(g, 1), handle), nil
+		return started.Plugin(ctx, handle), nil
 	}
 }
 
 // Started is a guest that waits to become a plugin.
-type Started struct{ lease *lease }
+type Started struct {
+	lease  *lease  // until there is a plugin, which has it then
+	plugin *plugin // nil before
+}
 
 // Start gets a guest and starts it. It is for those who want to know whether a
 // guest can be used before there is a scheduler. It ends, with an error, when the context does or
@@ -115,15 +124,32 @@ func (h *Host) Start(ctx context.Context, name string, args Args) (*Started, err
 	if err := args.validate(); err != nil {
 		return nil, fmt.Errorf("plugin %s: %w", name, lineError{err})
 	}
-	g, err := h.start(ctx, name, args, nil)
+	return h.started(ctx, name, args)
+}
+
+func (h *Host) started(ctx context.Context, name string, args Args) (*Started, error) {
+	g, err := h.start(ctx, name, args)
 	if err != nil {
 		return nil, err
 	}
-	return &Started{newLease(g, 1)}, nil
+	return &Started{lease: newLease(g)}, nil
+}
+
+// guest is the one that is there now.
+func (s *Started) guest() *guest {
+	if s.plugin != nil {
+		return s.plugin.lease.Load().guest
+	}
+	return s.lease.guest
 }
 
 // Close stops the guest, as [Host.Close] stops all, and the plugin that was made of it.
-func (s *Started) Close() error { return s.lease.guest.Close() }
+func (s *Started) Close() error {
+	if s.plugin != nil {
+		return s.plugin.Close()
+	}
+	return s.lease.guest.Close()
+}
 
 // Causes of the errors of [Host.Start], and of statuses of plugins (AsError), for [errors.Is].
 var (
@@ -140,7 +166,9 @@ var errHostClosed = fmt.Errorf("the host is %w", ErrClosed)
 // Plugin makes the guest a plugin of a scheduler. Call it once. The plugin is an
 // io.Closer too.
 func (s *Started) Plugin(ctx context.Context, handle fwk.Handle) fwk.Plugin {
-	return newPlugin(ctx, s.lease, handle)
+	s.plugin = newPlugin(ctx, s.lease, handle)
+	s.lease = nil
+	return mask(s.plugin)
 }
 
 // Description is what the host makes of a guest.
@@ -163,7 +191,8 @@ type Fields = abi.Fields
 
 // Describe tells what there is to know about the guest before it is asked.
 func (s *Started) Describe() (d Description) {
-	g := s.lease.guest
+	g := s.guest()
+	defer runtime.KeepAlive(s) // which keeps the guest open
 	d = Description{
 		URL: g.url, Size: g.size, SHA256: g.sha256,
 		NotRemembered: g.notRemembered, Instances: g.pool.slots, WhyInstances: g.whyInstances,
@@ -191,6 +220,13 @@ func (h *Host) Close() error {
 	var errs []error
 	for g := range guests {
 		errs = append(errs, g.Close())
+	}
+	ended := make(chan struct{})
+	go func() { h.reloading.Wait(); close(ended) }()
+	select {
+	case <-ended: // and what compiled a guest has left nothing in a folder
+	case <-time.After(closePatience):
+		errs = append(errs, errors.New("the fetch of a new guest has not returned"))
 	}
 	return errors.Join(errs...)
 }

@@ -15,7 +15,8 @@ package wasmhost
 //   - what it logs: logPeriod, maxLogged, lineBytes
 //   - what it holds: Budget, maxKeptStack
 //   - closePatience for a call that does not end
-//   - what is fetched: maxRedirects, maxManifest, maxRequests, maxBundle, maxReferrers, maxKey
+//   - what a new guest costs: maxSkipped, maxBefore, wakePause
+//   - what is fetched: maxRedirects, maxTag, maxManifest, maxRequests, maxBundle, maxReferrers, maxKey
 //   - compiling: maxMemory, maxTime and stopTime of a child; package module has limits of its own
 //
 // One may tune, by a benchmark of bench/ and nothing else: leastAhead, askedAhead and mostAhead; maxWorkers; maxGone and maxGoneBytes; and

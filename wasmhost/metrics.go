@@ -18,19 +18,20 @@ var (
 		Buckets:        metrics.ExponentialBuckets(250e-9, 4, 12),
 		StabilityLevel: metrics.ALPHA,
 	}, []string{"plugin", "hook", "code"})
-	instances       = newGauge("wasm_guest_instances", "Number of instances of a Wasm guest.")
-	guestMemory     = newGauge("wasm_guest_memory_bytes", "Memory of all instances of a Wasm guest.")
-	traps           = newCounter("wasm_guest_traps_total", "Number of calls of a Wasm guest that trapped, each of which cost it an instance.")
-	skipped         = newCounter("wasm_guest_skipped_total", "Number of attempts to schedule a pod that went on without a Wasm guest that had failed, by failurePolicy: Ignore.")
-	answersTotal    = newCounter("wasm_answers_total", "Number of answers about a pod, or about a pod and a node, of a Wasm guest that declares what it decides by: asked of the guest, or remembered.", "from")
-	guestInfo       = newGauge("wasm_guest_info", "The digest of the Wasm guest with which attempts to schedule a pod begin. The value is the number of plugins that have it.", "digest")
-	reloads         = newCounter("wasm_guest_reloads_total", "Number of tries to replace a Wasm guest by a new one of its source, by result: success, or failure, after which the guest before goes on.", "result")
-	rememberedPods  = newGauge("wasm_remembered_entries", "Number of combinations of values of pods' fields for which answers of a Wasm guest are remembered.")
-	rememberedBytes = newGauge("wasm_remembered_bytes", "Memory that remembered answers of a Wasm guest take.")
+	instances        = newGauge("wasm_guest_instances", "Number of instances of a Wasm guest.")
+	guestMemory      = newGauge("wasm_guest_memory_bytes", "Memory of all instances of a Wasm guest.")
+	traps            = newCounter("wasm_guest_traps_total", "Number of calls of a Wasm guest that trapped, each of which cost it an instance.")
+	skipped          = newCounter("wasm_guest_skipped_total", "Number of attempts to schedule a pod that went on without a Wasm guest that had failed, by failurePolicy: Ignore.")
+	answersTotal     = newCounter("wasm_answers_total", "Number of answers about a pod, or about a pod and a node, of a Wasm guest that declares what it decides by: asked of the guest, or remembered.", "from")
+	guestInfo        = newGauge("wasm_guest_info", "The digest of the Wasm guest with which attempts to schedule a pod begin. The value is the number of plugins that have it.", "digest")
+	reloads          = newCounter("wasm_guest_reloads_total", "Number of tries to replace a Wasm guest by a new one of its source, by result: success, or failure, after which the guest before goes on.", "result")
+	reloadSuccessful = newGauge("wasm_guest_reload_successful", "Whether the last look for a new Wasm guest at its source succeeded. After a failure the guest before goes on.")
+	rememberedPods   = newGauge("wasm_remembered_entries", "Number of combinations of values of pods' fields for which answers of a Wasm guest are remembered.")
+	rememberedBytes  = newGauge("wasm_remembered_bytes", "Memory that remembered answers of a Wasm guest take.")
 )
 
 var registerMetrics = sync.OnceFunc(func() {
-	legacyregistry.MustRegister(callSeconds, guestInfo, reloads, instances, guestMemory, traps, skipped, answersTotal, rememberedPods, rememberedBytes)
+	legacyregistry.MustRegister(callSeconds, guestInfo, reloads, reloadSuccessful, instances, guestMemory, traps, skipped, answersTotal, rememberedPods, rememberedBytes)
 })
 
 func newGauge(name, help string, labels ...string) *metrics.GaugeVec {

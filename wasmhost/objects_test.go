@@ -205,7 +205,7 @@ func TestFieldOfAnUnknownResourceStopsTheStart(t *testing.T) {
 func TestPodIsSignedByWhatItRequests(t *testing.T) {
 	pl := openWith(t, "decides_by_gpus", Args{}, nil)
 	fragments, status := pl.(fwk.SignPlugin).SignPod(t.Context(), gpus("p", "", 2))
-	if fmt.Sprint(fragments) != "[{guest 1} {pod.requests['example.com/gpu'] 2}]" || !status.IsSuccess() {
+	if fmt.Sprint(fragments) != "[{pod.requests['example.com/gpu'] 2}]" || !status.IsSuccess() {
 		t.Errorf("signed with %v, %v", fragments, status)
 	}
 }

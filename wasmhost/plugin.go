@@ -24,6 +24,7 @@ type plugin struct {
 	hooks  abi.Set // that the first guest exports
 	events []fwk.ClusterEventWithHint
 
+	reloads   bool
 	lease     atomic.Pointer[lease] // of the guest that is there
 	last      atomic.Pointer[cycle] // that was begun last
 	beginning sync.Mutex
@@ -33,35 +34,48 @@ type plugin struct {
 	closed  bool
 }
 
-// lease keeps a guest open: the plugin has one, and so has each cycle that has begun with the guest. The framework does not say
-// when it needs a cycle no more, so the garbage collector finds out.
-type lease struct {
-	guest  *guest
-	number int // of the guest, among those of the plugin
-}
+// lease keeps a guest open. The plugin has one, and so has each cycle that has begun with the guest, and nothing else may have it for
+// long, the guest itself least of all. The framework does not say when it needs a cycle no more, so the garbage collector finds out. A plugin
+// has to be closed: its guest reaches it through the framework.
+type lease struct{ guest *guest }
 
-func newLease(g *guest, number int) *lease {
-	l := &lease{g, number}
-	runtime.AddCleanup(l, func(g *guest) { go g.Close() }, g)
+func newLease(g *guest) *lease {
+	l := &lease{g}
+	runtime.AddCleanup(l, func(g *guest) {
+		go func() {
+			err := g.Close()
+			if err != nil {
+				klog.FromContext(g.ctx).Error(err, "A guest that was replaced goes on", "digest", g.digest)
+			}
+		}()
+	}, g)
 	return l
 }
 
 // newPlugin makes the plugin of a guest that has started.
-func newPlugin(ctx context.Context, first *lease, handle fwk.Handle) fwk.Plugin {
+func newPlugin(ctx context.Context, first *lease, handle fwk.Handle) *plugin {
 	g := first.guest
-	p := &plugin{name: g.name, key: naming.Key(g.name), handle: handle, hooks: g.compiled.Exports, events: g.events}
-	if g.notRemembered != "" {
+	reloading, stop := context.WithCancel(g.host.ctx)
+	p := &plugin{
+		name: g.name, key: naming.Key(g.name), handle: handle, hooks: g.compiled.Exports, events: g.events,
+		reloads: g.args.Reload.Duration > 0 && g.host.options.FetchNew != nil, stop: stop,
+	}
+	switch {
+	case g.notRemembered != "":
 		klog.FromContext(ctx).Info("Nothing is remembered of what the guest answers, and opportunistic batching is off for all pods of its profile: "+g.notRemembered, "plugin", p.name, "guest", g.url)
+	case p.reloads:
+		klog.FromContext(ctx).Info("Opportunistic batching is off for all pods of the guest's profile: "+mayBeReplaced, "plugin", p.name, "guest", g.url)
 	}
 	p.use(first)
-	reloading, stop := context.WithCancel(g.host.ctx)
-	p.stop = stop
-	if g.args.Reload.Duration > 0 && g.host.options.Version != nil {
+	if p.reloads {
 		p.events = p.hinted()
-		go p.reload(klog.NewContext(reloading, klog.FromContext(ctx)), g.args.Reload.Duration)
+		g.host.reloading.Go(func() { p.reload(klog.NewContext(reloading, klog.FromContext(ctx)), g.args.Reload.Duration) })
 	}
-	return mask(p)
+	return p
 }
+
+// mayBeReplaced is why pods have no signature of a guest of which answers are remembered.
+const mayBeReplaced = "reload may replace the guest, and signatures of pods outlive it"
 
 // use has the guest of the lease begin all cycles from now on.
 func (p *plugin) use(l *lease) {
@@ -70,6 +84,7 @@ func (p *plugin) use(l *lease) {
 		cycle := cycleView{handle: p.handle, plugin: p.name, visible: g.visible}
 		g.cycleView, g.bindingView = cycle, bindingView{cycle}
 	}
+	g.plugin = p
 	p.lease.Store(l)
 	p.last.Store(nil) // it has the lease of the guest before
 	g.setUsed(true)
@@ -78,8 +93,8 @@ func (p *plugin) use(l *lease) {
 func (p *plugin) Name() string { return p.name }
 
 // Close implements io.Closer. It ends calls and starts of instances that are under way, and waits
-// for them. If one does not end, which cannot be interrupted, the guest is left as it is. A guest that was there before is closed when its
-// last attempt is over.
+// for them. If one does not end, which cannot be interrupted, the guest is left as it is. A guest that was there before is closed when
+// its last attempt has been collected.
 func (p *plugin) Close() error {
 	p.stop()
 	p.closing.Lock()

@@ -127,7 +127,7 @@ func (s *slot) invoke(c *cycle, hook abi.Hook, in *abi.In, node fwk.NodeInfo, ou
 			return err
 		}
 		traps.WithLabelValues(g.name).Inc()
-		klog.FromContext(g.ctx).Error(err, "Wasm guest trapped: another instance takes its place", "plugin", g.name, "guest", g.url,
+		klog.FromContext(g.ctx).Error(err, "Wasm guest trapped: another instance takes its place", "plugin", g.name, "guest", g.url, "digest", g.digest,
 			"pod", klog.KObj(c.pod), "export", hook.String())
 		return err
 	}

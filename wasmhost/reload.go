@@ -2,93 +2,219 @@ package wasmhost
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	guestabi "wasmkwokwizardry.io/regex-scheduling/guest/abi"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
 // Results of a try to replace a guest.
 const success, failure = "success", "failure"
 
-// reload asks the source for a new guest again and again, until ctx ends. What fails changes nothing, and is said once.
+// reload looks for a new guest again and again, until ctx ends.
 func (p *plugin) reload(ctx context.Context, every time.Duration) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
-	var version, said string
-	for {
+	for s := (&source{version: p.lease.Load().guest.version}); ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+			p.look(ctx, s)
 		}
-		var err error
-		version, err = p.renew(ctx, version)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err == nil:
-			said = ""
-		default:
-			reloads.WithLabelValues(p.name, failure).Inc()
-			if err.Error() != said {
-				said = err.Error()
-				klog.FromContext(ctx).Error(err, "The guest was not replaced: the one before goes on", "plugin", p.name)
-				p.report(said)
+	}
+}
+
+// source is what a plugin knows of where its guest comes from.
+type source struct {
+	version string // of what was looked at last; empty is not known
+	refused refusal
+	said    string // about the failures in a row, so that each is said once
+
+	wakes bool // pending pods are to be tried with the new guest
+	woke  time.Time
+}
+
+// refusal is of a guest that did not start, or does not fit. It is tried again, since a machine may have been busy, but more and more
+// rarely.
+type refusal struct {
+	sha256        [sha256.Size]byte
+	err           error // nil: the guest at the source was not refused
+	skipped, left int   // looks until it is tried again: all, and those to come
+}
+
+// maxSkipped bounds them.
+const maxSkipped = 127
+
+// again reports whether this look tries it again.
+func (r *refusal) again() bool {
+	if r.err == nil || r.left == 0 {
+		return r.err != nil
+	}
+	r.left--
+	return false
+}
+
+func (r *refusal) add(m module, err error) {
+	if r.err == nil || r.sha256 != m.sha256 {
+		r.skipped = 0
+	}
+	r.skipped = min(2*r.skipped+1, maxSkipped)
+	r.left = r.skipped
+	r.sha256, r.err = m.sha256, err
+}
+
+// wakePause is how long a source that has one guest after another lets pending pods rest, beside their backoff.
+const wakePause = 30 * time.Second
+
+// look looks for a new guest once. What fails, or panics, changes nothing.
+func (p *plugin) look(ctx context.Context, s *source) {
+	err := p.renewOrPanic(ctx, s)
+	if ctx.Err() != nil {
+		return
+	}
+	if s.wakes && time.Since(s.woke) >= wakePause {
+		p.wake(ctx)
+		s.wakes, s.woke = false, time.Now()
+	}
+	if err == nil {
+		s.said = ""
+		reloadSuccessful.WithLabelValues(p.name).Set(1)
+		return
+	}
+	reloads.WithLabelValues(p.name, failure).Inc()
+	reloadSuccessful.WithLabelValues(p.name).Set(0)
+	cause := strings.Map(func(r rune) rune { // ports, times
+		if unicode.IsDigit(r) {
+			return -1
+		}
+		return r
+	}, err.Error())
+	if cause != s.said {
+		s.said = cause
+		klog.FromContext(ctx).Error(err, "The guest was not replaced: the one before goes on", "plugin", p.name)
+		p.report(err)
+	}
+}
+
+func (p *plugin) renewOrPanic(ctx context.Context, s *source) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("plugin %s: panic: %v", p.name, cause)
+			klog.FromContext(ctx).Error(err, "Looking for a new guest", "stack", string(debug.Stack()))
+		}
+	}()
+	return p.renew(ctx, s)
+}
+
+// renew begins to use the guest that is at the source now, if it is another one.
+func (p *plugin) renew(ctx context.Context, s *source) error {
+	runs := p.lease.Load().guest
+	h, args := runs.host, runs.args
+	// 1. What the source has, if it is another guest.
+	again := s.refused.again()
+	if again {
+		s.version = "" // the bytes are needed
+	}
+	m, err := h.get(ctx, p.name, args, s.version)
+	switch {
+	case err != nil:
+		return err
+	case m.wasm == nil:
+		return s.refused.err
+	}
+	s.version = m.version
+	if m.sha256 == runs.sha256 {
+		s.refused.err = nil
+		return nil
+	}
+	if s.refused.err != nil && s.refused.sha256 == m.sha256 && !again {
+		return s.refused.err
+	}
+	err = p.tidy()
+	if err != nil {
+		s.version = ""
+		return h.about(p.name, args, err)
+	}
+	// 2. The guest, in place of the one that runs.
+	g, err := h.run(ctx, p.name, args, m)
+	if err == nil {
+		err = h.about(p.name, args, p.replace(g))
+	}
+	if err != nil {
+		s.refused.add(m, err)
+		return err
+	}
+	s.refused.err = nil
+	reloads.WithLabelValues(p.name, success).Inc()
+	klog.FromContext(ctx).Info("The guest was replaced", "plugin", p.name, "guest", g.url, "hooks", g.compiled.Exports, "digest", g.digest, "before", runs.digest)
+	s.wakes = true
+	return nil
+}
+
+// maxBefore bounds the guests that are open beside the one that is there: each has its own memory.
+const maxBefore = 2
+
+// tidy has the guests closed whose last attempt is over, and reports an error if too many are left.
+func (p *plugin) tidy() error {
+	left := func() (n int) {
+		h := p.lease.Load().guest.host
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		for g := range h.guests {
+			if g.plugin == p {
+				n++
 			}
 		}
+		return n - 1
 	}
+	if left() < maxBefore {
+		return nil
+	}
+	runtime.GC() // a large heap is not collected for long, and the memory of guests is no part of it
+	for deadline := time.Now().Add(time.Second); left() >= maxBefore; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%d guests before this one still have attempts to schedule a pod, which Permit can delay: the new guest is used when one is over", left())
+		}
+	}
+	return nil
 }
 
-// renew begins to use the guest that is at the source now, unless its version is the one that was looked at before. It returns the version
-// that it has looked at.
-func (p *plugin) renew(ctx context.Context, before string) (version string, err error) {
-	l := p.lease.Load()
-	runs := l.guest
-	version, err = runs.host.options.Version(ctx, runs.args)
-	if err != nil {
-		return before, fmt.Errorf("plugin %s: guest %s: %w", p.name, runs.url, lineError{err})
-	}
-	if version != "" && version == before {
-		return version, nil
-	}
-	g, err := runs.host.start(ctx, p.name, runs.args, runs)
-	if err != nil {
-		return before, err
-	}
-	if g == runs {
-		return version, nil
-	}
-	err = p.fits(g)
-	if err == nil {
-		err = p.replace(newLease(g, l.number+1))
-	}
-	if err != nil {
-		return before, errors.Join(fmt.Errorf("plugin %s: guest %s: %w", p.name, g.url, err), g.Close())
-	}
-	reloads.WithLabelValues(p.name, success).Inc()
-	klog.FromContext(ctx).Info("The guest was replaced", "plugin", p.name, "guest", g.url, "sha256", g.digest, "before", runs.digest)
-	p.wake(ctx)
-	return version, nil
-}
-
-// replace uses a guest in place of the one that is there.
-func (p *plugin) replace(l *lease) error {
+// replace uses a guest in place of the one that is there, or closes it.
+func (p *plugin) replace(g *guest) error {
+	err := p.fits(g)
 	p.closing.Lock()
 	defer p.closing.Unlock()
-	if p.closed {
-		return errClosed
+	g.host.mu.Lock() // so that its Close comes before or after
+	switch {
+	case err != nil:
+	case p.closed:
+		err = errClosed
+	case g.host.ctx.Err() != nil:
+		err = errHostClosed
+	default:
+		p.lease.Load().guest.setUsed(false)
+		p.use(newLease(g))
 	}
-	p.lease.Load().guest.setUsed(false)
-	p.use(l)
+	g.host.mu.Unlock()
+	if err != nil {
+		return errors.Join(err, g.Close())
+	}
 	return nil
 }
 
@@ -136,18 +262,15 @@ func (p *plugin) hinted() []fwk.ClusterEventWithHint {
 	return events
 }
 
-// wake has all pending pods tried again: the new guest may let them run.
+// wake has the pending pods of the profile tried again: the new guest may let them run.
 func (p *plugin) wake(ctx context.Context) {
 	if p.handle == nil {
 		return
 	}
-	pods, err := p.handle.SharedInformerFactory().Core().V1().Pods().Lister().List(labels.Everything())
-	if err != nil {
-		return // a lister of a cache returns none
-	}
+	pods, _ := p.handle.SharedInformerFactory().Core().V1().Pods().Lister().List(labels.Everything()) // of a cache, which does not fail
 	pending := map[string]*v1.Pod{}
 	for _, pod := range pods {
-		if pod.Spec.NodeName == "" {
+		if pod.Spec.NodeName == "" && pod.Spec.SchedulerName == p.handle.ProfileName() {
 			pending[klog.KObj(pod).String()] = pod
 		}
 	}
@@ -155,9 +278,10 @@ func (p *plugin) wake(ctx context.Context) {
 }
 
 // report sends an event about the pod that the scheduler runs in, if it is named in the environment.
-func (p *plugin) report(why string) {
+func (p *plugin) report(err error) {
 	pod := &v1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: os.Getenv("POD_NAMESPACE"), Name: os.Getenv("POD_NAME")}
 	if p.handle != nil && pod.Namespace != "" && pod.Name != "" {
-		p.handle.EventRecorder().Eventf(pod, nil, v1.EventTypeWarning, "GuestNotReplaced", "Reload", "%s", why)
+		note := printable.Line(err.Error(), guestabi.MaxNote) // the API server refuses more
+		p.handle.EventRecorder().Eventf(pod, nil, v1.EventTypeWarning, "GuestNotReplaced", "Reload", "%s", note)
 	}
 }

@@ -14,38 +14,34 @@ import (
 	"testing"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
-// source is where a guest is, in any of its versions.
-type source struct {
+// origin is where a guest is, in any of its versions.
+type origin struct {
 	mu    sync.Mutex
 	wasm  []byte
 	err   error // in place of it
-	asked int   // for the version
+	asked int
 }
 
-func (s *source) put(wasm []byte, err error) {
+func (s *origin) put(wasm []byte, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.wasm, s.err = wasm, err
 }
 
-func (s *source) fetch(context.Context, Args) ([]byte, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.wasm, s.err
-}
-
-// version knows none, so that the guest itself is asked for each time.
-func (s *source) version(context.Context, Args) (string, error) {
+// fetch is the FetchNew of a source without versions.
+func (s *origin) fetch(context.Context, Args, string) ([]byte, string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked++
-	return "", nil
+	return s.wasm, "", s.err
 }
 
 func file(t *testing.T, guest string) []byte {
@@ -61,11 +57,11 @@ func letter(t *testing.T, letter string) []byte {
 	return bytes.Replace(file(t, "letter"), []byte("A is"), []byte(letter+" is"), 1)
 }
 
-// openSource makes a plugin whose guest comes from a source. Its tests reload when they want to.
-func openSource(t *testing.T, first []byte, handle fwk.Handle) (*source, fwk.Plugin) {
+// openPlace makes a plugin whose guest comes from a source. Its tests reload when they want to.
+func openPlace(t *testing.T, first []byte, handle fwk.Handle) (*origin, fwk.Plugin) {
 	t.Helper()
-	s := &source{wasm: first}
-	h := New(Options{Fetch: s.fetch, Version: s.version})
+	s := &origin{wasm: first}
+	h := New(Options{FetchNew: s.fetch})
 	t.Cleanup(func() { h.Close() })
 	pl, err := h.open(t.Context(), t.Name(), Args{GuestURL: "oci://guests/letter:1", Reload: Period{24 * time.Hour}, CallTimeout: Timeout{time.Minute}}, handle)
 	testkit.Must(t, err)
@@ -74,8 +70,7 @@ func openSource(t *testing.T, first []byte, handle fwk.Handle) (*source, fwk.Plu
 
 func renew(t *testing.T, pl fwk.Plugin) {
 	t.Helper()
-	_, err := unmask(pl).renew(t.Context(), "")
-	testkit.Must(t, err)
+	testkit.Must(t, unmask(pl).renew(t.Context(), &source{}))
 }
 
 func letters(pl fwk.Plugin, state fwk.CycleState) string {
@@ -83,10 +78,10 @@ func letters(pl fwk.Plugin, state fwk.CycleState) string {
 }
 
 func TestAttemptEndsWithTheGuestThatItHasBegunWith(t *testing.T) {
-	s, pl := openSource(t, letter(t, "A"), nil)
+	reloads.Reset()
+	s, pl := openPlace(t, letter(t, "A"), nil)
 	before, after := framework.NewCycleState(), framework.NewCycleState()
 	preFilter(t.Context(), pl, before, pod("p"))
-	signed, _ := pl.(fwk.SignPlugin).SignPod(t.Context(), pod("p"))
 
 	s.put(letter(t, "B"), nil)
 	renew(t, pl)
@@ -98,11 +93,6 @@ func TestAttemptEndsWithTheGuestThatItHasBegunWith(t *testing.T) {
 	if fmt.Sprint(got) != "[AA BB AA AA BB]" {
 		t.Error(got)
 	}
-	now, _ := pl.(fwk.SignPlugin).SignPod(t.Context(), pod("p"))
-	if len(signed) > 0 && fmt.Sprint(signed) == fmt.Sprint(now) {
-		t.Error("pods of both guests are signed alike:", now)
-	}
-
 	series := func(g *guest) string {
 		return fmt.Sprintf("scheduler_wasm_guest_info{digest=%q,plugin=%q}", g.digest, t.Name())
 	}
@@ -116,18 +106,58 @@ func TestAttemptEndsWithTheGuestThatItHasBegunWith(t *testing.T) {
 
 // What is the same is not started again.
 func TestGuestThatHasNotChangedStays(t *testing.T) {
-	_, pl := openSource(t, letter(t, "A"), nil)
+	_, pl := openPlace(t, letter(t, "A"), nil)
 	first := inside(pl)
 	renew(t, pl)
 	if inside(pl) != first {
 		t.Error("it was replaced by itself")
 	}
-	h := first.host
-	h.options.Version = func(context.Context, Args) (string, error) { return "v1", nil }
-	h.options.Fetch = func(context.Context, Args) ([]byte, error) { return nil, errors.New("fetched") }
-	version, err := unmask(pl).renew(t.Context(), "v1")
-	if version != "v1" || err != nil {
-		t.Error(version, err)
+	var given []string
+	first.host.options.FetchNew = func(_ context.Context, _ Args, version string) ([]byte, string, error) {
+		given = append(given, version)
+		if version == "v1" {
+			return nil, "v1", nil
+		}
+		return letter(t, "A"), "v1", nil
+	}
+	var of source
+	for range 3 {
+		testkit.Must(t, unmask(pl).renew(t.Context(), &of))
+	}
+	if fmt.Sprintf("%q", given) != `["" "v1" "v1"]` || inside(pl) != first {
+		t.Errorf("%q", given)
+	}
+}
+
+// A pod is signed when it is queued, and another guest may be there when it is tried.
+func TestGuestThatMayBeReplacedSignsNothing(t *testing.T) {
+	_, pl := openPlace(t, file(t, "decides_by"), nil)
+	fragments, status := pl.(fwk.SignPlugin).SignPod(t.Context(), pod("p"))
+	if fragments != nil || status.IsSuccess() || !strings.Contains(status.Message(), "reload") {
+		t.Error(fragments, status)
+	}
+}
+
+// The scheduler has registered the hints of the first guest, which is asked about the others' pods, too.
+func TestHintsAreOfTheGuestThatIsThere(t *testing.T) {
+	s, pl := openPlace(t, file(t, "letter"), nil)
+	events, err := pl.(fwk.EnqueueExtensions).EventsToRegister(t.Context())
+	testkit.Must(t, err)
+	hint := func() fwk.QueueingHint {
+		for _, e := range events {
+			if e.Event.Resource == fwk.Node {
+				hint, err := e.QueueingHintFn(klog.Background(), pod("p"), &v1.Node{}, &v1.Node{})
+				testkit.Must(t, err)
+				return hint
+			}
+		}
+		return -1
+	}
+	before := hint()
+	s.put(file(t, "decides_by"), nil)
+	renew(t, pl)
+	if after := hint(); before != fwk.Queue || after != fwk.QueueSkip {
+		t.Error(before, after)
 	}
 }
 
@@ -148,10 +178,10 @@ func TestReloadThatFailsChangesNothing(t *testing.T) {
 			want: "it waits for events of Pod that the guest that the scheduler has started with does not wait for: this needs a restart of the scheduler"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, pl := openSource(t, file(t, cmp.Or(tt.first, "letter")), nil)
+			s, pl := openPlace(t, file(t, cmp.Or(tt.first, "letter")), nil)
 			runs := inside(pl)
 			s.put(tt.then, tt.err)
-			_, err := unmask(pl).renew(t.Context(), "")
+			err := unmask(pl).renew(t.Context(), &source{})
 			testkit.ErrorHas(t, err, tt.want)
 			testkit.ErrorHas(t, err, "plugin "+t.Name()+": guest oci://guests/letter:1: ")
 			if inside(pl) != runs || len(runs.host.guests) != 1 || runs.pool.closed.Load() {
@@ -162,24 +192,77 @@ func TestReloadThatFailsChangesNothing(t *testing.T) {
 }
 
 func TestReloadThatFailsAgainIsReportedOnce(t *testing.T) {
+	reloads.Reset()
 	t.Setenv("POD_NAMESPACE", "kube-system")
 	t.Setenv("POD_NAME", "scheduler-0")
 	h := &handle{}
-	s, pl := openSource(t, letter(t, "A"), h)
+	s, pl := openPlace(t, letter(t, "A"), h)
+	var of source
+	for n, why := range []string{"reset by :123", "reset by :45", "gone", "gone", strings.Repeat("long", 500)} {
+		s.put(nil, errors.New(why))
+		unmask(pl).look(t.Context(), &of)
+		if events := len(h.events); events != []int{1, 1, 2, 2, 3}[n] {
+			t.Errorf("after %.20s: %d events, %q", why, events, h.events)
+		}
+	}
+	metrics := gathered(t)
+	if metrics[`scheduler_wasm_guest_reload_successful{plugin="`+t.Name()+`"}`] != "0" || metrics[`scheduler_wasm_guest_reloads_total{plugin="`+t.Name()+`",result="failure"}`] != "5" {
+		t.Error(metrics)
+	}
+	s.put(letter(t, "A"), nil)
+	unmask(pl).look(t.Context(), &of)
+	if gathered(t)[`scheduler_wasm_guest_reload_successful{plugin="`+t.Name()+`"}`] != "1" {
+		t.Error("the last look was all right")
+	}
+	testkit.Has(t, h.events[0], "GuestNotReplaced, Reload, plugin "+t.Name()+": guest oci://guests/letter:1: reset by :123")
+	if note := strings.TrimPrefix(h.events[2], "GuestNotReplaced, Reload, "); len(note) > 1024 {
+		t.Errorf("the API server takes no note of %d bytes", len(note))
+	}
+}
+
+// The source has a guest that does not start. It is tried at looks 1, 3, 7, 15 and 31, and another one at once.
+func TestRefusedGuestIsTriedMoreAndMoreRarely(t *testing.T) {
+	s, pl := openPlace(t, letter(t, "A"), nil)
+	traps := file(t, "start_trap")
+	s.put(traps, nil)
+	var of source
+	tried := 0
+	for look := range 32 {
+		before := of.refused.skipped
+		err := unmask(pl).renew(t.Context(), &of)
+		testkit.ErrorHas(t, err, "unreachable")
+		if of.refused.skipped != before {
+			tried++
+			t.Log("tried at look", look+1)
+		}
+	}
+	if tried != 5 {
+		t.Errorf("tried %d times, want 5", tried)
+	}
+	s.put(letter(t, "B"), nil)
+	testkit.Must(t, unmask(pl).renew(t.Context(), &of))
+}
+
+func TestPanicOfASourceIsAFailure(t *testing.T) {
+	_, pl := openPlace(t, letter(t, "A"), nil)
+	inside(pl).host.options.FetchNew = func(context.Context, Args, string) ([]byte, string, error) { panic("no server") }
+	testkit.ErrorHas(t, unmask(pl).renewOrPanic(t.Context(), &source{}), "panic: no server")
+}
+
+// The ticker of a plugin looks again and again, until the plugin is closed.
+func TestReloadEndsWithThePlugin(t *testing.T) {
+	s, pl := openPlace(t, letter(t, "A"), nil)
 	ctx, cancel := context.WithCancel(t.Context())
-	inside(pl).host.options.Version = func(context.Context, Args) (string, error) {
-		s.asked++
-		if s.asked == 6 {
+	s.put(letter(t, "B"), nil)
+	inside(pl).host.options.FetchNew = func(ctx context.Context, args Args, version string) ([]byte, string, error) {
+		if s.asked > 3 {
 			cancel()
 		}
-		s.put(nil, fmt.Errorf("not served, %d", s.asked/3))
-		return "", nil
+		return s.fetch(ctx, args, version)
 	}
 	unmask(pl).reload(ctx, time.Millisecond)
-	want := "[GuestNotReplaced, Reload, plugin % 0 GuestNotReplaced, Reload, plugin % 1]"
-	got := strings.ReplaceAll(fmt.Sprint(h.events), t.Name()+": guest oci://guests/letter:1: not served,", "%")
-	if got != want {
-		t.Errorf("%s, want %s", got, want)
+	if got := schedule(t.Context(), pl, pod("p"), "n")[0].Message(); got != "BB" {
+		t.Error(got)
 	}
 }
 
@@ -200,7 +283,7 @@ func opened(t *testing.T, h *Host, most int) {
 }
 
 func TestGuestIsClosedAfterItsLastAttempt(t *testing.T) {
-	s, pl := openSource(t, letter(t, "A"), nil)
+	s, pl := openPlace(t, letter(t, "A"), nil)
 	first := inside(pl)
 	state := framework.NewCycleState()
 	preFilter(t.Context(), pl, state, pod("p"))
@@ -220,9 +303,35 @@ func TestGuestIsClosedAfterItsLastAttempt(t *testing.T) {
 	opened(t, first.host, 0)
 }
 
-// Attempts on four goroutines, as many as there are while the guest changes 300 times: each has one letter only.
+// Each guest has an attempt that is not over.
+func TestNewGuestWaitsWhereManyAreOpen(t *testing.T) {
+	s, pl := openPlace(t, letter(t, "A"), nil)
+	var states []fwk.CycleState
+	var err error
+	for n := range 3 {
+		state := framework.NewCycleState()
+		preFilter(t.Context(), pl, state, pod("p"))
+		states = append(states, state)
+		s.put(letter(t, string(rune('B'+n))), nil)
+		err = unmask(pl).renew(t.Context(), &source{})
+		if n < maxBefore {
+			testkit.Must(t, err)
+		}
+	}
+	testkit.ErrorHas(t, err, "2 guests before this one still have attempts")
+	if got := fmt.Sprint(letters(pl, states[0]), letters(pl, states[1]), letters(pl, states[2])); got != "AABBCC" && got != "AA BB CC" {
+		t.Error(got)
+	}
+	clear(states)
+	renew(t, pl)
+	if got := schedule(t.Context(), pl, pod("p"), "n")[0].Message(); got != "DD" {
+		t.Error(got)
+	}
+}
+
+// Attempts on four goroutines, as many as there are while the guest changes 60 times: each has one letter only.
 func TestNoAttemptMixesGuests(t *testing.T) {
-	s, pl := openSource(t, letter(t, "A"), nil)
+	s, pl := openPlace(t, letter(t, "A"), nil)
 	var done atomic.Bool
 	var attempts, mixed atomic.Int64
 	var running sync.WaitGroup
@@ -243,23 +352,54 @@ func TestNoAttemptMixesGuests(t *testing.T) {
 			}
 		})
 	}
-	for i := range 300 {
+	for i := range 60 {
 		s.put(letter(t, string(rune('A'+(i+1)%26))), nil)
 		renew(t, pl)
 	}
 	done.Store(true)
 	running.Wait()
-	t.Logf("%d attempts during 300 reloads", attempts.Load())
+	t.Logf("%d attempts during 60 reloads", attempts.Load())
 	opened(t, inside(pl).host, 1)
 }
 
 func TestClosedPluginGetsNoGuest(t *testing.T) {
-	s, pl := openSource(t, letter(t, "A"), nil)
-	testkit.Must(t, unmask(pl).Close())
-	s.put(letter(t, "B"), nil)
-	_, err := unmask(pl).renew(t.Context(), "")
-	if !errors.Is(err, ErrClosed) {
-		t.Error(err)
+	for name, end := range map[string]func(fwk.Plugin) error{
+		"plugin": func(pl fwk.Plugin) error { return unmask(pl).Close() },
+		"host":   func(pl fwk.Plugin) error { return inside(pl).host.Close() },
+	} {
+		s, pl := openPlace(t, letter(t, "A"), nil)
+		s.put(letter(t, "B"), nil)
+		h := inside(pl).host
+		m, err := h.get(t.Context(), "p", inside(pl).args, "")
+		testkit.Must(t, err)
+		g, err := h.run(t.Context(), "p", inside(pl).args, m)
+		testkit.Must(t, err)
+		testkit.Must(t, end(pl))
+		err = unmask(pl).replace(g)
+		if !errors.Is(err, ErrClosed) {
+			t.Errorf("%s: %v", name, err)
+		}
+		opened(t, h, 0)
+		if !g.pool.closed.Load() || g.used.Load() {
+			t.Errorf("%s: the guest was not closed, or counts as used", name)
+		}
 	}
-	opened(t, inside(pl).host, 0)
+}
+
+// The one who has started a guest may keep it: the guest goes all the same when another has taken its place.
+func TestStartedKeepsNoGuestBefore(t *testing.T) {
+	s := &origin{wasm: letter(t, "A")}
+	h := New(Options{FetchNew: s.fetch})
+	t.Cleanup(func() { h.Close() })
+	started, err := h.Start(t.Context(), t.Name(), Args{GuestURL: "file://guest.wasm", Reload: Period{24 * time.Hour}, CallTimeout: Timeout{time.Minute}})
+	testkit.Must(t, err)
+	pl := started.Plugin(t.Context(), nil)
+	s.put(letter(t, "B"), nil)
+	renew(t, pl)
+	opened(t, h, 1)
+	if started.Describe().SHA256 != inside(pl).sha256 {
+		t.Error("another guest is described")
+	}
+	testkit.Must(t, started.Close())
+	opened(t, h, 0)
 }

@@ -183,7 +183,7 @@ func New(ctx context.Context, o Options, api API) (sched *scheduler.Scheduler, d
 		}
 	}()
 	guests := o.guests()
-	guests.Version = nil // one question has the answers of one guest
+	guests.FetchNew = nil // one question has the answers of one guest
 	plugins, config, err := o.startPlugins(ctx, guests)
 	if err != nil {
 		return nil, nil, err

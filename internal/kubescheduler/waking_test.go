@@ -1,13 +1,20 @@
 package kubescheduler
 
 import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/retry"
+	"k8s.io/component-base/metrics/legacyregistry"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -98,12 +105,22 @@ func TestPendingPodIsTriedWithANewGuest(t *testing.T) {
 		testkit.Must(t, os.Rename(path+".new", path))
 	}
 	put("letter")
-	start(t, Options{Kubeconfig: cluster.Kubeconfig(), Config: profileWith(t, "Wasm", "{guestURL: 'file://"+path+"', reload: 1s}")})
+	start(t, Options{Kubeconfig: cluster.Kubeconfig(), Config: profileWith(t, "Reloaded", "{guestURL: 'file://"+path+"', instances: 1, reload: 1s}")})
 	addNode(t, "other")
 	create(t, podFor("patient", ""))
 	waitFor(t, "patient", isPending)
 	put("empty_filter")
 	waitFor(t, "patient", isOn("other"))
+	testkit.Eventually(t, "the guest before is closed", func(context.Context) error {
+		runtime.GC() // which finds out that its last attempt is over
+		w := httptest.NewRecorder()
+		legacyregistry.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		instances := regexp.MustCompile(`scheduler_wasm_guest_instances\{plugin="Reloaded"\} (\d+)`).FindStringSubmatch(w.Body.String())
+		if instances == nil || instances[1] != "1" {
+			return fmt.Errorf("instances: %q", instances)
+		}
+		return nil
+	})
 }
 
 // change updates a pod, all at once.

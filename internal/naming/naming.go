@@ -91,5 +91,5 @@ func Key(plugin string) fwk.StateKey { return fwk.StateKey("PreFilter" + plugin)
 // were named, or else "".
 type Excluder interface{ Excluded() string }
 
-// Decider is what a plugin keeps in the CycleState that decides by a Wasm guest. Digest is the guest's.
+// Decider is what the plugin of a Wasm guest keeps in the CycleState. Digest is of the guest that decides in this cycle.
 type Decider interface{ Digest() string }
