@@ -38,7 +38,7 @@ identify = $(patsubst %',% -X $(OURS).tag=$(2) -X $(OURS).commit=$(COMMIT)',$(1)
 
 # The guests, the upstream host and other minors pin modules that not every registry
 # serves. Where they are unavailable, they are skipped, loudly.
-MODULES := . regex guest tools compat/scenario
+MODULES := . regex guest tools abi
 GUESTS_SERVED = $(shell tools/served.sh v1 v2)
 UPSTREAM_SERVED = $(shell tools/served.sh compat)
 MINORS_SERVED   = $(patsubst tools/kubernetes/%.mod,%,$(shell tools/served.sh $(foreach m,$(call other,$(MINORS)),$(call modfile,$(m)))))
@@ -252,7 +252,7 @@ verify-guests: ## the committed guests against the record, and against a rebuild
 	tools/verify-guests.sh
 
 .PHONY: verify-upstream
-verify-upstream: ## the scenarios through the upstream host again, where it can be had: the committed transcripts must come out
+verify-upstream: ## the upstream host does what the transcripts of abi/ say of it, where it is available
 	$(if $(UPSTREAM_SERVED),cd compat && $(TEST) -count=1 ./...)
 
 .PHONY: lint

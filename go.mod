@@ -44,7 +44,7 @@ require (
 	sigs.k8s.io/kustomize/api v0.21.1
 	sigs.k8s.io/kustomize/kyaml v0.21.1
 	sigs.k8s.io/yaml v1.6.0
-	wasmkwokwizardry.io/regex-scheduling/compat/scenario v0.0.0
+	wasmkwokwizardry.io/regex-scheduling/abi v0.0.0
 	wasmkwokwizardry.io/regex-scheduling/regex v0.0.0
 )
 
@@ -224,7 +224,7 @@ replace (
 	k8s.io/sample-cli-plugin => k8s.io/sample-cli-plugin v0.36.4
 	k8s.io/sample-controller => k8s.io/sample-controller v0.36.4
 	k8s.io/streaming => k8s.io/streaming v0.36.4
-	wasmkwokwizardry.io/regex-scheduling/compat/scenario => ./compat/scenario
+	wasmkwokwizardry.io/regex-scheduling/abi => ./abi
 	wasmkwokwizardry.io/regex-scheduling/regex => ./regex
 )
 

@@ -5,13 +5,14 @@ module wasmkwokwizardry.io/regex-scheduling/compat
 go 1.25.0
 
 require (
+	github.com/go-logr/logr v1.4.2
 	k8s.io/api v0.32.5
 	k8s.io/apimachinery v0.32.5
 	k8s.io/client-go v0.32.5
 	k8s.io/klog/v2 v2.130.1
 	k8s.io/kubernetes v1.32.5
 	sigs.k8s.io/kube-scheduler-wasm-extension/scheduler v0.0.0-20250615114056-9b9e18b9d66a
-	wasmkwokwizardry.io/regex-scheduling/compat/scenario v0.0.0
+	wasmkwokwizardry.io/regex-scheduling/abi v0.0.0
 )
 
 require (
@@ -24,7 +25,6 @@ require (
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
 	github.com/emicklei/go-restful/v3 v3.12.1 // indirect
 	github.com/fxamacker/cbor/v2 v2.7.0 // indirect
-	github.com/go-logr/logr v1.4.2 // indirect
 	github.com/go-openapi/jsonpointer v0.21.0 // indirect
 	github.com/go-openapi/jsonreference v0.21.0 // indirect
 	github.com/go-openapi/swag v0.23.0 // indirect
@@ -116,5 +116,5 @@ replace (
 	k8s.io/sample-cli-plugin => k8s.io/sample-cli-plugin v0.32.5
 	k8s.io/sample-controller => k8s.io/sample-controller v0.32.5
 	sigs.k8s.io/kube-scheduler-wasm-extension/kubernetes/proto => sigs.k8s.io/kube-scheduler-wasm-extension/kubernetes/proto v0.0.0-20241112173246-b1ba8000d50e
-	wasmkwokwizardry.io/regex-scheduling/compat/scenario => ./scenario
+	wasmkwokwizardry.io/regex-scheduling/abi => ../abi
 )

@@ -172,7 +172,7 @@ func TestReleaseIsSigned(t *testing.T) {
 	refused("git remote add origin https://me:secret@git.example/here", sign, "there is no release in dist/")
 	refused("mkdir dist && cd dist && for f in regex_v1.wasm regex_v2.wasm old.sigstore.json; do echo >$f; done && echo '0  regex-scheduling-9.8.7.tgz' >SHA256SUMS", sign, noTag)
 	refused("git tag v9.8.7 && git commit -q --allow-empty -m second", sign, noTag)
-	refused("git checkout -q v9.8.7 && git tag compat/scenario/v9.8.7", sign, "there is no key cosign.key") // the tag is first in the alphabet
+	refused("git checkout -q v9.8.7 && git tag abi/v9.8.7", sign, "there is no key cosign.key") // the tag is first in the alphabet
 	calls := filepath.Join(t.TempDir(), "calls")
 	c.must(t, "echo >../cosign.key && make sign KEY=../cosign.key FLAGS=--tlog-upload=false", "CALLS="+calls)
 	key := filepath.Join(filepath.Dir(c.root), "cosign.key")

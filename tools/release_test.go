@@ -22,7 +22,7 @@ func TestProgramBuiltTwiceHasTheSameBytes(t *testing.T) {
 func buildInACopy(t *testing.T) []byte {
 	t.Helper()
 	c := checkout{root: t.TempDir(), path: os.Getenv("PATH")}
-	for _, name := range []string{"cmd", "internal", "static", "regex", "compat/scenario", "tools/kubernetes", "Makefile", "go.mod", "go.sum"} {
+	for _, name := range []string{"cmd", "internal", "static", "regex", "abi", "tools/kubernetes", "Makefile", "go.mod", "go.sum"} {
 		must(t, copyInto(c.root, name))
 	}
 	c.must(t, "make -s program PROGRAM=static-webserver OUT=$PWD/program TAG=v9.8.7 COMMIT=0123456789ab")

@@ -124,31 +124,6 @@ func TestPodsThatAreBoundAtOnceDoNotMeet(t *testing.T) {
 	}
 }
 
-func TestBindThatOnlyAnswersSuccessIsAnError(t *testing.T) {
-	guest, p, _ := openStatic(t, "regex_v1.wasm", Args{})
-	status := guest.(fwk.BindPlugin).Bind(t.Context(), framework.NewCycleState(), p, "n")
-	if status.Code() != fwk.Error || !strings.Contains(status.Message(), "bind only answers Success") {
-		t.Errorf("got %v", status)
-	}
-}
-
-func TestReservationIsKnownToTheNextPod(t *testing.T) {
-	guest := open(t, "reserve_count").(binder)
-	first := begins(t, guest, "first.")
-	tell := func() string {
-		return guest.Filter(t.Context(), framework.NewCycleState(), pod("next"), node("n")).Message()
-	}
-	got := tell()
-	if got != "1" {
-		t.Errorf("while it is reserved: %q", got)
-	}
-	first.unreserve()
-	got = tell()
-	if got != "0" {
-		t.Errorf("after that: %q", got)
-	}
-}
-
 func TestHookThatTheGuestDoesNotHaveLetsTheOthersBind(t *testing.T) {
 	guest := open(t, "remember_permit").(binder)
 	status := guest.Bind(t.Context(), framework.NewCycleState(), pod("web"), "n")
@@ -179,7 +154,7 @@ func logged(t *testing.T, call func()) string {
 // In the binding cycle a guest sees the nodes that the informers know: the
 // snapshot is being renewed meanwhile.
 func TestNodesInTheBindingCycleAreNotTheSnapshots(t *testing.T) {
-	h := &informedHandle{handle: *aHandle(), factory: informers.NewSharedInformerFactory(fake.NewClientset(), 0)}
+	h := &informedHandle{handle: aHandle(), factory: informers.NewSharedInformerFactory(fake.NewClientset(), 0)}
 	image := v1.ContainerImage{Names: []string{"nginx", "nginx:1"}, SizeBytes: 42}
 	informed := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"from": "the informer"}}}
 	informed.Status.Images = []v1.ContainerImage{image, {Names: []string{"nginx", "redis"}, SizeBytes: 42}}
@@ -191,7 +166,7 @@ func TestNodesInTheBindingCycleAreNotTheSnapshots(t *testing.T) {
 		"ia": marshalled(informed), "ib": marshalled(other), "knone": "null",
 		"ka": `{"nginx":{"Size":42,"NumNodes":2,"Nodes":null},"nginx:1":{"Size":42,"NumNodes":2,"Nodes":null},"redis":{"Size":42,"NumNodes":1,"Nodes":null}}`,
 	} {
-		guest, p, state := openWith(t, "mirror", Args{GuestConfig: config}, h).(everyHook), pod("web"), framework.NewCycleState()
+		guest, p, state := openWith(t, mirrorGuest, Args{GuestConfig: config}, h).(everyHook), pod("web"), framework.NewCycleState()
 		_, status := guest.PreFilter(t.Context(), state, p, nil)
 		if config != "knone" && reflected(status) == want {
 			t.Errorf("%s: the scheduling cycle has it from the informer", config)
@@ -205,7 +180,7 @@ func TestNodesInTheBindingCycleAreNotTheSnapshots(t *testing.T) {
 }
 
 type informedHandle struct {
-	handle
+	*handle
 	factory informers.SharedInformerFactory
 }
 

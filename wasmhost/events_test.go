@@ -95,15 +95,6 @@ func TestEventsThatDoNotExistAreSkippedAndLogged(t *testing.T) {
 	}
 }
 
-// A guest for a later host.
-func TestActionThatDoesNotExistLeavesOthersOfItsEvent(t *testing.T) {
-	events, err := mirror(t, nil, "z"+encoded(1, 1<<13|1)+encoded(0, 2)).EventsToRegister(t.Context())
-	want := []fwk.ClusterEvent{{Resource: fwk.Node, ActionType: fwk.Add}, {Resource: fwk.Pod, ActionType: fwk.Delete}}
-	if err != nil || len(events) != 2 || events[0].Event != want[0] || events[1].Event != want[1] {
-		t.Errorf("got %v, %v, want %v", events, err, want)
-	}
-}
-
 func TestPodIsNotWokenByItsOwnStatus(t *testing.T) {
 	events, err := open(t, "patient").(fwk.EnqueueExtensions).EventsToRegister(t.Context())
 	if err != nil || len(events) != 2 {

@@ -19,12 +19,18 @@ import (
 
 const guests = "../testdata/guests/"
 
+// mirrorGuest is a guest of the transcripts.
+const mirrorGuest = "../../abi/mirror"
+
 // fromFiles has a Host read guests from files.
 var fromFiles = Options{Fetch: func(_ context.Context, args Args) ([]byte, error) {
 	return os.ReadFile(strings.TrimPrefix(args.GuestURL, "file://"))
 }}
 
-func TestEveryGuestIsBuiltFromTheSourceBesideIt(t *testing.T) { testkit.CheckGuests(t, guests) }
+func TestEveryGuestIsBuiltFromTheSourceBesideIt(t *testing.T) {
+	testkit.CheckGuests(t, guests)
+	testkit.CheckGuests(t, "../abi")
+}
 
 // open starts a guest of testdata through a Host.
 func open(t *testing.T, guest string) fwk.Plugin { return openWith(t, guest, Args{}, nil) }

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	fwk "k8s.io/kube-scheduler/framework"
-
-	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestGuestThatWantsTooMuchMemoryIsReplaced(t *testing.T) {
@@ -29,7 +27,7 @@ func TestGuestThatWantsTooMuchMemoryIsReplaced(t *testing.T) {
 
 // Wazero would refuse the second first, which declares no most, in words that name no arg.
 func TestGuestThatNeedsTooMuchMemoryAtOnceDoesNotStart(t *testing.T) {
-	for guestURL, limit := range map[string]int64{fileURLOf("mirror"): 128 << 10, "file://../static/regex_v2.wasm": 1 << 20} {
+	for guestURL, limit := range map[string]int64{fileURLOf(mirrorGuest): 128 << 10, "file://../static/regex_v2.wasm": 1 << 20} {
 		err := startError(t, Args{GuestURL: guestURL, MemoryLimit: quantity(limit)})
 		want := fmt.Sprint("bytes of memory at once, but memoryLimit is ", limit)
 		if !strings.HasSuffix(message(err), want) {
@@ -47,8 +45,4 @@ func TestLimitsAtTheirExtremes(t *testing.T) {
 			t.Error(status)
 		}
 	}
-}
-
-func TestGuestMayCallTheHostAtItsStart(t *testing.T) {
-	testkit.Must(t, startError(t, Args{GuestURL: fileURLOf("early_calls")}))
 }

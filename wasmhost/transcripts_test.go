@@ -1,91 +1,186 @@
-package wasmhost_test
+package wasmhost
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
+	"encoding/json"
+	"maps"
+	"path"
 	"slices"
-	"strings"
 	"testing"
+	"time"
 
-	"wasmkwokwizardry.io/regex-scheduling/compat/scenario"
-	"wasmkwokwizardry.io/regex-scheduling/guest/abi"
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/abi"
+	guestabi "wasmkwokwizardry.io/regex-scheduling/guest/abi"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 )
 
-// TestAnswersEqualTheUpstreamHosts holds every scenario against what the
-// upstream host answered (compat/), but for the differences that are listed.
-func TestAnswersEqualTheUpstreamHosts(t *testing.T) {
-	root, err := filepath.Abs("..")
+func TestHostDoesWhatTheTranscriptsSay(t *testing.T) {
+	transcripts, objects, err := abi.Read("../abi")
 	testkit.Must(t, err)
-	files, err := scenario.Files("../testdata/scenarios")
-	testkit.Must(t, err)
-	met := make([]bool, len(differences))
-	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
-		t.Run(name, func(t *testing.T) {
-			scenarios, err := scenario.Read(file)
-			testkit.Must(t, err)
-			want, err := os.ReadFile(strings.TrimSuffix(file, ".yaml") + ".txt")
-			testkit.Must(t, err)
-			for _, difference := range scenario.Differences(string(want), scenario.Transcript(root, scenarios, startOurs(t))) {
-				i := explained(difference)
-				if i >= 0 {
-					met[i] = true
-				} else {
-					t.Error(difference)
-				}
+	protobuf := func(kind string, object []byte) []byte {
+		message := map[string]interface{ Marshal() ([]byte, error) }{"pod": &v1.Pod{}, "node": &v1.Node{}, "nodes": &v1.NodeList{}}[kind]
+		testkit.Must(t, json.Unmarshal(object, message))
+		encoded, _ := message.Marshal()
+		return encoded
+	}
+	for _, transcript := range transcripts {
+		t.Run(transcript.Name, func(t *testing.T) {
+			start := func(r abi.Run) (func(abi.Call) abi.Answer, error) { return startRun(t, objects, r) }
+			for _, difference := range (abi.Host{Start: start, Protobuf: protobuf}).Run(transcript, objects) {
+				t.Error(difference)
 			}
 		})
 	}
-	for i, one := range differences {
-		if !met[i] && !t.Failed() {
-			t.Errorf("there is no such difference any more: %s", one.why)
-		}
-	}
 }
 
-// TestScenariosUseEveryExportAndHostFunction fails if a part of the ABI is held
-// against nothing.
-func TestScenariosUseEveryExportAndHostFunction(t *testing.T) {
-	var unused []string
-	for name := range abi.Exports {
-		unused = append(unused, name)
+// run is a guest that has started, with the nodes and the pods around it.
+type run struct {
+	*handle
+	fwk.Plugin
+	pods   map[string]*v1.Pod
+	states map[*v1.Pod]fwk.CycleState // from the pod's last PreFilter on
+}
+
+func startRun(t *testing.T, objects abi.Objects, r abi.Run) (func(abi.Call) abi.Answer, error) {
+	s := run{pods: map[string]*v1.Pod{}, states: map[*v1.Pod]fwk.CycleState{}}
+	var nodes []*v1.Node
+	for _, name := range slices.Sorted(maps.Keys(objects.Nodes)) {
+		var node v1.Node
+		testkit.Must(t, json.Unmarshal(objects.Nodes[name], &node))
+		nodes = append(nodes, &node)
 	}
-	for module, functions := range abi.Imports {
-		for name := range functions {
-			unused = append(unused, module+" "+name)
+	s.handle = &handle{Handle: snapshot.Of(nodes...)}
+	for name, object := range objects.Pods {
+		var pod v1.Pod
+		testkit.Must(t, json.Unmarshal(object, &pod))
+		s.pods[name] = &pod
+		s.states[&pod] = framework.NewCycleState()
+		if pod.Spec.NodeName != "" {
+			place(t, s.node(pod.Spec.NodeName), &pod)
 		}
 	}
-	// The start functions are no hooks, and the upstream host does not have the others.
-	unused = slices.DeleteFunc(unused, func(name string) bool {
-		return slices.Contains([]string{abi.ExportStart, abi.ExportInitialize, abi.ExportDecidesBy, abi.ExportSeesResources, abi.ModuleScheduler + " " + abi.ImportAllowWaitingPod}, name)
-	})
-	files, err := scenario.Files("../testdata/scenarios")
-	testkit.Must(t, err)
-	for _, file := range files {
-		scenarios, err := scenario.Read(file)
+	for _, name := range r.Waiting {
+		s.waiting = append(s.waiting, s.pods[name])
+	}
+	klog.SetLogger(funcr.New(func(_, line string) { s.note("log %s", line) }, funcr.Options{}))
+	t.Cleanup(klog.ClearLogger)
+	h := New(fromFiles)
+	t.Cleanup(func() { h.Close() })
+	var err error
+	s.Plugin, err = h.open(klog.NewContext(t.Context(), logr.Discard()), "wasm", Args{
+		GuestURL: "file://" + path.Join("../abi", r.Module), GuestConfig: r.Config, LogSeverity: r.LogSeverity, CallTimeout: NoCallTimeout,
+	}, s.handle)
+	s.take() // what it did at its start
+	return func(c abi.Call) abi.Answer { return s.call(t, c) }, err
+}
+
+func (s run) node(name string) fwk.NodeInfo {
+	node, _ := s.SnapshotSharedLister().NodeInfos().Get(name)
+	return node
+}
+
+// call calls a hook as the framework does.
+func (s run) call(t *testing.T, c abi.Call) (a abi.Answer) {
+	ctx, pod, node := t.Context(), s.pods[c.Pod], s.node(c.Node)
+	for _, victim := range c.Victims {
+		node = node.Snapshot()
+		testkit.Must(t, node.RemovePod(klog.Background(), s.pods[victim]))
+	}
+	var nodes []fwk.NodeInfo
+	for _, name := range c.Nodes {
+		nodes = append(nodes, s.node(name))
+	}
+	if c.Hook == "prefilter" {
+		s.states[pod] = framework.NewCycleState()
+	}
+	state, wait, status := s.states[pod], time.Duration(0), (*fwk.Status)(nil)
+	switch c.Hook {
+	case "enqueue":
+		events, err := s.Plugin.(fwk.EnqueueExtensions).EventsToRegister(ctx)
 		testkit.Must(t, err)
-		for _, s := range scenarios {
-			wasm, err := os.ReadFile(filepath.Join("..", s.Guest))
-			testkit.Must(t, err)
-			unused = slices.DeleteFunc(unused, func(name string) bool {
-				module, function, imported := strings.Cut(name, " ")
-				called := slices.ContainsFunc(s.Calls, func(call scenario.Call) bool { return call.Hook == name })
-				return imported && has(wasm, module, function) || called && has(wasm, name)
-			})
+		for _, event := range events {
+			a.Events = append(a.Events, eventNamed(event.Event))
 		}
+	case "prefilter":
+		var result *fwk.PreFilterResult
+		result, status = s.Plugin.(fwk.PreFilterPlugin).PreFilter(ctx, state, pod, nodes)
+		if !result.AllNodes() {
+			a.Nodes = sets.List(result.NodeNames)
+		}
+	case "addpod":
+		status = s.Plugin.(fwk.PreFilterPlugin).PreFilterExtensions().AddPod(ctx, state, pod, podInfo(s.pods[c.Target]), node)
+	case "removepod":
+		status = s.Plugin.(fwk.PreFilterPlugin).PreFilterExtensions().RemovePod(ctx, state, pod, podInfo(s.pods[c.Target]), node)
+	case "filter":
+		status = s.Plugin.(fwk.FilterPlugin).Filter(ctx, state, pod, node)
+	case "postfilter":
+		codes := framework.NewDefaultNodeToStatus()
+		for name, code := range c.Statuses {
+			codes.Set(name, fwk.NewStatus(fwk.Code(code)))
+		}
+		var result *fwk.PostFilterResult
+		result, status = s.Plugin.(fwk.PostFilterPlugin).PostFilter(ctx, state, pod, codes)
+		if status.IsSuccess() {
+			a.Nominated = result.NominatedNodeName
+		}
+	case "prescore":
+		status = s.Plugin.(fwk.PreScorePlugin).PreScore(ctx, state, pod, nodes)
+	case "score":
+		a.Score, status = s.Plugin.(fwk.ScorePlugin).Score(ctx, state, pod, node)
+	case "normalizescore":
+		var scores fwk.NodeScoreList
+		for name, score := range c.Scores {
+			scores = append(scores, fwk.NodeScore{Name: name, Score: score})
+		}
+		status = s.Plugin.(fwk.ScorePlugin).ScoreExtensions().NormalizeScore(ctx, state, pod, scores)
+		a.Scores = map[string]int64{}
+		for _, score := range scores {
+			a.Scores[score.Name] = score.Score
+		}
+	case "reserve":
+		status = s.Plugin.(fwk.ReservePlugin).Reserve(ctx, state, pod, c.Node)
+	case "unreserve":
+		s.Plugin.(fwk.ReservePlugin).Unreserve(ctx, state, pod, c.Node)
+	case "permit":
+		status, wait = s.Plugin.(fwk.PermitPlugin).Permit(ctx, state, pod, c.Node)
+	case "prebind":
+		status = s.Plugin.(fwk.PreBindPlugin).PreBind(ctx, state, pod, c.Node)
+	case "bind":
+		status = s.Plugin.(fwk.BindPlugin).Bind(ctx, state, pod, c.Node)
+	case "postbind":
+		s.Plugin.(fwk.PostBindPlugin).PostBind(ctx, state, pod, c.Node)
 	}
-	if len(unused) > 0 {
-		t.Errorf("no scenario uses %s", strings.Join(unused, ", "))
+	switch {
+	case status.IsWait():
+		a.Wait = wait.Milliseconds()
+	case !status.IsSuccess():
+		a = abi.Answer{} // the framework does not look at the rest
 	}
+	if !status.IsSuccess() {
+		a.Code = status.Code().String()
+	}
+	a.Reason, a.Effects = status.Message(), s.take()
+	return a
 }
 
-// has reports whether a guest has these names beside each other, each after its length, as in its imports and exports.
-func has(wasm []byte, names ...string) bool {
-	text := ""
-	for _, name := range names {
-		text += string(rune(len(name))) + name
+// eventNamed has the names of docs/abi.md.
+func eventNamed(event fwk.ClusterEvent) string {
+	name := path.Base(string(event.Resource))
+	if event.ActionType == fwk.All {
+		return name + " all"
 	}
-	return bytes.Contains(wasm, []byte(text))
+	for bit, action := range actions {
+		if event.ActionType&action == action {
+			name += " " + guestabi.Actions[bit]
+		}
+	}
+	return name
 }

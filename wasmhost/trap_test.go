@@ -14,31 +14,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
-func TestTrapCostsOnlyThePodThatMetIt(t *testing.T) {
-	const ok, failed = fwk.Success, fwk.Error
-	pl := open(t, "trap_filter")
-	for _, cycle := range []struct {
-		pod   string
-		nodes []string
-		want  []fwk.Code
-	}{
-		{"before", []string{"a", "b"}, []fwk.Code{ok, ok}},
-		{"unlucky", []string{"a", "trap", "b"}, []fwk.Code{ok, failed, failed}},
-		{"after", []string{"a", "b"}, []fwk.Code{ok, ok}},
-		{"unlucky", []string{"a"}, []fwk.Code{ok}}, // is retried
-	} {
-		statuses := schedule(t.Context(), pl, pod(cycle.pod), cycle.nodes...)
-		if !slices.Equal(codes(statuses), cycle.want) {
-			t.Errorf("%s: %v, want %v", cycle.pod, statuses, cycle.want)
-		}
-		for _, status := range statuses {
-			if status.Code() == failed && status.Message() != "wasm: filter error: wasm error: unreachable (in filter)" {
-				t.Errorf("%s: %q", cycle.pod, status.Message())
-			}
-		}
-	}
-}
-
 func TestCycleGoesOnWhileAnotherTraps(t *testing.T) {
 	pl := open(t, "trap_filter").(fwk.FilterPlugin)
 	mine, other := framework.NewCycleState(), framework.NewCycleState()

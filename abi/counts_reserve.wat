@@ -1,0 +1,15 @@
+;; A guest that counts the pods that are reserved: filter tells how many. reserve takes a while.
+(module $counts_reserve
+  (import "k8s.io/scheduler" "result.status_reason" (func $reason (param i32 i32)))
+  (memory (export "memory") 1 1)
+  (data (i32.const 0) "0")
+  (func $add (param $n i32)
+    (local $left i32)
+    (local.set $left (i32.const 1000000))
+    (loop $on (br_if $on (local.tee $left (i32.sub (local.get $left) (i32.const 1)))))
+    (i32.store8 (i32.const 0) (i32.add (i32.load8_u (i32.const 0)) (local.get $n))))
+  (func (export "reserve") (result i32) (call $add (i32.const 1)) (i32.const 0))
+  (func (export "unreserve") (call $add (i32.const -1)))
+  (func (export "filter") (result i32)
+    (call $reason (i32.const 0) (i32.const 1))
+    (i32.const 2)))

@@ -1,0 +1,19 @@
+;; A guest that keeps a letter of each call of its first instance, which is its only one: filter tells them.
+(module $order
+  (import "k8s.io/scheduler" "result.status_reason" (func $reason (param i32 i32)))
+  (memory (export "memory") 1 1)
+  (global $end (mut i32) (i32.const 0))
+  (func $call (param $letter i32)
+    (i32.store8 (global.get $end) (local.get $letter))
+    (global.set $end (i32.add (global.get $end) (i32.const 1))))
+  (func $start_function (call $call (i32.const 0x73))) ;; s
+  (start $start_function)
+  (func (export "_start") (call $call (i32.const 0x74))) ;; t
+  (func (export "_initialize") (call $call (i32.const 0x69))) ;; i
+  (func (export "decides_by") (result i64) (call $call (i32.const 0x64)) (i64.const 0)) ;; d
+  (func (export "enqueue") (call $call (i32.const 0x65))) ;; e
+  (func (export "prefilter") (result i32) (call $call (i32.const 0x70)) (i32.const 0)) ;; p
+  (func (export "filter") (result i32)
+    (call $reason (i32.const 0) (global.get $end))
+    (i32.const 2))
+  (func (export "reserve") (result i32) (call $call (i32.const 0x72)) (i32.const 0)))

@@ -1,0 +1,195 @@
+// Package abi reads and runs the transcripts beside it: what a host must do with guests, as data. README.md describes them,
+// field by field, and docs/abi.md has the rules that they hold.
+package abi
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+)
+
+// Transcript is what is asked of guests, and what must come out, for a rule or a few.
+type Transcript struct {
+	Name, About, Why string
+	Rules            []string
+	Runs             []Run
+}
+
+// Run is one start of a guest, and its calls.
+type Run struct {
+	Module, Config, Error string
+	LogSeverity           int32
+	Waiting               []string
+	Upstream              *string
+	Calls                 []Call
+}
+
+// Call is one call of a hook.
+type Call struct {
+	Hook, Pod, Target, Node string
+	Nodes, Victims          []string
+	Statuses                map[string]int
+	Scores                  map[string]int64
+	Together                bool
+	Answer                  Answer
+	Upstream                *Answer
+}
+
+// Answer is what comes out of a call.
+type Answer struct {
+	Code, Reason, Nominated string
+	Nodes, Events, Effects  []string
+	Score, Wait             int64
+	Scores                  map[string]int64
+	AtMost                  int
+	Reads                   any
+}
+
+// Objects are the pods and nodes of all transcripts, by name.
+type Objects struct{ Pods, Nodes map[string]json.RawMessage }
+
+// Read returns the transcripts of a folder, and their objects.
+func Read(folder string) (all []Transcript, objects Objects, err error) {
+	files, _ := filepath.Glob(filepath.Join(folder, "*.json"))
+	for _, file := range files {
+		t := Transcript{Name: strings.TrimSuffix(filepath.Base(file), ".json")}
+		text, err := os.ReadFile(file)
+		decoder := json.NewDecoder(bytes.NewReader(text))
+		decoder.DisallowUnknownFields()
+		switch {
+		case err != nil:
+		case t.Name == "objects":
+			err = decoder.Decode(&objects)
+		default:
+			err = decoder.Decode(&t)
+			all = append(all, t)
+		}
+		if err != nil {
+			return nil, objects, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	return all, objects, nil
+}
+
+// Host is what runs the transcripts.
+type Host struct {
+	// Upstream is set of upstream's host, of which the transcripts say what it does otherwise.
+	Upstream bool
+	// Start starts the guest of a run, and returns what calls it.
+	Start func(Run) (call func(Call) Answer, err error)
+	// Protobuf encodes a "pod", a "node" or a list of "nodes".
+	Protobuf func(kind string, object []byte) []byte
+}
+
+// Run returns what a host does otherwise than a transcript says.
+func (h Host) Run(t Transcript, o Objects) (differences []string) {
+	for i, run := range t.Runs {
+		want, is := run.Error, ""
+		if h.Upstream && run.Upstream != nil {
+			want = *run.Upstream
+		}
+		call, err := h.Start(run)
+		if err != nil {
+			is = err.Error()
+		}
+		if !matches(want, is) {
+			differences = append(differences, fmt.Sprintf("run %d starts with %q, want %q", i+1, is, want))
+		}
+		if err != nil {
+			continue
+		}
+		answers := make([]Answer, len(run.Calls))
+		var under sync.WaitGroup
+		for n, c := range run.Calls {
+			if !c.Together {
+				under.Wait()
+			}
+			under.Go(func() {
+				defer func() {
+					if recover() != nil {
+						answers[n] = Answer{Code: "panic"}
+					}
+				}()
+				answers[n] = call(c)
+			})
+			if !c.Together {
+				under.Wait()
+			}
+		}
+		under.Wait()
+		for n, c := range run.Calls {
+			want := c.Answer
+			differs := h.Upstream && c.Upstream != nil
+			if differs {
+				want = *c.Upstream
+			}
+			if !h.same(o, want, answers[n]) || differs && h.same(o, c.Answer, answers[n]) {
+				is, _ := json.Marshal(answers[n])
+				differences = append(differences, fmt.Sprintf("run %d, call %d, of %s: %.1000s", i+1, n+1, c.Hook, is))
+			}
+		}
+	}
+	return differences
+}
+
+// same reports whether an answer is what it must be.
+func (h Host) same(o Objects, want, got Answer) bool {
+	pattern, text := want.Reason, got.Reason
+	if want.Reads != nil {
+		read, err := hex.DecodeString(got.Reason)
+		if err != nil {
+			return false // in the host's own words
+		}
+		pattern, text = h.bytes(o, want.Reads), string(read)
+	}
+	lines := func(texts []string) string { return strings.Join(texts, "\n") }
+	same := matches(pattern, text) && (want.AtMost == 0 || len(text) <= want.AtMost) &&
+		matches(lines(want.Events), lines(got.Events)) && matches(lines(want.Effects), lines(got.Effects))
+	want.Reason, want.Reads, want.AtMost, want.Events, want.Effects = got.Reason, nil, 0, got.Events, got.Effects
+	return same && reflect.DeepEqual(want, got)
+}
+
+// bytes are what a guest reads: a text, the size of something, or an object.
+func (h Host) bytes(o Objects, reads any) string {
+	if text, ok := reads.(string); ok {
+		return text
+	}
+	for kind, of := range reads.(map[string]any) {
+		name, named := of.(string)
+		object, _ := json.Marshal(of)
+		switch {
+		case kind == "size":
+			return string(binary.LittleEndian.AppendUint32(nil, uint32(len(h.bytes(o, of)))))
+		case kind == "nodes":
+			var list struct{ Items []json.RawMessage }
+			for _, name := range of.([]any) {
+				list.Items = append(list.Items, o.Nodes[name.(string)])
+			}
+			object, _ = json.Marshal(list)
+		case named:
+			object = map[string]map[string]json.RawMessage{"pod": o.Pods, "node": o.Nodes}[kind][name]
+		}
+		return string(h.Protobuf(kind, object))
+	}
+	return ""
+}
+
+// matches reports whether a text is like a pattern, in which … is any text.
+func matches(pattern, text string) bool {
+	begin, end, open := strings.Cut(pattern, "…")
+	if !open {
+		return pattern == text
+	}
+	text, ok := strings.CutPrefix(text, begin)
+	for ok && text != "" && !matches(end, text) {
+		text = text[1:]
+	}
+	return ok && matches(end, text)
+}

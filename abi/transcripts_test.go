@@ -1,0 +1,149 @@
+package abi
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// unheld are rules whose breach no host can see.
+var unheld = map[string]string{
+	"G7":  "what a guest makes of a buffer is its own affair",
+	"G8":  "what a guest skips is its own affair",
+	"G9":  "a guest that keeps something shows its own mistakes",
+	"G10": "a host cannot know by what a guest decides",
+	"G12": "what a guest takes for 0 is its own affair",
+	"G13": "no later version has such an export yet",
+}
+
+func read(t *testing.T) []Transcript {
+	t.Helper()
+	all, _, err := Read(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// page returns what an expression finds in docs/abi.md, between two comments.
+func page(t *testing.T, begin, expression string) (found [][]string) {
+	t.Helper()
+	text, err := os.ReadFile("../docs/abi.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, _ := strings.Cut(string(text), begin)
+	part, _, _ = strings.Cut(part, "<!--end-->\n")
+	if begin == "" {
+		part = string(text)
+	}
+	return regexp.MustCompile(expression).FindAllStringSubmatch(part, -1)
+}
+
+func TestEveryRuleIsHeldByATranscript(t *testing.T) {
+	held := map[string]bool{}
+	for _, transcript := range read(t) {
+		for _, rule := range transcript.Rules {
+			held[rule] = true
+		}
+	}
+	rules := page(t, "", `\*\*([GH]\d+)\*\*`)
+	for _, rule := range rules {
+		if held[rule[1]] == (unheld[rule[1]] != "") {
+			t.Errorf("%s: held by a transcript: %v; known to be held by none: %q", rule[1], held[rule[1]], unheld[rule[1]])
+		}
+		delete(held, rule[1])
+	}
+	if len(held) > 0 || len(rules) < 30 {
+		t.Errorf("docs/abi.md has %d rules, but not %v", len(rules), held)
+	}
+}
+
+func TestEveryExportAndImportIsUsedByATranscript(t *testing.T) {
+	var used []byte
+	modules := map[string]bool{}
+	for _, transcript := range read(t) {
+		for _, run := range transcript.Runs {
+			wasm, err := os.ReadFile(run.Module)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !modules[run.Module] && filepath.Dir(run.Module) == "." {
+				used = append(used, wasm...)
+			}
+			modules[run.Module] = true
+		}
+	}
+	names := slices.Concat(page(t, "<!--exports-->", "(?m)^\\| `(\\w+)\\("), page(t, "<!--imports-->", "(?m)^\\| `([\\w.]+)\\("))
+	for _, name := range names {
+		if !bytes.Contains(used, []byte(string(rune(len(name[1])))+name[1])) { // each after its length
+			t.Errorf("no transcript uses %s", name[1])
+		}
+	}
+	files, _ := filepath.Glob("*.wasm")
+	for _, file := range files {
+		if !modules[file] {
+			t.Errorf("no transcript uses %s", file)
+		}
+	}
+	if len(names) < 39 {
+		t.Errorf("docs/abi.md has %d exports and imports", len(names))
+	}
+}
+
+func TestTranscriptSaysWhyUpstreamsHostDiffers(t *testing.T) {
+	for _, transcript := range read(t) {
+		differs := slices.ContainsFunc(transcript.Runs, func(run Run) bool {
+			return run.Upstream != nil || slices.ContainsFunc(run.Calls, func(c Call) bool { return c.Upstream != nil })
+		})
+		if differs != (transcript.Why != "") || transcript.About == "" {
+			t.Errorf("%s: about %q; differs: %v; why %q", transcript.Name, transcript.About, differs, transcript.Why)
+		}
+	}
+}
+
+func TestMistakesAreReported(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"rules": [], "runs": [{"module": "a.wasm", "calls": [{"hook": "filter", "po": "plain"}]}]}`: `unknown field "po"`,
+		`{"rules": [`: "one.json: unexpected EOF",
+	} {
+		folder := t.TempDir()
+		if err := os.WriteFile(filepath.Join(folder, "one.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := Read(folder)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q in it", text, err, want)
+		}
+	}
+}
+
+func TestHostThatDiffersIsReported(t *testing.T) {
+	answer := func(reason string) Answer { return Answer{Code: "Unschedulable", Reason: reason} }
+	text := answer("6f6e65")
+	call := Call{Hook: "filter", Answer: Answer{Code: "Unschedulable", Reads: "o…e"}, Upstream: &Answer{Code: "Error", Reason: "…two…"}}
+	transcript := Transcript{Runs: []Run{{Calls: []Call{call}}}}
+	for _, tt := range []struct {
+		upstream bool
+		is       Answer
+		same     bool
+	}{
+		{false, text, true},
+		{false, answer("one"), false},
+		{false, answer("6f6e"), false},
+		{false, Answer{Code: "Error", Reason: "a two"}, false},
+		{true, Answer{Code: "Error", Reason: "a two"}, true},
+		{true, Answer{Code: "Error", Reason: "a two", Effects: []string{"log"}}, false},
+		{true, text, false}, // the difference that is listed is not there
+	} {
+		host := Host{Upstream: tt.upstream, Start: func(Run) (func(Call) Answer, error) { return func(Call) Answer { return tt.is }, nil }}
+		differences := host.Run(transcript, Objects{})
+		if (len(differences) == 0) != tt.same {
+			t.Errorf("upstream %v, %v: %q", tt.upstream, tt.is, differences)
+		}
+	}
+}

@@ -1,0 +1,15 @@
+;; A guest that declares a field, and has permit. filter logs each call, and rejects the node with its name.
+(module $whole_permits
+  (import "k8s.io/klog" "log" (func $log (param i32 i32 i32)))
+  (import "k8s.io/scheduler" "currentNodeName" (func $node_name (param i32 i32) (result i32)))
+  (import "k8s.io/scheduler" "result.status_reason" (func $reason (param i32 i32)))
+  (memory (export "memory") 1 1)
+  (data (i32.const 0) "asked")
+  (data (i32.const 8) "node.metadata.labels['zone']\00")
+  (func (export "decides_by") (result i64) (i64.const 0x80000001d))
+  (func $tell (result i32)
+    (call $log (i32.const 0) (i32.const 0) (i32.const 5))
+    (call $reason (i32.const 64) (call $node_name (i32.const 64) (i32.const 253)))
+    (i32.const 2))
+  (func (export "permit") (result i64) (i64.extend_i32_u (call $tell)))
+  (func (export "filter") (result i32) (call $tell)))
