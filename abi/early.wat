@@ -1,5 +1,5 @@
-;; A guest that calls every function of the host that is about something, in _start
-;; and in decides_by, where there is nothing yet. It traps unless the config says so.
+;; A guest that calls every function of the host that is about something, in _start and in decides_by, where there is nothing
+;; yet. It traps where something is.
 (module $early
   (import "k8s.io/api" "node" (func $node (param i32 i32 i32 i32) (result i32)))
   (import "k8s.io/api" "nodeList" (func $node_list (param i32 i32) (result i32)))

@@ -71,23 +71,16 @@ type run struct {
 var quiet = klog.NewContext(context.Background(), logr.Discard())
 
 func startRun(t *testing.T, objects abi.Objects, r abi.Run) (func(abi.Call) abi.Answer, error) {
-	s := &run{pods: map[string]*v1.Pod{}, state: framework.NewCycleState()}
-	var nodes []*v1.Node
-	for _, name := range slices.Sorted(maps.Keys(objects.Nodes)) {
-		var node v1.Node
-		must(t, json.Unmarshal(objects.Nodes[name], &node))
-		nodes = append(nodes, &node)
+	var o struct {
+		Pods  map[string]*v1.Pod
+		Nodes map[string]*v1.Node
 	}
-	var placed []*v1.Pod
-	for name, object := range objects.Pods {
-		var pod v1.Pod
-		must(t, json.Unmarshal(object, &pod))
-		s.pods[name] = &pod
-		if pod.Spec.NodeName != "" {
-			placed = append(placed, &pod)
-		}
-	}
-	s.snapshot = cache.NewSnapshot(placed, nodes)
+	text, err := json.Marshal(objects)
+	must(t, err)
+	must(t, json.Unmarshal(text, &o))
+	nodes := slices.SortedFunc(maps.Values(o.Nodes), func(a, b *v1.Node) int { return cmp.Compare(a.Name, b.Name) })
+	placed := slices.DeleteFunc(slices.Collect(maps.Values(o.Pods)), func(pod *v1.Pod) bool { return pod.Spec.NodeName == "" })
+	s := &run{pods: o.Pods, snapshot: cache.NewSnapshot(placed, nodes), state: framework.NewCycleState()}
 	list, _ := s.snapshot.NodeInfos().List() // in any order
 	for i, node := range nodes {
 		list[i] = s.node(node.Name)

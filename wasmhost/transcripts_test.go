@@ -1,6 +1,7 @@
 package wasmhost
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"path"
@@ -44,27 +45,25 @@ func TestHostDoesWhatTheTranscriptsSay(t *testing.T) {
 // run is a guest that has started, with the nodes and the pods around it.
 type run struct {
 	*handle
-	fwk.Plugin
+	plugin fwk.Plugin
 	pods   map[string]*v1.Pod
 	states map[*v1.Pod]fwk.CycleState // from the pod's last PreFilter on
 }
 
 func startRun(t *testing.T, objects abi.Objects, r abi.Run) (func(abi.Call) abi.Answer, error) {
-	s := run{pods: map[string]*v1.Pod{}, states: map[*v1.Pod]fwk.CycleState{}}
-	var nodes []*v1.Node
-	for _, name := range slices.Sorted(maps.Keys(objects.Nodes)) {
-		var node v1.Node
-		testkit.Must(t, json.Unmarshal(objects.Nodes[name], &node))
-		nodes = append(nodes, &node)
+	var o struct {
+		Pods  map[string]*v1.Pod
+		Nodes map[string]*v1.Node
 	}
-	s.handle = &handle{Handle: snapshot.Of(nodes...)}
-	for name, object := range objects.Pods {
-		var pod v1.Pod
-		testkit.Must(t, json.Unmarshal(object, &pod))
-		s.pods[name] = &pod
-		s.states[&pod] = framework.NewCycleState()
+	text, err := json.Marshal(objects)
+	testkit.Must(t, err)
+	testkit.Must(t, json.Unmarshal(text, &o))
+	nodes := slices.SortedFunc(maps.Values(o.Nodes), func(a, b *v1.Node) int { return cmp.Compare(a.Name, b.Name) })
+	s := run{handle: &handle{Handle: snapshot.Of(nodes...)}, pods: o.Pods, states: map[*v1.Pod]fwk.CycleState{}}
+	for _, pod := range o.Pods {
+		s.states[pod] = framework.NewCycleState()
 		if pod.Spec.NodeName != "" {
-			place(t, s.node(pod.Spec.NodeName), &pod)
+			place(t, s.node(pod.Spec.NodeName), pod)
 		}
 	}
 	for _, name := range r.Waiting {
@@ -74,8 +73,7 @@ func startRun(t *testing.T, objects abi.Objects, r abi.Run) (func(abi.Call) abi.
 	t.Cleanup(klog.ClearLogger)
 	h := New(fromFiles)
 	t.Cleanup(func() { h.Close() })
-	var err error
-	s.Plugin, err = h.open(klog.NewContext(t.Context(), logr.Discard()), "wasm", Args{
+	s.plugin, err = h.open(klog.NewContext(t.Context(), logr.Discard()), "wasm", Args{
 		GuestURL: "file://" + path.Join("../abi", r.Module), GuestConfig: r.Config, LogSeverity: r.LogSeverity, CallTimeout: NoCallTimeout,
 	}, s.handle)
 	s.take() // what it did at its start
@@ -104,59 +102,59 @@ func (s run) call(t *testing.T, c abi.Call) (a abi.Answer) {
 	state, wait, status := s.states[pod], time.Duration(0), (*fwk.Status)(nil)
 	switch c.Hook {
 	case "enqueue":
-		events, err := s.Plugin.(fwk.EnqueueExtensions).EventsToRegister(ctx)
+		events, err := s.plugin.(fwk.EnqueueExtensions).EventsToRegister(ctx)
 		testkit.Must(t, err)
 		for _, event := range events {
 			a.Events = append(a.Events, eventNamed(event.Event))
 		}
 	case "prefilter":
 		var result *fwk.PreFilterResult
-		result, status = s.Plugin.(fwk.PreFilterPlugin).PreFilter(ctx, state, pod, nodes)
+		result, status = s.plugin.(fwk.PreFilterPlugin).PreFilter(ctx, state, pod, nodes)
 		if !result.AllNodes() {
 			a.Nodes = sets.List(result.NodeNames)
 		}
 	case "addpod":
-		status = s.Plugin.(fwk.PreFilterPlugin).PreFilterExtensions().AddPod(ctx, state, pod, podInfo(s.pods[c.Target]), node)
+		status = s.plugin.(fwk.PreFilterPlugin).PreFilterExtensions().AddPod(ctx, state, pod, podInfo(s.pods[c.Target]), node)
 	case "removepod":
-		status = s.Plugin.(fwk.PreFilterPlugin).PreFilterExtensions().RemovePod(ctx, state, pod, podInfo(s.pods[c.Target]), node)
+		status = s.plugin.(fwk.PreFilterPlugin).PreFilterExtensions().RemovePod(ctx, state, pod, podInfo(s.pods[c.Target]), node)
 	case "filter":
-		status = s.Plugin.(fwk.FilterPlugin).Filter(ctx, state, pod, node)
+		status = s.plugin.(fwk.FilterPlugin).Filter(ctx, state, pod, node)
 	case "postfilter":
 		codes := framework.NewDefaultNodeToStatus()
 		for name, code := range c.Statuses {
 			codes.Set(name, fwk.NewStatus(fwk.Code(code)))
 		}
 		var result *fwk.PostFilterResult
-		result, status = s.Plugin.(fwk.PostFilterPlugin).PostFilter(ctx, state, pod, codes)
+		result, status = s.plugin.(fwk.PostFilterPlugin).PostFilter(ctx, state, pod, codes)
 		if status.IsSuccess() {
 			a.Nominated = result.NominatedNodeName
 		}
 	case "prescore":
-		status = s.Plugin.(fwk.PreScorePlugin).PreScore(ctx, state, pod, nodes)
+		status = s.plugin.(fwk.PreScorePlugin).PreScore(ctx, state, pod, nodes)
 	case "score":
-		a.Score, status = s.Plugin.(fwk.ScorePlugin).Score(ctx, state, pod, node)
+		a.Score, status = s.plugin.(fwk.ScorePlugin).Score(ctx, state, pod, node)
 	case "normalizescore":
 		var scores fwk.NodeScoreList
 		for name, score := range c.Scores {
 			scores = append(scores, fwk.NodeScore{Name: name, Score: score})
 		}
-		status = s.Plugin.(fwk.ScorePlugin).ScoreExtensions().NormalizeScore(ctx, state, pod, scores)
+		status = s.plugin.(fwk.ScorePlugin).ScoreExtensions().NormalizeScore(ctx, state, pod, scores)
 		a.Scores = map[string]int64{}
 		for _, score := range scores {
 			a.Scores[score.Name] = score.Score
 		}
 	case "reserve":
-		status = s.Plugin.(fwk.ReservePlugin).Reserve(ctx, state, pod, c.Node)
+		status = s.plugin.(fwk.ReservePlugin).Reserve(ctx, state, pod, c.Node)
 	case "unreserve":
-		s.Plugin.(fwk.ReservePlugin).Unreserve(ctx, state, pod, c.Node)
+		s.plugin.(fwk.ReservePlugin).Unreserve(ctx, state, pod, c.Node)
 	case "permit":
-		status, wait = s.Plugin.(fwk.PermitPlugin).Permit(ctx, state, pod, c.Node)
+		status, wait = s.plugin.(fwk.PermitPlugin).Permit(ctx, state, pod, c.Node)
 	case "prebind":
-		status = s.Plugin.(fwk.PreBindPlugin).PreBind(ctx, state, pod, c.Node)
+		status = s.plugin.(fwk.PreBindPlugin).PreBind(ctx, state, pod, c.Node)
 	case "bind":
-		status = s.Plugin.(fwk.BindPlugin).Bind(ctx, state, pod, c.Node)
+		status = s.plugin.(fwk.BindPlugin).Bind(ctx, state, pod, c.Node)
 	case "postbind":
-		s.Plugin.(fwk.PostBindPlugin).PostBind(ctx, state, pod, c.Node)
+		s.plugin.(fwk.PostBindPlugin).PostBind(ctx, state, pod, c.Node)
 	}
 	switch {
 	case status.IsWait():
