@@ -99,7 +99,7 @@ func (h Host) Run(t Transcript, o Objects) (differences []string) {
 		if err != nil {
 			is = err.Error()
 		}
-		if !matches(want, is) {
+		if (want == "") != (err == nil) || !matches(want, is) {
 			differences = append(differences, fmt.Sprintf("run %d starts with %q, want %q", i+1, is, want))
 		}
 		if err != nil {
