@@ -75,6 +75,9 @@ func Read(folder string) (all []Transcript, objects Objects, err error) {
 			return nil, objects, fmt.Errorf("%s: %w", file, err)
 		}
 	}
+	if len(all) == 0 {
+		return nil, objects, fmt.Errorf("no transcripts in %s", folder)
+	}
 	return all, objects, nil
 }
 
@@ -105,25 +108,7 @@ func (h Host) Run(t Transcript, o Objects) (differences []string) {
 		if err != nil {
 			continue
 		}
-		answers := make([]Answer, len(run.Calls))
-		var under sync.WaitGroup
-		for n, c := range run.Calls {
-			if !c.Together {
-				under.Wait()
-			}
-			under.Go(func() {
-				defer func() {
-					if recover() != nil {
-						answers[n] = Answer{Code: "panic"}
-					}
-				}()
-				answers[n] = call(c)
-			})
-			if !c.Together {
-				under.Wait()
-			}
-		}
-		under.Wait()
+		answers := answersOf(run.Calls, call)
 		for n, c := range run.Calls {
 			want := c.Answer
 			differs := h.Upstream && c.Upstream != nil
@@ -137,6 +122,30 @@ func (h Host) Run(t Transcript, o Objects) (differences []string) {
 		}
 	}
 	return differences
+}
+
+// answersOf makes calls one after another, or at once where they say so.
+func answersOf(calls []Call, call func(Call) Answer) []Answer {
+	answers := make([]Answer, len(calls))
+	var under sync.WaitGroup
+	for n, c := range calls {
+		if !c.Together {
+			under.Wait()
+		}
+		under.Go(func() {
+			defer func() {
+				if recover() != nil {
+					answers[n] = Answer{Code: "panic"}
+				}
+			}()
+			answers[n] = call(c)
+		})
+		if !c.Together {
+			under.Wait()
+		}
+	}
+	under.Wait()
+	return answers
 }
 
 // same reports whether an answer is what it must be.

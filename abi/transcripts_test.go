@@ -110,9 +110,14 @@ func TestMistakesAreReported(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"rules": [], "runs": [{"module": "a.wasm", "calls": [{"hook": "filter", "po": "plain"}]}]}`: `unknown field "po"`,
 		`{"rules": [`: "one.json: unexpected EOF",
+		"":            "no transcripts in ",
 	} {
 		folder := t.TempDir()
-		if err := os.WriteFile(filepath.Join(folder, "one.json"), []byte(text), 0o600); err != nil {
+		name := "one.json"
+		if text == "" {
+			name = "one.yaml"
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		_, _, err := Read(folder)
