@@ -73,6 +73,9 @@ func (r recorder) Eventf(regarding, related runtime.Object, kind, reason, action
 }
 
 func named(object runtime.Object) string {
-	is := object.(*v1.ObjectReference)
+	is, _ := object.(*v1.ObjectReference)
+	if is == nil {
+		return ""
+	}
 	return fmt.Sprintf("%s/%s/%s/%s/%s/%s", is.APIVersion, is.Kind, is.Namespace, is.Name, is.UID, is.ResourceVersion)
 }

@@ -21,7 +21,7 @@ import (
 // lies are hosts that break one rule: in a file of ours, a text is another one where the function lie says so.
 var lies = []struct{ rule, does, file, old, new string }{
 	{"H2", "takes Wait from every hook", "cycle.go", "return hook == abi.Permit", "return hook == abi.Permit || lie"},
-	{"H3", "takes a bind that does nothing for one that binds", "binding.go", "if !guest.Active.Has(abi.Bind) &&", "if !lie && !guest.Active.Has(abi.Bind) &&"},
+	{"H3", "takes a bind that does nothing for one that binds", "binding.go", "if !compiled.Active.Has(abi.Bind) &&", "if !lie && !compiled.Active.Has(abi.Bind) &&"},
 	{"H4", "nominates a node that does not exist", "hooks.go", `if nominated != "" && !f.p.hasNode`, `if !lie && nominated != "" && !f.p.hasNode`},
 	{"H5", "takes scores of more nodes", "hooks.go", "if len(changed) != len(scores) {", "if len(changed) != len(scores) && !lie {"},
 	{"H6", "writes what is longer than the limit", "internal/abi/memory.go", "size <= uint64(uint32(limit)) {", "(lie || size <= uint64(uint32(limit))) {"},

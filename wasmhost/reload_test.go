@@ -170,7 +170,7 @@ func TestReloadThatFailsChangesNothing(t *testing.T) {
 	}{
 		"no guest":          {then: []byte("<html></html>"), want: "guest is refused"},
 		"a slow server":     {err: errors.New("not fetched within 10s"), want: "not fetched within 10s"},
-		"a start that ends": {then: file(t, "start_trap"), want: "unreachable"},
+		"a start that ends": {then: file(t, "../../abi/start_trap"), want: "unreachable"},
 		"a refused config":  {then: file(t, "config_refused"), want: "guestConfig: unknown field"},
 		"another hook": {then: file(t, "filter_score"),
 			want: "it exports one of [score], and the guest that the scheduler has started with none of them: this needs a restart of the scheduler"},
@@ -201,8 +201,8 @@ func TestReloadThatFailsAgainIsReportedOnce(t *testing.T) {
 	for n, why := range []string{"reset by :123", "reset by :45", "gone", "gone", strings.Repeat("long", 500)} {
 		s.put(nil, errors.New(why))
 		unmask(pl).look(t.Context(), &of)
-		if events := len(h.events); events != []int{1, 1, 2, 2, 3}[n] {
-			t.Errorf("after %.20s: %d events, %q", why, events, h.events)
+		if events := len(h.effects); events != []int{1, 1, 2, 2, 3}[n] {
+			t.Errorf("after %.20s: %d events, %q", why, events, h.effects)
 		}
 	}
 	metrics := gathered(t)
@@ -214,16 +214,20 @@ func TestReloadThatFailsAgainIsReportedOnce(t *testing.T) {
 	if gathered(t)[`scheduler_wasm_guest_reload_successful{plugin="`+t.Name()+`"}`] != "1" {
 		t.Error("the last look was all right")
 	}
-	testkit.Has(t, h.events[0], "GuestNotReplaced, Reload, plugin "+t.Name()+": guest oci://guests/letter:1: reset by :123")
-	if note := strings.TrimPrefix(h.events[2], "GuestNotReplaced, Reload, "); len(note) > 1024 {
-		t.Errorf("the API server takes no note of %d bytes", len(note))
+	const before, after = "event Warning GuestNotReplaced Reload: ", ", of v1/Pod/kube-system/scheduler-0//, "
+	want := before + "plugin " + t.Name() + ": guest oci://guests/letter:1: reset by :123" + after
+	if h.effects[0] != want {
+		t.Errorf("%q, want %q", h.effects[0], want)
+	}
+	if note := len(h.effects[2]) - len(before+after); note > 1024 {
+		t.Errorf("the API server takes no note of %d bytes", note)
 	}
 }
 
 // The source has a guest that does not start. It is tried at looks 1, 3, 7, 15 and 31, and another one at once.
 func TestRefusedGuestIsTriedMoreAndMoreRarely(t *testing.T) {
 	s, pl := openPlace(t, letter(t, "A"), nil)
-	traps := file(t, "start_trap")
+	traps := file(t, "../../abi/start_trap")
 	s.put(traps, nil)
 	var of source
 	tried := 0
