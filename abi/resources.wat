@@ -1,5 +1,5 @@
 ;; A guest that asks for resources in whole objects. filter tells of the node, and then of the pod: "C" where it says that it is complete, and
-;; the amounts of the resource "example.com/gpu", in any order.
+;; the amounts of the resource "example.com/gpu", in the order of their fields.
 (module $resources
   (import "k8s.io/api" "node" (func $node (param i32 i32 i32 i32) (result i32)))
   (import "k8s.io/scheduler" "currentPod" (func $current_pod (param i32 i32) (result i32)))

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -48,7 +50,7 @@ type Answer struct {
 	Nodes, Events, Effects  []string
 	Score, Wait             int64
 	Scores                  map[string]int64
-	AtMost                  int
+	AtLeast, AtMost, Times  int
 	Reads                   any
 }
 
@@ -159,9 +161,10 @@ func (h Host) same(o Objects, want, got Answer) bool {
 		pattern, text = h.bytes(o, want.Reads), string(read)
 	}
 	lines := func(texts []string) string { return strings.Join(texts, "\n") }
-	same := matches(pattern, text) && (want.AtMost == 0 || len(text) <= want.AtMost) &&
-		matches(lines(want.Events), lines(got.Events)) && matches(lines(want.Effects), lines(got.Effects))
-	want.Reason, want.Reads, want.AtMost, want.Events, want.Effects = got.Reason, nil, 0, got.Events, got.Effects
+	effects := slices.Repeat(want.Effects, max(1, want.Times))
+	same := matches(pattern, text) && len(text) >= want.AtLeast && (want.AtMost == 0 || len(text) <= want.AtMost) &&
+		matches(lines(want.Events), lines(got.Events)) && matches(lines(effects), lines(got.Effects)) && (want.Times == 0 || len(got.Effects) == want.Times)
+	want.Reason, want.Reads, want.AtLeast, want.AtMost, want.Times, want.Events, want.Effects = got.Reason, nil, 0, 0, 0, got.Events, got.Effects
 	return same && reflect.DeepEqual(want, got)
 }
 
@@ -190,15 +193,28 @@ func (h Host) bytes(o Objects, reads any) string {
 	return ""
 }
 
-// matches reports whether a text is like a pattern, in which … is any text.
+// matches reports whether a text is like a pattern, in which … is any text. A word between two … is a whole one.
 func matches(pattern, text string) bool {
-	begin, end, open := strings.Cut(pattern, "…")
-	if !open {
+	pieces := strings.Split(pattern, "…")
+	if len(pieces) == 1 {
 		return pattern == text
 	}
-	text, ok := strings.CutPrefix(text, begin)
-	for ok && text != "" && !matches(end, text) {
-		text = text[1:]
+	isWord := func(i int) bool { return 0 < i && i < len(pieces)-1 && word.MatchString(pieces[i]) }
+	like := "^(?s:" + regexp.QuoteMeta(pieces[0])
+	for i, piece := range pieces[1:] {
+		switch {
+		case isWord(i) && isWord(i+1):
+			like += "[^[:alnum:]](.*[^[:alnum:]])?"
+		case isWord(i):
+			like += "([^[:alnum:]].*)?"
+		case isWord(i + 1):
+			like += "(.*[^[:alnum:]])?"
+		default:
+			like += ".*"
+		}
+		like += regexp.QuoteMeta(piece)
 	}
-	return ok && matches(end, text)
+	return regexp.MustCompile(like + ")$").MatchString(text)
 }
+
+var word = regexp.MustCompile(`^\w+$`)

@@ -18,6 +18,7 @@ var unheld = map[string]string{
 	"G10": "a host cannot know by what a guest decides",
 	"G12": "what a guest takes for 0 is its own affair",
 	"G13": "no later version has such an export yet",
+	"H23": "a transcript has one guest",
 }
 
 func read(t *testing.T) []Transcript {
@@ -149,6 +150,28 @@ func TestHostThatDiffersIsReported(t *testing.T) {
 		differences := host.Run(transcript, Objects{})
 		if (len(differences) == 0) != tt.same {
 			t.Errorf("upstream %v, %v: %q", tt.upstream, tt.is, differences)
+		}
+	}
+}
+
+func TestTextIsLikeAPattern(t *testing.T) {
+	for _, tt := range []struct {
+		pattern, text string
+		is            bool
+	}{
+		{"a…z", "az", true},
+		{"a…z", "abz", true},
+		{"a…z", "abzy", false},
+		{"…bind…7…", "wasm: bind returned 7", true},
+		{"…bind…7…", "bind 7", true},
+		{"…bind…7…", "bind7", false},
+		{"…bind…7…", "wasm: prebind returned 7", false},
+		{"…filter…4…", "filter 14", false},
+		{"…exit…", "exit_code(1)", true},
+		{"wasm: …bind…", "wasm: bind", true},
+	} {
+		if matches(tt.pattern, tt.text) != tt.is {
+			t.Errorf("%q is like %q: want %v", tt.text, tt.pattern, tt.is)
 		}
 	}
 }

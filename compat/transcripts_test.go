@@ -173,6 +173,8 @@ func (s *run) call(t *testing.T, c abi.Call) (a abi.Answer) {
 		status = s.plugin.(framework.BindPlugin).Bind(quiet, state, pod, c.Node)
 	case "postbind":
 		s.plugin.(framework.PostBindPlugin).PostBind(quiet, state, pod, c.Node)
+	default:
+		t.Errorf("there is no hook %q", c.Hook)
 	}
 	switch {
 	case status.IsWait():
@@ -226,8 +228,11 @@ func (s *run) GetWaitingPod(uid types.UID) framework.WaitingPod {
 }
 
 func (s *run) RejectWaitingPod(uid types.UID) bool {
-	s.note("reject %s", uid)
-	return s.GetWaitingPod(uid) != nil
+	waits := s.GetWaitingPod(uid) != nil
+	if waits {
+		s.note("reject %s", uid)
+	}
+	return waits
 }
 
 func (s *run) note(format string, args ...any) {

@@ -165,8 +165,11 @@ func (h *Host) get(ctx context.Context, name string, args Args, version string) 
 	default:
 		err = errors.New("the host cannot get guests: set Fetch of wasmhost.Options, as package fetch has it")
 	}
-	if err != nil || m.wasm == nil && version != "" && m.version == version {
+	switch {
+	case err != nil || m.wasm == nil && version != "" && m.version == version:
 		return m, err
+	case m.wasm == nil:
+		return m, errors.New("no guest was fetched, and no error returned")
 	}
 	limit := cmp.Or(args.GuestSizeLimit.Value(), DefaultGuestSize)
 	if int64(len(m.wasm)) > limit {

@@ -49,8 +49,11 @@ func (h *handle) GetWaitingPod(uid types.UID) fwk.WaitingPod {
 }
 
 func (h *handle) RejectWaitingPod(uid types.UID) bool {
-	h.note("reject %s", uid)
-	return h.GetWaitingPod(uid) != nil
+	waits := h.GetWaitingPod(uid) != nil
+	if waits {
+		h.note("reject %s", uid)
+	}
+	return waits
 }
 
 func (h *handle) EventRecorder() minor.EventRecorder { return recorder{handle: h} }

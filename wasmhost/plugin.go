@@ -66,7 +66,9 @@ func newPlugin(ctx context.Context, first *lease, handle fwk.Handle) *plugin {
 	case p.reloads:
 		klog.FromContext(ctx).Info("Opportunistic batching is off for all pods of the guest's profile: "+mayBeReplaced, "plugin", p.name, "guest", g.url)
 	}
+	g.host.mu.Lock() // which reads whose guest is whose
 	p.use(first)
+	g.host.mu.Unlock()
 	if p.reloads {
 		p.events = p.hinted()
 		g.host.reloading.Go(func() { p.reload(klog.NewContext(reloading, klog.FromContext(ctx)), g.args.Reload.Duration) })

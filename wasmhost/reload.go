@@ -15,6 +15,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -30,7 +31,7 @@ const success, failure = "success", "failure"
 func (p *plugin) reload(ctx context.Context, every time.Duration) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
-	for s := (&source{version: p.lease.Load().guest.version}); ; {
+	for s := (&source{version: p.lease.Load().guest.version, said: sets.New[string]()}); ; {
 		select {
 		case <-ctx.Done():
 			return
@@ -44,7 +45,7 @@ func (p *plugin) reload(ctx context.Context, every time.Duration) {
 type source struct {
 	version string // of what was looked at last; empty is not known
 	refused refusal
-	said    string // about the failures in a row, so that each is said once
+	said    sets.Set[string] // causes of the failures in a row
 
 	wakes bool // pending pods are to be tried with the new guest
 	woke  time.Time
@@ -82,6 +83,9 @@ func (r *refusal) add(m module, err error) {
 // wakePause is how long a source that has one guest after another lets pending pods rest, beside their backoff.
 const wakePause = 30 * time.Second
 
+// maxCauses bounds how many causes of failures in a row are said.
+const maxCauses = 10
+
 // look looks for a new guest once. What fails, or panics, changes nothing.
 func (p *plugin) look(ctx context.Context, s *source) {
 	err := p.renewOrPanic(ctx, s)
@@ -93,7 +97,7 @@ func (p *plugin) look(ctx context.Context, s *source) {
 		s.wakes, s.woke = false, time.Now()
 	}
 	if err == nil {
-		s.said = ""
+		s.said = sets.New[string]()
 		reloadSuccessful.WithLabelValues(p.name).Set(1)
 		return
 	}
@@ -105,8 +109,8 @@ func (p *plugin) look(ctx context.Context, s *source) {
 		}
 		return r
 	}, err.Error())
-	if cause != s.said {
-		s.said = cause
+	if len(s.said) < maxCauses && !s.said.Has(cause) {
+		s.said.Insert(cause)
 		klog.FromContext(ctx).Error(err, "The guest was not replaced: the one before goes on", "plugin", p.name)
 		p.report(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -197,7 +198,7 @@ func TestReloadThatFailsAgainIsReportedOnce(t *testing.T) {
 	t.Setenv("POD_NAME", "scheduler-0")
 	h := &handle{}
 	s, pl := openPlace(t, letter(t, "A"), h)
-	var of source
+	of := source{said: sets.New[string]()}
 	for n, why := range []string{"reset by :123", "reset by :45", "gone", "gone", strings.Repeat("long", 500)} {
 		s.put(nil, errors.New(why))
 		unmask(pl).look(t.Context(), &of)

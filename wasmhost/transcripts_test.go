@@ -155,6 +155,8 @@ func (s run) call(t *testing.T, c abi.Call) (a abi.Answer) {
 		status = s.plugin.(fwk.BindPlugin).Bind(ctx, state, pod, c.Node)
 	case "postbind":
 		s.plugin.(fwk.PostBindPlugin).PostBind(ctx, state, pod, c.Node)
+	default:
+		t.Errorf("there is no hook %q", c.Hook)
 	}
 	switch {
 	case status.IsWait():
