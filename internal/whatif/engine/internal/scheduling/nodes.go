@@ -21,7 +21,10 @@ type nodeVerdicts struct {
 	kept    int                      // verdicts, and what else takes as much memory
 	filters map[string][]config.Plugin
 
-	pod []nodeVerdict // those of the current pod; nil if none are kept
+	// Of the current attempt:
+	pod   []nodeVerdict   // nil if none are kept
+	first []config.Plugin // those of ofNodeAlone that no other plugin comes before: what they reject stays rejected
+	all   bool            // no other plugin comes after them either
 }
 
 // nodeVerdict is what plugins said of a node. A pod or a field of a node that changes gives the node a generation that no node had
@@ -52,8 +55,11 @@ func (v *nodeVerdicts) begin(of framework.Framework, state fwk.CycleState, pod *
 	if v.filters[of.ProfileName()] == nil {
 		v.filters[of.ProfileName()] = of.ListPlugins().Filter.Enabled
 	}
-	if slices.ContainsFunc(v.filters[of.ProfileName()], func(p config.Plugin) bool { return !skipped.Has(p.Name) && !ofNodeAlone.Has(p.Name) }) {
-		return
+	v.first = v.filters[of.ProfileName()]
+	other := slices.IndexFunc(v.first, func(p config.Plugin) bool { return !skipped.Has(p.Name) && !ofNodeAlone.Has(p.Name) })
+	v.all = other < 0
+	if !v.all {
+		v.first = v.first[:other]
 	}
 	read := &v1.PodSpec{
 		NodeName: pod.Spec.NodeName, NodeSelector: pod.Spec.NodeSelector, Affinity: pod.Spec.Affinity, Tolerations: pod.Spec.Tolerations,
@@ -88,8 +94,16 @@ func (v *nodeVerdicts) filter(of framework.Framework, place int, node fwk.NodeIn
 		return filter()
 	}
 	known := &v.pod[place]
-	if known.generation != node.GetGeneration() {
-		*known = nodeVerdict{node.GetGeneration(), filter()}
+	if known.generation == node.GetGeneration() && v.isKept(known.status) {
+		return known.status
 	}
-	return known.status
+	status := filter()
+	if v.isKept(status) {
+		*known = nodeVerdict{node.GetGeneration(), status}
+	}
+	return status
+}
+
+func (v *nodeVerdicts) isKept(status *fwk.Status) bool {
+	return v.all || status.IsRejected() && slices.ContainsFunc(v.first, func(p config.Plugin) bool { return p.Name == status.Plugin() })
 }

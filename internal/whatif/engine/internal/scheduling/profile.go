@@ -23,6 +23,7 @@ func (p *profile) Parallelizer() fwk.Parallelizer { return p.scheduler.seeded }
 // RunPreFilterPlugins comes first after the scheduler has a new list of nodes.
 func (p *profile) RunPreFilterPlugins(ctx context.Context, state fwk.CycleState, pod *v1.Pod) (*fwk.PreFilterResult, *fwk.Status, sets.Set[string]) {
 	p.scheduler.seeded.beginAttempt(p.Framework, pod)
+	p.scheduler.spreading.pod = pod
 	result, status, limiting := p.Framework.RunPreFilterPlugins(ctx, state, pod)
 	p.scheduler.seeded.limited = !result.AllNodes()
 	keep := result.AllNodes() && !p.scheduler.options.Recorder.Wants(pod)

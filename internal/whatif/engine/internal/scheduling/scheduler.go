@@ -68,6 +68,7 @@ type Scheduler struct {
 	seeded      *seeded
 	verdicts    knownVerdicts
 	nodes       nodeVerdicts
+	spreading   *spreading
 	unanswered  unanswered
 	unread      map[string]bool  // profiles in which nothing reads a regex
 	ignored     sets.Set[string] // pods whose regex nothing reads
@@ -128,8 +129,12 @@ func (s *Scheduler) wrap() (err error) {
 	s.verdicts.profiles = profilesWithOnly(s.Kube, inTree.Union(sets.New(plugin.Name)))
 	s.unread = profilesWithOnly(s.Kube, inTree)
 	s.seeded, err = newSeeded(s.options.Seed, s.Kube)
+	s.spreading = newSpreading(s.options.Cluster)
 	for name, of := range s.Kube.Profiles {
 		err = errors.Join(err, s.seedPreemption(of))
+		if !s.options.PodGroups { // nodes get a generation back that they had with other pods
+			err = errors.Join(err, s.spreading.attach(of))
+		}
 		s.Kube.Profiles[name] = &profile{of, s}
 	}
 	s.Kube.SchedulePod = s.schedulePod(s.Kube.SchedulePod)
