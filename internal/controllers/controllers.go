@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/informers"
+	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/scale"
 	"k8s.io/client-go/util/flowcontrol"
@@ -28,6 +29,8 @@ import (
 type Access struct {
 	Client kubernetes.Interface
 	Shared informers.SharedInformerFactory
+	// Pods is what [Disruption] lists pods by. Nil: Shared's.
+	Pods coreinformers.PodInformer
 	// Mapper and Scales find the scale of an owner that is no workload of Kubernetes' own. Only [Disruption] needs them.
 	Mapper meta.RESTMapper
 	Scales scale.ScalesGetter
@@ -81,7 +84,11 @@ var Workloads = []Controller{
 // Disruption counts how many pods of a PodDisruptionBudget may be evicted.
 var Disruption = Controller{"disruption-controller", func(ctx context.Context, a Access) (any, error) {
 	apps, core := a.Shared.Apps().V1(), a.Shared.Core().V1()
-	return disruption.NewDisruptionController(ctx, core.Pods(), a.Shared.Policy().V1().PodDisruptionBudgets(),
+	pods := a.Pods
+	if pods == nil {
+		pods = core.Pods()
+	}
+	return disruption.NewDisruptionController(ctx, pods, a.Shared.Policy().V1().PodDisruptionBudgets(),
 		core.ReplicationControllers(), apps.ReplicaSets(), apps.Deployments(), apps.StatefulSets(),
 		a.Client, a.Mapper, a.Scales, a.Client.Discovery()), nil
 }}

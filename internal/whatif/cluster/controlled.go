@@ -217,20 +217,18 @@ func (l *lists) note(w written) {
 
 func byName(a, b any) int { return ByName(a.(Object), b.(Object)) }
 
-// sorted is a list that is not to be changed.
-func (o ordered) sorted(index, value string, objects func() ([]any, error)) ([]any, error) {
+// sorted is a list that is not to be changed. It is kept if it is long.
+func (o ordered) sorted(key [2]string, long int, has func(any) bool, objects func() ([]any, error)) ([]any, error) {
 	o.lists.mu.Lock()
 	defer o.lists.mu.Unlock()
-	key := [2]string{index, value}
 	kept := o.lists.all[key]
 	if kept != nil {
-		kept.objects = o.changed(key, kept.objects, o.lists.written[kept.written:])
+		kept.objects = changed(kept.objects, o.lists.written[kept.written:], has)
 		kept.written = len(o.lists.written)
 		return kept.objects, nil
 	}
 	all, err := objects()
 	slices.SortFunc(all, byName)
-	const long = 64
 	if err == nil && len(all) >= long {
 		o.lists.all[key] = &list{all, len(o.lists.written)}
 	}
@@ -238,10 +236,10 @@ func (o ordered) sorted(index, value string, objects func() ([]any, error)) ([]a
 }
 
 // changed is a list after some writes.
-func (o ordered) changed(key [2]string, objects []any, writes []written) []any {
+func changed(objects []any, writes []written, has func(any) bool) []any {
 	own := false
 	for _, w := range writes {
-		was, is := o.has(key, w.old), o.has(key, w.new)
+		was, is := w.old != nil && has(w.old), w.new != nil && has(w.new)
 		if !was && !is {
 			continue
 		}
@@ -259,17 +257,11 @@ func (o ordered) changed(key [2]string, objects []any, writes []written) []any {
 	return objects
 }
 
-// has says whether the list of a value of an index has an object.
-func (o ordered) has(key [2]string, object any) bool {
-	if object == nil || key[0] == "" {
-		return object != nil
-	}
-	values, _ := o.GetIndexers()[key[0]](object) // which fails for no object of the table
-	return slices.Contains(values, key[1])
-}
+// long is how long a list is whose objects an index has. A shorter one is sorted as fast as it is changed.
+const long = 64
 
 func (o ordered) List() []any {
-	all, _ := o.sorted("", "", func() ([]any, error) { return o.Indexer.List(), nil })
+	all, _ := o.sorted([2]string{}, long, func(any) bool { return true }, func() ([]any, error) { return o.Indexer.List(), nil })
 	return all
 }
 
@@ -284,5 +276,9 @@ func (o ordered) Index(name string, of any) ([]any, error) {
 }
 
 func (o ordered) ByIndex(name, value string) ([]any, error) {
-	return o.sorted(name, value, func() ([]any, error) { return o.Indexer.ByIndex(name, value) })
+	has := func(object any) bool {
+		values, _ := o.GetIndexers()[name](object) // which fails for no object of the table
+		return slices.Contains(values, value)
+	}
+	return o.sorted([2]string{name, value}, long, has, func() ([]any, error) { return o.Indexer.ByIndex(name, value) })
 }

@@ -53,7 +53,7 @@ func New(ctx context.Context, c *cluster.Cluster, now *clock.Clock, workloads []
 	if err != nil {
 		return nil, err
 	}
-	access := controllers.Access{Client: c.Client, Shared: c.Informers, Mapper: c.Mapper()}
+	access := controllers.Access{Client: c.Client, Shared: c.Informers, Pods: c.PodsBySelector(), Mapper: c.Mapper()}
 	access.Scales, err = scale.NewForConfig(c.Config, access.Mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(access.Client.Discovery()))
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package scheduling
 import (
 	"encoding/json"
 	"slices"
+	"sync/atomic"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -21,10 +22,11 @@ type nodeVerdicts struct {
 	kept    int                      // verdicts, and what else takes as much memory
 	filters map[string][]config.Plugin
 
+	nominated atomic.Bool // some pod had a nominated node once
+
 	// Of the current attempt:
-	pod   []nodeVerdict   // nil if none are kept
-	first []config.Plugin // those of ofNodeAlone that no other plugin comes before: what they reject stays rejected
-	all   bool            // no other plugin comes after them either
+	pod   []nodeVerdict // nil if none are kept
+	alone int           // how many of the profile's plugins come before the first one that is not of ofNodeAlone: what they reject stays rejected
 }
 
 // nodeVerdict is what plugins said of a node. A pod or a field of a node that changes gives the node a generation that no node had
@@ -32,6 +34,7 @@ type nodeVerdicts struct {
 type nodeVerdict struct {
 	generation int64
 	status     *fwk.Status
+	decided    int // how many of the profile's plugins have, the first ones
 }
 
 // mostKept bounds the memory to 32 MB, and the statuses.
@@ -55,11 +58,10 @@ func (v *nodeVerdicts) begin(of framework.Framework, state fwk.CycleState, pod *
 	if v.filters[of.ProfileName()] == nil {
 		v.filters[of.ProfileName()] = of.ListPlugins().Filter.Enabled
 	}
-	v.first = v.filters[of.ProfileName()]
-	other := slices.IndexFunc(v.first, func(p config.Plugin) bool { return !skipped.Has(p.Name) && !ofNodeAlone.Has(p.Name) })
-	v.all = other < 0
-	if !v.all {
-		v.first = v.first[:other]
+	filters := v.filters[of.ProfileName()]
+	v.alone = slices.IndexFunc(filters, func(p config.Plugin) bool { return !skipped.Has(p.Name) && !ofNodeAlone.Has(p.Name) })
+	if v.alone < 0 {
+		v.alone = len(filters)
 	}
 	read := &v1.PodSpec{
 		NodeName: pod.Spec.NodeName, NodeSelector: pod.Spec.NodeSelector, Affinity: pod.Spec.Affinity, Tolerations: pod.Spec.Tolerations,
@@ -90,20 +92,21 @@ func (v *nodeVerdicts) begin(of framework.Framework, state fwk.CycleState, pod *
 
 // filter is what plugins say of the current pod on the node of a place: as before, or as filter says now.
 func (v *nodeVerdicts) filter(of framework.Framework, place int, node fwk.NodeInfo, filter func() *fwk.Status) *fwk.Status {
-	if place >= len(v.pod) || len(of.NominatedPodsForNode(node.Node().Name)) > 0 {
+	if place >= len(v.pod) || v.nominated.Load() && len(of.NominatedPodsForNode(node.Node().Name)) > 0 {
 		return filter()
 	}
 	known := &v.pod[place]
-	if known.generation == node.GetGeneration() && v.isKept(known.status) {
+	if known.generation == node.GetGeneration() && known.decided <= v.alone {
 		return known.status
 	}
 	status := filter()
-	if v.isKept(status) {
-		*known = nodeVerdict{node.GetGeneration(), status}
+	filters := v.filters[of.ProfileName()]
+	decided := len(filters)
+	if status.IsRejected() {
+		decided = 1 + slices.IndexFunc(filters, func(p config.Plugin) bool { return p.Name == status.Plugin() })
+	}
+	if 0 < decided && decided <= v.alone {
+		*known = nodeVerdict{node.GetGeneration(), status, decided}
 	}
 	return status
-}
-
-func (v *nodeVerdicts) isKept(status *fwk.Status) bool {
-	return v.all || status.IsRejected() && slices.ContainsFunc(v.first, func(p config.Plugin) bool { return p.Name == status.Plugin() })
 }

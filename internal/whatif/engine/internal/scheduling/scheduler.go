@@ -147,6 +147,9 @@ func (s *Scheduler) listen() error {
 	_, err := s.options.Cluster.Informers.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(pod any) { s.Attempts.forget(pod.(*v1.Pod)) },
 		UpdateFunc: func(_, pod any) {
+			if pod.(*v1.Pod).Status.NominatedNodeName != "" {
+				s.nodes.nominated.Store(true)
+			}
 			if podutil.IsPodTerminal(pod.(*v1.Pod)) { // it is gone for the scheduler
 				s.knownQueued.Store(0)
 				s.podsGone.Store(true)
@@ -285,6 +288,9 @@ func (s *Scheduler) failureHandler(next scheduler.FailureHandlerFn) scheduler.Fa
 			against = s.verdicts.against
 		}
 		s.Attempts.failed(pod.Pod, status, against)
+		if nominating != nil && nominating.NominatedNodeName != "" {
+			s.nodes.nominated.Store(true)
+		}
 		next(ctx, of, pod, status, nominating, start)
 		s.ended(pod.Pod)
 	}

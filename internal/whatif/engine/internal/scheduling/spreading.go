@@ -20,8 +20,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 )
 
-// spreading has PodTopologySpread count pods on fewer nodes, with the same result. PreScore lists those that have pods to count.
-// PreFilter gets one of each class of the others, too, by which it knows the domains that have no such pods.
+// spreading has PodTopologySpread count pods on fewer nodes, with the same result. PreScore lists only nodes that have pods to count.
+// PreFilter gets one node of each class of the others, too, by which it knows the domains that have no such pods.
 type spreading struct {
 	fwk.SharedLister                               // of all nodes
 	defaultSelector  func(*v1.Pod) labels.Selector // of a pod without constraints of its own
@@ -34,7 +34,7 @@ type spreading struct {
 type countedNode struct {
 	generation int64
 	has        bool // it has pods to count
-	class      int  // is that of all nodes in which the constraints see no difference but pods
+	class      int  // nodes of one class differ in nothing that the constraints read but pods
 }
 
 func newSpreading(c *cluster.Cluster) *spreading {
