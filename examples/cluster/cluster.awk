@@ -64,7 +64,7 @@ function node(i,  of, type, more, name, room) {
 	names[i] = name = group[i] "-" zone[i] sprintf("-%04d", i)
 	room = "{'cpu': '" cpu[i] "m', 'memory': '" memory[i] "Gi', 'pods': '110'" more "}"
 	item("v1", "Node", meta("", name, uid(4, i), "'labels': {'kubernetes.io/hostname': '" name "', 'kubernetes.io/os': 'linux', 'beta.kubernetes.io/os': 'linux', " \
-		"'kubernetes.io/arch': 'amd64', 'topology.kubernetes.io/region': 'r', 'topology.kubernetes.io/zone': 'r-" zone[i] "', " \
+		"'kubernetes.io/arch': 'amd64', 'beta.kubernetes.io/arch': 'amd64', 'topology.kubernetes.io/region': 'r', 'topology.kubernetes.io/zone': 'r-" zone[i] "', " \
 		"'node.kubernetes.io/instance-type': '" type "', 'example.com/node-group': '" group[i] "'}") ", 'spec': {" \
 		(group[i] == "gpu" ? "'taints': [{'key': 'nvidia.com/gpu', 'effect': 'NoSchedule'}]" : "") "}, " \
 		"'status': {'capacity': " room ", 'allocatable': " room ", 'conditions': [{'type': 'Ready', 'status': 'True'}]}")
