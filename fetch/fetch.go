@@ -19,6 +19,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
@@ -48,8 +49,8 @@ func (f Fetcher) Fetch(ctx context.Context, args wasmhost.Args) ([]byte, error) 
 	return wasm, err
 }
 
-// FetchNew is Fetch for a guest that has another version than that, and returns its version; else it returns no guest. A version is a strong
-// ETag of a web server, the digest of an image's manifest, or empty: of a file, whose time and size can stay, and of a server without ETag.
+// FetchNew is Fetch for a guest that has another version than that, and returns its version; else it returns no guest. A version is the
+// URL that a web server has led to and its strong ETag, the digest of an image's manifest, or empty: of a file, whose time and size can stay, and of a server without ETag.
 func (f Fetcher) FetchNew(ctx context.Context, args wasmhost.Args, version string) (wasm []byte, now string, err error) {
 	ctx, cancel := f.timeout(ctx)
 	defer cancel()
@@ -61,7 +62,7 @@ func (f Fetcher) FetchNew(ctx context.Context, args wasmhost.Args, version strin
 	case "oci":
 		wasm, now, err = f.pull(ctx, from.rest, limit, version)
 	case "file":
-		wasm, err = until(ctx, func() ([]byte, error) { return readFile(from.rest, limit) })
+		wasm, err = readInTime(ctx, from.rest, limit)
 	default:
 		err = errors.New("the URL must begin with https://, http://, oci:// or file://")
 	}
@@ -111,25 +112,38 @@ func readFile(path string, limit int64) ([]byte, error) {
 	return readAll(f, info.Size(), limit)
 }
 
-// until asks the file system, until ctx is done. What does not return then, of a server of NFS that is gone or of
-// /proc/kmsg, is left to itself: nothing can end it.
-func until[T any](ctx context.Context, ask func() (T, error)) (answer T, err error) {
-	type result struct {
-		answer T
-		err    error
+// readInTime is readFile until ctx is done. A read that does not return then, of a server of NFS that is gone or of
+// /proc/kmsg, is left to itself: nothing can end it. Until it has, the file is not read again.
+func readInTime(ctx context.Context, path string, limit int64) (content []byte, err error) {
+	if _, stuck := left.Load(path); stuck {
+		return nil, errStuck
 	}
-	done := make(chan result, 1)
+	done := make(chan struct{})
+	var read []byte
+	var readErr error
 	go func() {
-		answer, err := ask()
-		done <- result{answer, err}
+		read, readErr = readFile(path, limit)
+		close(done)
+		left.Delete(path)
 	}()
 	select {
-	case r := <-done:
-		return r.answer, r.err
+	case <-done:
+		return read, readErr
 	case <-ctx.Done():
-		return answer, ctx.Err()
+		left.Store(path, nil)
+		select {
+		case <-done:
+			left.Delete(path)
+		default:
+		}
+		return nil, ctx.Err()
 	}
 }
+
+// left has the paths of files whose reads are left to themselves.
+var left sync.Map
+
+var errStuck = errors.New("an earlier read of the file has not returned")
 
 func (f Fetcher) download(ctx context.Context, from source, limit int64, version string) (wasm []byte, now string, err error) {
 	if from.err != nil && strings.Contains(from.rest, "@") { // the cause may quote a part of a password
@@ -139,8 +153,9 @@ func (f Fetcher) download(ctx context.Context, from source, limit int64, version
 		return nil, "", errors.Unwrap(from.err) // without the URL, which the line that this ends up in has
 	}
 	req := (&http.Request{Method: http.MethodGet, URL: from.url, Close: true}).WithContext(ctx) // one request: keep no connection
-	if version != "" {
-		req.Header = http.Header{"If-None-Match": {version}}
+	where, tag, _ := strings.Cut(version, " ")
+	if tag != "" {
+		req.Header = http.Header{"If-None-Match": {tag}}
 	}
 	client := http.Client{Transport: f.Transport, CheckRedirect: checkRedirect}
 	resp, err := client.Do(req)
@@ -148,14 +163,22 @@ func (f Fetcher) download(ctx context.Context, from source, limit int64, version
 		return nil, "", explain(err, stageHTTP)
 	}
 	defer resp.Body.Close()
-	if version != "" && resp.StatusCode == http.StatusNotModified {
+	finally := resp.Request.URL.String()
+	switch {
+	case tag != "" && resp.StatusCode == http.StatusNotModified && finally == where:
 		return nil, version, nil
+	case tag != "" && resp.StatusCode == http.StatusNotModified: // what it was redirected to may have the tag of another guest
+		return f.download(ctx, from, limit, "")
 	}
 	if resp.StatusCode != http.StatusOK {
 		return nil, "", fmt.Errorf("the server answered %s", status(resp.StatusCode))
 	}
 	wasm, err = readAll(resp.Body, resp.ContentLength, limit)
-	return wasm, strongTag(resp.Header.Get("ETag")), explain(err, stageHTTP)
+	now = strongTag(resp.Header.Get("ETag"))
+	if now != "" {
+		now = finally + " " + now
+	}
+	return wasm, now, explain(err, stageHTTP)
 }
 
 // maxTag bounds an ETag, in bytes. One that is longer is none.

@@ -163,8 +163,13 @@ func TestFileThatDoesNotEndIsGivenUp(t *testing.T) {
 		t.Skipf("no file that blocks its reader: %v", err)
 	}
 	f.Close()
+	left.Delete(endless) // of a run before
 	_, err = get(t, Fetcher{Timeout: 50 * time.Millisecond}, "file://"+endless)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
+	}
+	_, err = get(t, Fetcher{}, "file://"+endless)
+	if !errors.Is(err, errStuck) {
+		t.Errorf("while a read is left behind: got %v", err)
 	}
 }

@@ -43,6 +43,12 @@ func (f Fetcher) pull(ctx context.Context, image string, limit int64, version st
 	if err != nil {
 		return nil, "", err
 	}
+	if version != "" {
+		tag, err := c.puller.Head(ctx, c.image) // which registries do not count as a pull
+		if err == nil && tag.Digest.String() == version {
+			return nil, version, nil
+		}
+	}
 	layer, manifest, err := c.guest(ctx)
 	if err != nil {
 		return nil, "", err

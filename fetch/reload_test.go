@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -68,4 +69,29 @@ func TestOnlyANewGuestIsFetched(t *testing.T) {
 func TestNotModifiedWithoutAQuestionIsAnError(t *testing.T) {
 	_, _, err := renew(t, Fetcher{}, serve(t, say(http.StatusNotModified, "")), "")
 	testkit.ErrorHas(t, err, "the server answered 304 Not Modified")
+}
+
+// A server leads to one guest and then to another one, whose tags are the same.
+func TestTagIsOfTheURLThatHasIt(t *testing.T) {
+	target := "/one"
+	mux := http.NewServeMux()
+	mux.HandleFunc("/latest", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, target, http.StatusFound) })
+	for _, path := range []string{"/one", "/two"} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("ETag", `"1"`)
+			http.ServeContent(w, r, "guest.wasm", time.Time{}, strings.NewReader(magic+path))
+		})
+	}
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	_, version, err := renew(t, Fetcher{}, server.URL+"/latest", "")
+	testkit.Must(t, err)
+	same, _, err := renew(t, Fetcher{}, server.URL+"/latest", version)
+	testkit.Must(t, err)
+	target = "/two"
+	other, now, err := renew(t, Fetcher{}, server.URL+"/latest", version)
+	testkit.Must(t, err)
+	if same != "" || other != magic+"/two" || now == version {
+		t.Errorf("%q, then %q of the version %q", same, other, now)
+	}
 }

@@ -57,7 +57,7 @@ func (f Fetcher) signed(ctx context.Context, from source, guest sum, verify veri
 	var err error
 	signature := from.with(suffix)
 	if from.scheme == "file" {
-		bundle, err = until(ctx, func() ([]byte, error) { return readFile(signature.rest, maxBundle) })
+		bundle, err = readInTime(ctx, signature.rest, maxBundle)
 	} else {
 		bundle, _, err = f.download(ctx, signature, maxBundle, "")
 	}

@@ -130,7 +130,6 @@ func (h *Host) run(ctx context.Context, name string, args Args, m module) (g *gu
 	skipped.WithLabelValues(name)
 	reloads.WithLabelValues(name, success)
 	reloads.WithLabelValues(name, failure)
-	reloadSuccessful.WithLabelValues(name).Set(1)
 	if timeout > 0 {
 		go g.pool.watchdog.run(g.ctx.Done(), timeout)
 	}

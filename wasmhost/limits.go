@@ -15,7 +15,7 @@ package wasmhost
 //   - what it logs: logPeriod, maxLogged, lineBytes
 //   - what it holds: Budget, maxKeptStack
 //   - closePatience for a call that does not end
-//   - what a new guest costs: maxSkipped, maxBefore, maxCauses, wakePause
+//   - what a new guest costs: maxSkipped, maxRefused, maxBefore, maxCauses, wakePause
 //   - what is fetched: maxRedirects, maxTag, maxManifest, maxRequests, maxBundle, maxReferrers, maxKey
 //   - compiling: maxMemory, maxTime and stopTime of a child; package module has limits of its own
 //

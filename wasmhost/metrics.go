@@ -69,6 +69,23 @@ func countUsed(plugin, digest string, begins bool) {
 	}
 }
 
+// failing counts plugins whose last look for a new guest failed, by name: several profiles may have one of the name.
+var failing = struct {
+	sync.Mutex
+	plugins map[string]int
+}{plugins: map[string]int{}}
+
+func countFailing(plugin string, change int) {
+	failing.Lock()
+	defer failing.Unlock()
+	failing.plugins[plugin] += change
+	successful := 1.0
+	if failing.plugins[plugin] > 0 {
+		successful = 0
+	}
+	reloadSuccessful.WithLabelValues(plugin).Set(successful)
+}
+
 // answerMetrics are the series of one plugin's answers.
 type answerMetrics struct {
 	asked, remembered metrics.CounterMetric

@@ -32,6 +32,7 @@ type plugin struct {
 	stop    context.CancelFunc // ends reloading
 	closing sync.Mutex         // is locked while the plugin gets another guest, or is closed
 	closed  bool
+	failing bool // the last look for a new guest failed
 }
 
 // lease keeps a guest open. The plugin has one, and so has each cycle that has begun with the guest, and nothing else may have it for
@@ -69,6 +70,7 @@ func newPlugin(ctx context.Context, first *lease, handle fwk.Handle) *plugin {
 	g.host.mu.Lock() // which reads whose guest is whose
 	p.use(first)
 	g.host.mu.Unlock()
+	countFailing(p.name, 0)
 	if p.reloads {
 		p.events = p.hinted()
 		g.host.reloading.Go(func() { p.reload(klog.NewContext(reloading, klog.FromContext(ctx)), g.args.Reload.Duration) })
@@ -99,8 +101,24 @@ func (p *plugin) Name() string { return p.name }
 // its last attempt has been collected.
 func (p *plugin) Close() error {
 	p.stop()
+	p.setFailing(false)
 	p.closing.Lock()
 	defer p.closing.Unlock()
 	p.closed = true
 	return p.lease.Load().guest.Close()
+}
+
+// setFailing tells the metrics whether the last look for a new guest failed.
+func (p *plugin) setFailing(now bool) {
+	p.closing.Lock()
+	defer p.closing.Unlock()
+	if p.closed || now == p.failing {
+		return
+	}
+	p.failing = now
+	change := 1
+	if !now {
+		change = -1
+	}
+	countFailing(p.name, change)
 }

@@ -43,42 +43,44 @@ func (p *plugin) reload(ctx context.Context, every time.Duration) {
 
 // source is what a plugin knows of where its guest comes from.
 type source struct {
-	version string // of what was looked at last; empty is not known
-	refused refusal
+	version string            // of what was looked at last; empty is not known
+	last    [sha256.Size]byte // that
+	looks   int               // so far
+	refused map[[sha256.Size]byte]*refusal
 	said    sets.Set[string] // causes of the failures in a row
 
 	wakes bool // pending pods are to be tried with the new guest
 	woke  time.Time
 }
 
+// maxRefused bounds how many guests are known that were refused: a source may have another one at each look.
+const maxRefused = 16
+
+func (s *source) refuse(m module, err error) error {
+	r := s.refused[m.sha256]
+	if r == nil {
+		if len(s.refused) >= maxRefused || s.refused == nil {
+			s.refused = map[[sha256.Size]byte]*refusal{}
+		}
+		r = &refusal{}
+		s.refused[m.sha256] = r
+	}
+	r.skipped = min(2*r.skipped+1, maxSkipped)
+	r.due = s.looks + r.skipped + 1
+	r.err = fmt.Errorf("%w: the new guest has the digest sha256:%x", err, m.sha256)
+	return r.err
+}
+
 // refusal is of a guest that did not start, or does not fit. It is tried again, since a machine may have been busy, but more and more
-// rarely.
+// rarely. Nil is of a guest that was not refused.
 type refusal struct {
-	sha256        [sha256.Size]byte
-	err           error // nil: the guest at the source was not refused
-	skipped, left int   // looks until it is tried again: all, and those to come
+	err     error
+	skipped int // looks until it is tried again
+	due     int // the look that does so
 }
 
 // maxSkipped bounds them.
 const maxSkipped = 127
-
-// again reports whether this look tries it again.
-func (r *refusal) again() bool {
-	if r.err == nil || r.left == 0 {
-		return r.err != nil
-	}
-	r.left--
-	return false
-}
-
-func (r *refusal) add(m module, err error) {
-	if r.err == nil || r.sha256 != m.sha256 {
-		r.skipped = 0
-	}
-	r.skipped = min(2*r.skipped+1, maxSkipped)
-	r.left = r.skipped
-	r.sha256, r.err = m.sha256, err
-}
 
 // wakePause is how long a source that has one guest after another lets pending pods rest, beside their backoff.
 const wakePause = 30 * time.Second
@@ -92,17 +94,12 @@ func (p *plugin) look(ctx context.Context, s *source) {
 	if ctx.Err() != nil {
 		return
 	}
-	if s.wakes && time.Since(s.woke) >= wakePause {
-		p.wake(ctx)
-		s.wakes, s.woke = false, time.Now()
-	}
+	p.setFailing(err != nil)
 	if err == nil {
 		s.said = sets.New[string]()
-		reloadSuccessful.WithLabelValues(p.name).Set(1)
 		return
 	}
 	reloads.WithLabelValues(p.name, failure).Inc()
-	reloadSuccessful.WithLabelValues(p.name).Set(0)
 	cause := strings.Map(func(r rune) rune { // ports, times
 		if unicode.IsDigit(r) {
 			return -1
@@ -123,32 +120,40 @@ func (p *plugin) renewOrPanic(ctx context.Context, s *source) (err error) {
 			klog.FromContext(ctx).Error(err, "Looking for a new guest", "stack", string(debug.Stack()))
 		}
 	}()
-	return p.renew(ctx, s)
+	err = p.renew(ctx, s)
+	if s.wakes && time.Since(s.woke) >= wakePause {
+		p.wake(ctx)
+		s.wakes, s.woke = false, time.Now()
+	}
+	return err
 }
 
 // renew begins to use the guest that is at the source now, if it is another one.
 func (p *plugin) renew(ctx context.Context, s *source) error {
 	runs := p.lease.Load().guest
 	h, args := runs.host, runs.args
-	// 1. What the source has, if it is another guest.
-	again := s.refused.again()
-	if again {
+	// 1. What the source has, if it is another guest, or one to try again.
+	s.looks++
+	last := s.refused[s.last]
+	if last != nil && last.due <= s.looks {
 		s.version = "" // the bytes are needed
 	}
 	m, err := h.get(ctx, p.name, args, s.version)
 	switch {
 	case err != nil:
 		return err
+	case m.wasm == nil && last == nil:
+		return nil
 	case m.wasm == nil:
-		return s.refused.err
+		return last.err
 	}
-	s.version = m.version
+	s.version, s.last = m.version, m.sha256
 	if m.sha256 == runs.sha256 {
-		s.refused.err = nil
 		return nil
 	}
-	if s.refused.err != nil && s.refused.sha256 == m.sha256 && !again {
-		return s.refused.err
+	refused := s.refused[m.sha256]
+	if refused != nil && refused.due > s.looks {
+		return refused.err
 	}
 	err = p.tidy()
 	if err != nil {
@@ -161,10 +166,9 @@ func (p *plugin) renew(ctx context.Context, s *source) error {
 		err = h.about(p.name, args, p.replace(g))
 	}
 	if err != nil {
-		s.refused.add(m, err)
-		return err
+		return s.refuse(m, err)
 	}
-	s.refused.err = nil
+	delete(s.refused, m.sha256)
 	reloads.WithLabelValues(p.name, success).Inc()
 	klog.FromContext(ctx).Info("The guest was replaced", "plugin", p.name, "guest", g.url, "hooks", g.compiled.Exports, "digest", g.digest, "before", runs.digest)
 	s.wakes = true

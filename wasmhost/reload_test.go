@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -232,17 +234,31 @@ func TestRefusedGuestIsTriedMoreAndMoreRarely(t *testing.T) {
 	s.put(traps, nil)
 	var of source
 	tried := 0
+	skipped := func() int {
+		if r := of.refused[of.last]; r != nil {
+			return r.skipped
+		}
+		return 0
+	}
 	for look := range 32 {
-		before := of.refused.skipped
+		before := skipped()
 		err := unmask(pl).renew(t.Context(), &of)
 		testkit.ErrorHas(t, err, "unreachable")
-		if of.refused.skipped != before {
+		if skipped() != before {
 			tried++
 			t.Log("tried at look", look+1)
 		}
 	}
 	if tried != 5 {
 		t.Errorf("tried %d times, want 5", tried)
+	}
+	other := append(slices.Clip(traps), 0, 1, 0) // with a section that has no name and no content: another digest
+	for look := range 8 {                        // it is tried at the first, the third and the seventh
+		s.put([][]byte{other, traps}[look%2], nil)
+		testkit.ErrorHas(t, unmask(pl).renew(t.Context(), &of), "unreachable")
+	}
+	if skips := of.refused[sha256.Sum256(other)].skipped; skips != 7 {
+		t.Errorf("beside another one, it was tried until %d looks are skipped, want 7", skips)
 	}
 	s.put(letter(t, "B"), nil)
 	testkit.Must(t, unmask(pl).renew(t.Context(), &of))

@@ -10,6 +10,8 @@
 package abi
 
 import (
+	"strings"
+
 	"github.com/tetratelabs/wazero/api"
 
 	"wasmkwokwizardry.io/regex-scheduling/guest/abi"
@@ -63,6 +65,17 @@ func (h Hook) String() string { return names[h] }
 
 // Set is a set of hooks.
 type Set uint32
+
+// String has the names of the hooks.
+func (s Set) String() string {
+	var in []string
+	for h := range hooks {
+		if s.Has(h) {
+			in = append(in, h.String())
+		}
+	}
+	return strings.Join(in, " ")
+}
 
 // Has reports whether any of these hooks is in the set.
 func (s Set) Has(hooks ...Hook) bool { return s&Of(hooks...) != 0 }
