@@ -1,5 +1,5 @@
-;; A guest that gives each result twice, in every hook, whatever it is for. Where guestConfig has a text, postfilter and
-;; normalizescore give none.
+;; A guest that gives each result twice, in every hook, whatever it is for. Where guestConfig is "none", postfilter and
+;; normalizescore give none; where it is "empty", each but the scores is given once more, without a byte.
 (module $twice
   (import "k8s.io/scheduler" "get_config" (func $get_config (param i32 i32) (result i32)))
   (import "k8s.io/scheduler" "result.status_reason" (func $reason (param i32 i32)))
@@ -22,12 +22,19 @@
     (call $nominated (i32.const 0) (i32.const 9))
     (call $nominated (i32.const 10) (i32.const 9))
     (call $scores (i32.const 96) (i32.const 29))
-    (call $scores (i32.const 125) (i32.const 29)))
-  (func $unless_config
-    (if (i32.eqz (call $get_config (i32.const 0) (i32.const 0))) (then (call $all))))
+    (call $scores (i32.const 125) (i32.const 29))
+    (if (call $is (i32.const 5)) (then (call $empty))))
+  (func $empty
+    (call $reason (i32.const 32) (i32.const 0))
+    (call $events (i32.const 64) (i32.const 0))
+    (call $names (i32.const 0) (i32.const 0))
+    (call $nominated (i32.const 0) (i32.const 0)))
+  (func $is (param $size i32) (result i32) (i32.eq (call $get_config (i32.const 0) (i32.const 0)) (local.get $size)))
+  (func $unless_none
+    (if (i32.eqz (call $is (i32.const 4))) (then (call $all))))
   (func (export "enqueue") (call $all))
   (func (export "prefilter") (result i32) (call $all) (i32.const 0))
   (func (export "filter") (result i32) (call $all) (i32.const 2))
-  (func (export "postfilter") (result i64) (call $unless_config) (i64.const 0x100000000))
+  (func (export "postfilter") (result i64) (call $unless_none) (i64.const 0x100000000))
   (func (export "score") (result i64) (call $all) (i64.const 0))
-  (func (export "normalizescore") (result i32) (call $unless_config) (i32.const 0)))
+  (func (export "normalizescore") (result i32) (call $unless_none) (i32.const 0)))
