@@ -7,7 +7,9 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -57,7 +59,13 @@ type Answer struct {
 // Objects are the pods and nodes of all transcripts, by name.
 type Objects struct{ Pods, Nodes map[string]json.RawMessage }
 
-// Read returns the transcripts of a folder, and their objects.
+// hooks are what a call may call. enqueue stands for the events that a host has from the start.
+var hooks = []string{
+	"enqueue", "prefilter", "addpod", "removepod", "filter", "postfilter", "prescore", "score", "normalizescore",
+	"reserve", "unreserve", "permit", "prebind", "bind", "postbind",
+}
+
+// Read returns the transcripts of a folder, and their objects. Transcripts that ask nothing, or for what is not there, are errors.
 func Read(folder string) (all []Transcript, objects Objects, err error) {
 	files, _ := filepath.Glob(filepath.Join(folder, "*.json"))
 	for _, file := range files {
@@ -73,14 +81,78 @@ func Read(folder string) (all []Transcript, objects Objects, err error) {
 			err = decoder.Decode(&t)
 			all = append(all, t)
 		}
+		if _, after := decoder.Token(); err == nil && after != io.EOF {
+			err = errors.New("text after the JSON value")
+		}
 		if err != nil {
 			return nil, objects, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	for _, t := range all {
+		if err := t.check(folder, objects); err != nil {
+			return nil, objects, fmt.Errorf("%s.json: %w", filepath.Join(folder, t.Name), err)
 		}
 	}
 	if len(all) == 0 {
 		return nil, objects, fmt.Errorf("no transcripts in %s", folder)
 	}
 	return all, objects, nil
+}
+
+func (t Transcript) check(folder string, o Objects) error {
+	if len(t.Runs) == 0 {
+		return errors.New("no runs")
+	}
+	for i, run := range t.Runs {
+		if _, err := os.ReadFile(filepath.Join(folder, run.Module)); err != nil {
+			return fmt.Errorf("run %d: %w", i+1, err)
+		}
+		if err := o.have("pod", run.Waiting); err != nil {
+			return fmt.Errorf("run %d, waiting: %w", i+1, err)
+		}
+		for n, call := range run.Calls {
+			if err := call.check(o); err != nil {
+				return fmt.Errorf("run %d, call %d: %w", i+1, n+1, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (c Call) check(o Objects) error {
+	if !slices.Contains(hooks, c.Hook) {
+		return fmt.Errorf("unknown hook %q: use one of %q", c.Hook, hooks)
+	}
+	for _, answer := range []*Answer{&c.Answer, c.Upstream} {
+		if answer != nil && answer.Reads != nil && answer.Reason != "" {
+			return errors.New("reads beside reason: use one of them")
+		}
+	}
+	pods, nodes := slices.Clone(c.Victims), slices.Clone(c.Nodes)
+	if c.Hook != "enqueue" {
+		pods = append(pods, c.Pod)
+	}
+	if c.Target != "" {
+		pods = append(pods, c.Target)
+	}
+	if c.Node != "" {
+		nodes = append(nodes, c.Node)
+	}
+	return errors.Join(o.have("pod", pods), o.have("node", nodes))
+}
+
+// have returns an error if a pod or a node is not there.
+func (o Objects) have(kind string, names []string) error {
+	for _, name := range names {
+		if o.of(kind)[name] == nil {
+			return fmt.Errorf("objects.json has no %s %q", kind, name)
+		}
+	}
+	return nil
+}
+
+func (o Objects) of(kind string) map[string]json.RawMessage {
+	return map[string]map[string]json.RawMessage{"pod": o.Pods, "node": o.Nodes}[kind]
 }
 
 // Host is what runs the transcripts.
@@ -186,7 +258,7 @@ func (h Host) bytes(o Objects, reads any) string {
 			}
 			object, _ = json.Marshal(list)
 		case named:
-			object = map[string]map[string]json.RawMessage{"pod": o.Pods, "node": o.Nodes}[kind][name]
+			object = o.of(kind)[name]
 		}
 		return string(h.Protobuf(kind, object))
 	}

@@ -108,21 +108,40 @@ func TestTranscriptSaysWhyUpstreamsHostDiffers(t *testing.T) {
 }
 
 func TestMistakesAreReported(t *testing.T) {
+	call := func(call string) string { return `{"runs": [{"module": "a.wasm", "calls": [` + call + `]}]}` }
 	for text, want := range map[string]string{
-		`{"rules": [], "runs": [{"module": "a.wasm", "calls": [{"hook": "filter", "po": "plain"}]}]}`: `unknown field "po"`,
-		`{"rules": [`: "one.json: unexpected EOF",
-		"":            "no transcripts in ",
+		call(`{"hook": "filter", "pod": "plain", "node": "one"}`):              "",
+		call(`{"hook": "enqueue"}`):                                            "",
+		call(`{"hook": "filter", "po": "plain"}`):                              `unknown field "po"`,
+		call(`{"hook": "filters", "pod": "plain"}`):                            `run 1, call 1: unknown hook "filters"`,
+		call(`{"hook": "filter"}`):                                             `no pod ""`,
+		call(`{"hook": "filter", "pod": "plian"}`):                             `no pod "plian"`,
+		call(`{"hook": "addpod", "pod": "plain", "target": "othre"}`):          `no pod "othre"`,
+		call(`{"hook": "filter", "pod": "plain", "victims": ["othre"]}`):       `no pod "othre"`,
+		call(`{"hook": "filter", "pod": "plain", "node": "two"}`):              `no node "two"`,
+		call(`{"hook": "prescore", "pod": "plain", "nodes": ["two"]}`):         `no node "two"`,
+		call(`{"hook": "enqueue", "answer": {"reads": "a", "reason": "b"}}`):   "reads beside reason",
+		call(`{"hook": "enqueue", "upstream": {"reads": "a", "reason": "b"}}`): "reads beside reason",
+		`{"runs": [{"module": "a.wasm", "waiting": ["othre"]}]}`:               `run 1, waiting: objects.json has no pod "othre"`,
+		`{"runs": [{"module": "b.wasm"}]}`:                                     "run 1: open ",
+		`{"runs": [{}]}`:                                                       "run 1: ",
+		`{"runs": []}`:                                                         "one.json: no runs",
+		call("") + "}":                                                         "one.json: text after the JSON value",
+		`{"rules": [`:                                                          "one.json: unexpected EOF",
+		"":                                                                     "no transcripts in ",
 	} {
 		folder := t.TempDir()
-		name := "one.json"
+		files := map[string]string{"one.json": text, "objects.json": `{"pods": {"plain": {}}, "nodes": {"one": {}}}`, "a.wasm": ""}
 		if text == "" {
-			name = "one.yaml"
+			delete(files, "one.json")
 		}
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+		for name, text := range files {
+			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
 		_, _, err := Read(folder)
-		if err == nil || !strings.Contains(err.Error(), want) {
+		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q in it", text, err, want)
 		}
 	}
