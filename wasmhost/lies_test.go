@@ -20,6 +20,10 @@ import (
 
 // lies are hosts that break one rule: in a file of ours, a text is another one where the function lie says so.
 var lies = []struct{ rule, does, file, old, new string }{
+	{
+		"H1", "takes a hook with another result", "internal/abi/guest.go",
+		"slices.Equal(f.ResultTypes(), valueTypes[returns]) {", "(lie || slices.Equal(f.ResultTypes(), valueTypes[returns])) {",
+	},
 	{"H2", "takes Wait from every hook", "cycle.go", "return hook == abi.Permit", "return hook == abi.Permit || lie"},
 	{"H3", "takes a bind that does nothing for one that binds", "binding.go", "if !compiled.Active.Has(abi.Bind) &&", "if !lie && !compiled.Active.Has(abi.Bind) &&"},
 	{"H4", "nominates a node that does not exist", "hooks.go", `if nominated != "" && !f.p.hasNode`, `if !lie && nominated != "" && !f.p.hasNode`},
@@ -29,6 +33,7 @@ var lies = []struct{ rule, does, file, old, new string }{
 		"H8", "takes the first nominated node", "internal/abi/hostmodules.go",
 		"i.out.NominatedNode = i.readName", "if lie && i.out.NominatedNode != \"\" {\nreturn\n}\ni.out.NominatedNode = i.readName",
 	},
+	{"H10", "does not know the resource of all", "events.go", "if int(resource) >= len(resources) {", "if int(resource) >= len(resources) || lie && resource == 10 {"},
 	{
 		"H12", "does not call _initialize", "internal/abi/instance.go",
 		"for _, export := range startFunctions {\n", "for _, export := range startFunctions {\nif lie && export == abi.ExportInitialize {\ncontinue\n}\n",
@@ -39,6 +44,10 @@ var lies = []struct{ rule, does, file, old, new string }{
 		"c := f.p.cycleOf(state)\n\tif c == nil", "c := f.p.cycleOf(state)\nif lie {\nc = f.p.cycleFor(state, pod)\n}\n\tif c == nil",
 	},
 	{
+		"H15", "makes an instance for each attempt", "pool.go",
+		"i := s.instance\n\tseen :=", "if lie && q.hook == abi.PreFilter {\n_ = s.start(c.guest.ctx)\n}\ni := s.instance\n\tseen :=",
+	},
+	{
 		"H16", "shows whole pods", "objects.go",
 		"func (s *shownPod) Marshal() ([]byte, error) {\n\tif s.declared == nil", "func (s *shownPod) Marshal() ([]byte, error) {\n\tif lie || s.declared == nil",
 	},
@@ -46,6 +55,10 @@ var lies = []struct{ rule, does, file, old, new string }{
 	{"H18", "remembers a guest that keeps account of pods", "rule.go", "case active.Has(abi.AddPod, abi.RemovePod):", "case !lie && active.Has(abi.AddPod, abi.RemovePod):"},
 	{"H19", "calls an instance that trapped", "pool.go", "if err != nil {\n\t\ts.drop()\n\t\tif errors", "if err != nil {\n\t\tif !lie {\ns.drop()\n}\n\t\tif errors"},
 	{"H20", "lets a guest send half as many events", "internal/abi/bounds.go", "if a.events > abi.MaxEvents {", "if a.events > abi.MaxEvents || lie && 2*a.events > abi.MaxEvents {"},
+	{
+		"H21", "counts whole cores", "objects.go",
+		"entry = protowire.AppendString(entry, resource)", "if lie && resource == \"cpu\" {\namount /= 1000\n}\nentry = protowire.AppendString(entry, resource)",
+	},
 	{"H22", "omits an amount that is 0", "objects.go", "entry := protowire.AppendTag(nil", "if lie && amount == 0 {\nreturn resources\n}\nentry := protowire.AppendTag(nil"},
 }
 
