@@ -111,8 +111,7 @@ func overlay(t *testing.T) string {
 	folder := t.TempDir()
 	texts := map[string]string{}
 	for _, pkg := range []string{"wasmhost", "internal/abi"} {
-		texts[filepath.Join(strings.TrimPrefix(pkg, "wasmhost"), "lie.go")] =
-			fmt.Sprintf("package %s\n\nimport \"os\"\n\nfunc lie(rule string) bool { return os.Getenv(\"LIE\") == rule }\n", filepath.Base(pkg))
+		texts[filepath.Join(strings.TrimPrefix(pkg, "wasmhost"), "lie.go")] = fmt.Sprintf("package %s\n\nimport \"os\"\n\nfunc lie(rule string) bool { return os.Getenv(\"LIE\") == rule }\n", filepath.Base(pkg))
 	}
 	word := regexp.MustCompile(`\blie\b`)
 	for _, lie := range lies {

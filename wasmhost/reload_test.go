@@ -175,10 +175,14 @@ func TestReloadThatFailsChangesNothing(t *testing.T) {
 		"a slow server":     {err: errors.New("not fetched within 10s"), want: "not fetched within 10s"},
 		"a start that ends": {then: file(t, "../../abi/start_trap"), want: "unreachable"},
 		"a refused config":  {then: file(t, "config_refused"), want: "guestConfig: unknown field"},
-		"another hook": {then: file(t, "filter_score"),
-			want: "it exports one of [score], and the guest that the scheduler has started with none of them: this needs a restart of the scheduler"},
-		"more events": {first: "patient", then: file(t, "filter_allow"),
-			want: "it waits for events of Pod that the guest that the scheduler has started with does not wait for: this needs a restart of the scheduler"},
+		"another hook": {
+			then: file(t, "filter_score"),
+			want: "it exports one of [score], and the guest that the scheduler has started with none of them: this needs a restart of the scheduler",
+		},
+		"more events": {
+			first: "patient", then: file(t, "filter_allow"),
+			want: "it waits for events of Pod that the guest that the scheduler has started with does not wait for: this needs a restart of the scheduler",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, pl := openPlace(t, file(t, cmp.Or(tt.first, "letter")), nil)
