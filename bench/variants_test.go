@@ -71,7 +71,10 @@ func allVariants(tb testing.TB) []*variant {
 		all = append(all, ofGuest(name, floor, read(tb, os.ReadFile, "testdata/"+name+".wasm")))
 	}
 	for file := range strings.FieldsFuncSeq(*guests, func(r rune) bool { return r == ',' }) {
-		all = append(all, ofGuest(nameOf(file), foreign, read(tb, os.ReadFile, file)))
+		wasm := read(tb, os.ReadFile, file)
+		asked := askedAgain(nameOf(file)+"-asked", wasm, wasmhost.Timeout{})
+		asked.role = foreign
+		all = append(all, ofGuest(nameOf(file), foreign, wasm), asked)
 	}
 	seen := map[string]bool{}
 	for _, d := range all {

@@ -28,13 +28,6 @@ func mirror(t *testing.T, h *handle, config string) everyHook {
 	return openWith(t, mirrorGuest, Args{GuestConfig: config}, h).(everyHook)
 }
 
-func aPod() *v1.Pod {
-	p := pod("web")
-	p.Namespace, p.Annotations = "default", map[string]string{"b": "2", "a": "1"}
-	p.Spec.Containers = []v1.Container{{Name: "c", Image: "nginx"}}
-	return p
-}
-
 func aHandle() *handle {
 	h := snapshot.Of(
 		&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"zone": "1"}}},
