@@ -44,7 +44,7 @@ func (p *plugin) reload(ctx context.Context, every time.Duration) {
 // source is what a plugin knows of where its guest comes from.
 type source struct {
 	version string            // of what was looked at last; empty is not known
-	last    [sha256.Size]byte // that
+	last    [sha256.Size]byte // the digest of that
 	looks   int               // so far
 	refused map[[sha256.Size]byte]*refusal
 	said    sets.Set[string] // causes of the failures in a row
@@ -191,14 +191,12 @@ func (p *plugin) tidy() error {
 		}
 		return n - 1
 	}
-	if left() < maxBefore {
-		return nil
-	}
-	runtime.GC() // a large heap is not collected for long, and the memory of guests is no part of it
-	for deadline := time.Now().Add(time.Second); left() >= maxBefore; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
+	for tries := 0; left() >= maxBefore; tries++ {
+		if tries == 10 {
 			return fmt.Errorf("%d guests before this one still have attempts to schedule a pod, which Permit can delay: the new guest is used when one is over", left())
 		}
+		runtime.GC() // a large heap is not collected for long, and the memory of guests is no part of it
+		time.Sleep(20 * time.Millisecond)
 	}
 	return nil
 }

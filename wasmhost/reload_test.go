@@ -348,6 +348,7 @@ func TestNewGuestWaitsWhereManyAreOpen(t *testing.T) {
 		t.Error(got)
 	}
 	clear(states)
+	opened(t, inside(pl).host, 1)
 	renew(t, pl)
 	if got := schedule(t.Context(), pl, pod("p"), "n")[0].Message(); got != "DD" {
 		t.Error(got)
@@ -378,6 +379,7 @@ func TestNoAttemptMixesGuests(t *testing.T) {
 		})
 	}
 	for i := range 60 {
+		opened(t, inside(pl).host, maxBefore) // or the next one has to wait
 		s.put(letter(t, string(rune('A'+(i+1)%26))), nil)
 		renew(t, pl)
 	}
