@@ -50,7 +50,8 @@ func (f Fetcher) Fetch(ctx context.Context, args wasmhost.Args) ([]byte, error) 
 }
 
 // FetchNew is Fetch for a guest that has another version than that, and returns its version; else it returns no guest. A version is the
-// URL that a web server has led to and its strong ETag, the digest of an image's manifest, or empty: of a file, whose time and size can stay, and of a server without ETag.
+// URL that a web server has led to and its strong ETag, the digest of an image's manifest, or empty: of a file, whose time and size
+// can stay, and of a server without ETag.
 func (f Fetcher) FetchNew(ctx context.Context, args wasmhost.Args, version string) (wasm []byte, now string, err error) {
 	ctx, cancel := f.timeout(ctx)
 	defer cancel()
@@ -73,8 +74,10 @@ func (f Fetcher) FetchNew(ctx context.Context, args wasmhost.Args, version strin
 		return nil, now, nil
 	case err == nil && !strings.HasPrefix(string(wasm[:min(len(wasm), len(magic))]), magic):
 		return nil, "", errors.New("not a Wasm module") // the host may show the digest of one, and of nothing else
+	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return nil, "", fmt.Errorf("not fetched within %s: %w", cmp.Or(f.Timeout, DefaultTimeout), context.DeadlineExceeded)
 	case err != nil:
-		return nil, "", f.inTime(ctx, err)
+		return nil, "", err
 	}
 	return wasm, now, nil
 }
@@ -82,14 +85,6 @@ func (f Fetcher) FetchNew(ctx context.Context, args wasmhost.Args, version strin
 // timeout bounds all that is done for one guest.
 func (f Fetcher) timeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, cmp.Or(f.Timeout, DefaultTimeout))
-}
-
-// inTime is an error, or what it comes from if the time was over.
-func (f Fetcher) inTime(ctx context.Context, err error) error {
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("not fetched within %s: %w", cmp.Or(f.Timeout, DefaultTimeout), context.DeadlineExceeded)
-	}
-	return err
 }
 
 // magic begins a Wasm module.

@@ -12,15 +12,20 @@ import (
 // withHint narrows an event that a guest waits for to what can change its answers, by the
 // fields that it declares.
 func (g *guest) withHint(own fwk.ClusterEventWithHint) fwk.ClusterEventWithHint {
-	if own.Event.Resource == fwk.Node && own.Event.ActionType&fwk.Add != 0 {
-		// Else the scheduler would register this by itself, without a hint, and so
-		// wake all pods by it.
-		own.Event.ActionType |= fwk.UpdateNodeTaint
-	}
+	own.Event = withTaints(own.Event)
 	own.QueueingHintFn = func(_ klog.Logger, pod *v1.Pod, oldObj, newObj any) (fwk.QueueingHint, error) {
 		return g.afterChange(pod, oldObj, newObj), nil
 	}
 	return own
+}
+
+// withTaints is an event that gets a hint. The scheduler would register taints of new nodes by itself, without a hint, and so wake
+// all pods by them.
+func withTaints(event fwk.ClusterEvent) fwk.ClusterEvent {
+	if event.Resource == fwk.Node && event.ActionType&fwk.Add != 0 {
+		event.ActionType |= fwk.UpdateNodeTaint
+	}
+	return event
 }
 
 // afterChange wakes a pod when one of its own declared fields has another value, when a node is new or has another value in a declared field,

@@ -252,10 +252,8 @@ func (p *plugin) fits(g *guest) error {
 func (p *plugin) hinted() []fwk.ClusterEventWithHint {
 	events := slices.Clone(p.events)
 	for i := range events {
-		event := &events[i].Event
-		if event.Resource == fwk.Node && event.ActionType&fwk.Add != 0 {
-			event.ActionType |= fwk.UpdateNodeTaint // as withHint
-		}
+		event := withTaints(events[i].Event)
+		events[i].Event = event
 		events[i].QueueingHintFn = func(logger klog.Logger, pod *v1.Pod, oldObj, newObj any) (fwk.QueueingHint, error) {
 			now := p.lease.Load().guest.events
 			same := slices.IndexFunc(now, func(e fwk.ClusterEventWithHint) bool { return e.Event.Resource == event.Resource })
