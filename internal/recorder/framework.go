@@ -92,7 +92,15 @@ func whyNotNamed(state framework.CycleState, limiting []string) string {
 
 // RunFilterPluginsWithNominatedPods is called for many nodes at once.
 func (f *recordedFramework) RunFilterPluginsWithNominatedPods(ctx context.Context, state framework.CycleState, pod *v1.Pod, node framework.NodeInfo) *framework.Status {
-	status := f.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
+	return f.filtered(node, f.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node))
+}
+
+// RunFilterPlugins is called in its place by who knows that no pod is nominated.
+func (f *recordedFramework) RunFilterPlugins(ctx context.Context, state framework.CycleState, pod *v1.Pod, node framework.NodeInfo) *framework.Status {
+	return f.filtered(node, f.Framework.RunFilterPlugins(ctx, state, pod, node))
+}
+
+func (f *recordedFramework) filtered(node framework.NodeInfo, status *framework.Status) *framework.Status {
 	if !f.session.recorder.sparse {
 		f.session.set(node, status)
 	}

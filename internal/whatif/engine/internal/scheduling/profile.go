@@ -38,9 +38,11 @@ func (p *profile) RunFilterPluginsWithNominatedPods(ctx context.Context, state f
 		*s.nodeName = node.Node().Name
 		return notFiltered
 	}
-	return p.scheduler.nodes.filter(p.Framework, s.place, node, func() *fwk.Status {
-		return p.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node)
-	})
+	run := p.Framework.RunFilterPluginsWithNominatedPods
+	if !p.scheduler.nodes.nominated.Load() && !p.scheduler.options.PodGroups {
+		run = p.Framework.RunFilterPlugins // which does not look for any
+	}
+	return p.scheduler.nodes.filter(p.Framework, s.place, node, func() *fwk.Status { return run(ctx, state, pod, node) })
 }
 
 // RunPostFilterPlugins preempts by budgets that are counted, unless preemption is off or known not to help.
