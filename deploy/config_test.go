@@ -1,19 +1,23 @@
 package deploy
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
-
+	"wasmkwokwizardry.io/regex-scheduling/fetch"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/scheduler"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 // configOf is the config.yaml that the pods of a folder's Deployment mount.
@@ -136,4 +140,21 @@ func sidecarConfig(t *testing.T, rendered []*unstructured.Unstructured) *extende
 		t.Errorf("the sidecar listens on %s", c.Listen)
 	}
 	return c
+}
+
+// TestStartupProbesWaitForGuests leaves the kubelet's patience for the last fetch and the start of a guest beyond the scheduler's own.
+func TestStartupProbesWaitForGuests(t *testing.T) {
+	flag := scheduler.NewCommand(wasmhost.New(wasmhost.Options{})).Flags().Lookup("wait-for-guests")
+	wait, err := time.ParseDuration(flag.DefValue)
+	testkit.Must(t, err)
+	for where, spec := range map[string]corev1.PodSpec{
+		"scheduler/base": ofKind[appsv1.Deployment](t, mustRender(t, "scheduler/base"), "Deployment")[0].Spec.Template.Spec,
+		"static-pods":    staticPod(t, "kube-scheduler").Spec,
+	} {
+		probe := spec.Containers[0].StartupProbe
+		patience := time.Duration(cmp.Or(probe.PeriodSeconds, 10)*probe.FailureThreshold) * time.Second
+		if patience < wait+2*fetch.DefaultTimeout {
+			t.Errorf("%s: the startup probe fails after %s, but the scheduler waits %s for guests", where, patience, wait)
+		}
+	}
 }

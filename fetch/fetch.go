@@ -75,7 +75,7 @@ func (f Fetcher) FetchNew(ctx context.Context, args wasmhost.Args, version strin
 	case err == nil && !strings.HasPrefix(string(wasm[:min(len(wasm), len(magic))]), magic):
 		return nil, "", errors.New("not a Wasm module") // the host may show the digest of one, and of nothing else
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return nil, "", fmt.Errorf("not fetched within %s: %w", cmp.Or(f.Timeout, DefaultTimeout), context.DeadlineExceeded)
+		return nil, "", &wasmhost.UnavailableError{Err: fmt.Errorf("not fetched within %s: %w", cmp.Or(f.Timeout, DefaultTimeout), context.DeadlineExceeded)}
 	case err != nil:
 		return nil, "", err
 	}
@@ -166,7 +166,7 @@ func (f Fetcher) download(ctx context.Context, from source, limit int64, version
 		return f.download(ctx, from, limit, "")
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, "", fmt.Errorf("the server answered %s", status(resp.StatusCode))
+		return nil, "", answered("the server", resp.StatusCode, "")
 	}
 	wasm, err = readAll(resp.Body, resp.ContentLength, limit)
 	now = strongTag(resp.Header.Get("ETag"))
@@ -267,12 +267,22 @@ func explain(err error, stage string) error {
 	switch {
 	case errors.As(shown, &certificate): // whose text names what the certificate has
 		return failure{whyInvalid(certificate), err}
-	case errors.As(shown, &connection), errors.As(shown, &record):
-		return shown
-	case errors.Is(shown, io.EOF), errors.Is(shown, io.ErrUnexpectedEOF), errors.Is(shown, http.ErrSchemeMismatch), errors.Is(shown, context.Canceled):
+	case errors.As(shown, &connection), errors.Is(shown, io.EOF), errors.Is(shown, io.ErrUnexpectedEOF):
+		return &wasmhost.UnavailableError{Err: shown}
+	case errors.As(shown, &record), errors.Is(shown, http.ErrSchemeMismatch), errors.Is(shown, context.Canceled):
 		return shown
 	}
 	return failure{stage, err}
+}
+
+// answered is the error of an answer without a guest. One that does not exist may be of a release that is under way.
+func answered(who string, code int, hint string) error {
+	err := errors.New(who + " answered " + status(code) + hint)
+	switch {
+	case code >= 500, code == http.StatusNotFound, code == http.StatusRequestTimeout, code == http.StatusTooManyRequests:
+		return &wasmhost.UnavailableError{Err: err}
+	}
+	return err
 }
 
 // status is a code in the words of the standard, not in those of the server.

@@ -163,15 +163,15 @@ func parseManifest(d *remote.Descriptor) (m manifest, err error) {
 
 // explainPull is explain for what a registry may answer, too.
 func explainPull(err error, stage string) error {
-	var answered *transport.Error
-	if !errors.As(err, &answered) {
+	var answer *transport.Error
+	if !errors.As(err, &answer) {
 		return explain(err, stage)
 	}
-	text := "the registry answered " + status(answered.StatusCode)
-	if answered.StatusCode == http.StatusUnauthorized {
-		text += ": it wants other credentials than the docker config has"
+	hint := ""
+	if answer.StatusCode == http.StatusUnauthorized {
+		hint = ": it wants other credentials than the docker config has"
 	}
-	return errors.New(text)
+	return answered("the registry", answer.StatusCode, hint)
 }
 
 // keychain is what docker and podman log in with.

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apiserver/pkg/server"
@@ -52,11 +53,15 @@ func NewCommand(host *wasmhost.Host, plugins ...app.Option) *cobra.Command {
 				return err
 			}
 		}
-		p := &kubescheduler.Plugins{Host: host, CompiledIn: compiledIn}
+		gates := opts.ComponentGlobalsRegistry.FeatureGateFor(basecompatibility.DefaultKubeComponent)
+		if err := logsapi.ValidateAndApply(opts.Logs, gates); err != nil { // before a guest can be unavailable
+			return err
+		}
+		p := &kubescheduler.Plugins{Host: host, CompiledIn: compiledIn, Patience: ours.patience}
 		if err := startGuests(cmd.Context(), p, opts.ConfigFile); err != nil {
 			return err
 		}
-		return runScheduler(cmd, opts, ours, p)
+		return runScheduler(cmd, opts, ours, p, gates)
 	}
 	cli.Complete(cmd)
 	return cmd
@@ -66,7 +71,11 @@ func NewCommand(host *wasmhost.Host, plugins ...app.Option) *cobra.Command {
 type ownFlags struct {
 	decisions cli.Bytes
 	tracing   string // a file
+	patience  time.Duration
 }
+
+// patience is how long a start waits for guests. With the last fetch and the guest's start it is within the startup probe of deploy/.
+const patience = 90 * time.Second
 
 // addFlags adds the flags that app.NewSchedulerCommand has, and our own.
 func addFlags(cmd *cobra.Command, opts *options.Options, ours *ownFlags) {
@@ -75,6 +84,7 @@ func addFlags(cmd *cobra.Command, opts *options.Options, ours *ownFlags) {
 	globalflag.AddGlobalFlags(sets.FlagSet("global"), cmd.Name(), logs.SkipLoggingConfigurationFlags())
 	sets.FlagSet("decisions").Var(&ours.decisions, "decisions", "Keep the last attempts to schedule each pod in about this much memory, such as 64Mi, and serve them at "+decisions.Path+"NAMESPACE/POD; 0 keeps none.")
 	sets.FlagSet("tracing").StringVar(&ours.tracing, "tracing-config-file", "", "File with a TracingConfiguration, as that of kube-apiserver: where spans of attempts, extension points and guests' calls are sent.")
+	sets.FlagSet("guests").DurationVar(&ours.patience, "wait-for-guests", patience, "At the start, how long to ask again for guests whose server does not answer, or has another guest than guestSHA256 names; 0 asks once.")
 	for _, set := range sets.FlagSets {
 		cmd.Flags().AddFlagSet(set)
 	}
@@ -84,11 +94,7 @@ func addFlags(cmd *cobra.Command, opts *options.Options, ours *ownFlags) {
 }
 
 // runScheduler does what the command of app.NewSchedulerCommand does, and what our own flags say.
-func runScheduler(cmd *cobra.Command, opts *options.Options, ours *ownFlags, plugins *kubescheduler.Plugins) error {
-	gates := opts.ComponentGlobalsRegistry.FeatureGateFor(basecompatibility.DefaultKubeComponent)
-	if err := logsapi.ValidateAndApply(opts.Logs, gates); err != nil {
-		return err
-	}
+func runScheduler(cmd *cobra.Command, opts *options.Options, ours *ownFlags, plugins *kubescheduler.Plugins, gates featuregate.FeatureGate) error {
 	cliflag.PrintFlags(cmd.Flags())
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -2,12 +2,18 @@ package scheduler
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	logsapi "k8s.io/component-base/logs/api/v1"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 
 	"wasmkwokwizardry.io/regex-scheduling/fetch"
@@ -27,6 +33,7 @@ const asCommand = "TEST_AS_SCHEDULER"
 const asSimulator = "TEST_AS_SIMULATOR"
 
 func TestMain(m *testing.M) {
+	logsapi.ReapplyHandling = logsapi.ReapplyHandlingIgnoreUnchanged // the command runs many times
 	if os.Getenv(asSimulator) != "" {
 		simulator.Main()
 	}
@@ -133,6 +140,58 @@ func TestEveryGoodConfigGetsAsFarAsTheAPIServer(t *testing.T) {
 			if _, err := os.Stat(written); err != nil {
 				t.Error(err)
 			}
+		})
+	}
+}
+
+// notYet are the answers of a server whose guest is to come: its pods start, and are replaced by those of a release.
+var notYet = []http.HandlerFunc{
+	func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
+	http.NotFound,
+	func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "../testdata/guests/permit.wasm") },
+}
+
+func TestStartAsksAgainForAGuestThatIsUnavailable(t *testing.T) {
+	const guest = "../testdata/guests/empty_filter.wasm"
+	wasm, err := os.ReadFile(guest)
+	testkit.Must(t, err)
+	for name, tt := range map[string]struct {
+		profile, flag string // what else the configuration and the command line have
+		answers       []http.HandlerFunc
+		asked         int64 // 0: that depends on the machine
+		want          []string
+	}{
+		"until the server has it": {
+			answers: append(notYet, func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, guest) }), asked: 5,
+			want: []string{`"The guest is unavailable: asking again" plugin="Wasm" for="1m30s" err="plugin Wasm: guest http://`, `"The guest has become available" plugin="Wasm"`},
+		},
+		"until the time is up":           {flag: "--wait-for-guests=250ms", answers: notYet[1:2], want: []string{"the server answered 503 Service Unavailable\n"}},
+		"not with 0":                     {flag: "--wait-for-guests=0", answers: notYet, asked: 1, want: []string{": EOF\n"}},
+		"unless there is a mistake":      {profile: "noSuchField: 1", answers: notYet, asked: 1, want: []string{": EOF; ", "noSuchField"}},
+		"unless the server will not":     {answers: []http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }}, asked: 1, want: []string{"403 Forbidden\n"}},
+		"unless it can never be a guest": {answers: []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "main_test.go") }}, asked: 1, want: []string{"not a Wasm module\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked atomic.Int64
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				tt.answers[min(asked.Add(1), int64(len(tt.answers)))-1](w, r)
+			}))
+			defer server.Close()
+			config := filepath.Join(t.TempDir(), "scheduler.yaml")
+			text := fmt.Sprintf("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n"+
+				"- plugins: {multiPoint: {enabled: [{name: Wasm}]}}\n  pluginConfig: [{name: Wasm, args: {guestURL: '%s/guest.wasm', guestSHA256: %x}}]\n  %s\n",
+				server.URL, sha256.Sum256(wasm), tt.profile)
+			testkit.Must(t, os.WriteFile(config, []byte(text), 0o600))
+			args := []string{"--config=" + config, "--master=http://127.0.0.1:1", "--secure-port=0", "--write-config-to=" + filepath.Join(t.TempDir(), "written.yaml")}
+			if tt.flag != "" {
+				args = append(args, tt.flag)
+			}
+			out, err := command(t, args...)
+			if ok := len(tt.answers) > len(notYet); (err == nil) != ok || tt.asked != 0 && asked.Load() != tt.asked {
+				t.Errorf("%v; asked %d times\n%s", err, asked.Load(), out)
+			}
+			testkit.Has(t, out, tt.want...)
 		})
 	}
 }

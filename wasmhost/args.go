@@ -194,10 +194,15 @@ func (a Args) validate() error {
 	refuse(a.FailurePolicy != "" && a.FailurePolicy != FailurePolicyFail && a.FailurePolicy != FailurePolicyIgnore,
 		"failurePolicy", "%q, but must be Fail or Ignore", a.FailurePolicy)
 	refuse(a.Reload.Duration != 0 && a.Reload.Duration < time.Second, "reload", "%s, but must be at least 1s, or omitted", a.Reload.Duration)
-	pinned := a.GuestSHA256 != "" || strings.HasPrefix(a.GuestURL, "oci://") && strings.Contains(a.GuestURL, "@sha256:")
+	pinned := a.GuestSHA256 != "" || a.imageIsPinned()
 	refuse(a.Reload.Duration != 0 && pinned, "reload", "given, but the guest is pinned by its digest, and there never is another: omit reload, or the digest")
 	refuse(a.Instances < 0 || a.Instances > 1, "instances", "%d, but must be 1, or 0 for as many as the guest allows", a.Instances)
 	return errors.Join(errs...)
+}
+
+// imageIsPinned reports whether GuestURL has the digest of an image.
+func (a Args) imageIsPinned() bool {
+	return strings.HasPrefix(a.GuestURL, "oci://") && strings.Contains(a.GuestURL, "@sha256:")
 }
 
 func within(q resource.Quantity, least, most int64) bool {

@@ -177,7 +177,11 @@ func (h *Host) get(ctx context.Context, name string, args Args, version string) 
 	m.sha256 = sha256.Sum256(m.wasm)
 	is, want := fmt.Sprintf("%x", m.sha256), strings.ToLower(args.GuestSHA256)
 	if want != "" && is != want {
-		return m, &ArgsError{"guestSHA256", fmt.Errorf("its SHA-256 is %s, but guestSHA256 asks for %s", is, want)}
+		err = fmt.Errorf("its SHA-256 is %s, but guestSHA256 asks for %s", is, want)
+		if !strings.HasPrefix(args.GuestURL, "file:") && !args.imageIsPinned() { // a release may be under way
+			err = &UnavailableError{err}
+		}
+		return m, &ArgsError{"guestSHA256", err}
 	}
 	if args.Verify == nil {
 		return m, nil

@@ -59,7 +59,8 @@ func CompileInChild() { compiler.InChild() }
 type Options struct {
 	// Fetch returns the module of the guest that args name, until ctx ends. It is required; package fetch has one. The host holds
 	// what it returns to GuestSizeLimit and GuestSHA256, and an error shows its digest: of what is not a Wasm module return an error.
-	// Errors are shown, on one line: they should not quote what a user may not see. One about a field should be an [ArgsError].
+	// Errors are shown, on one line: they should not quote what a user may not see. One about a field should be an [ArgsError], one
+	// that may pass an [UnavailableError].
 	Fetch func(ctx context.Context, args Args) ([]byte, error)
 	// Verify returns nil if the guest that args name is signed as Verify of args, which is not nil, asks for. The guest has this SHA-256.
 	// Without it, args that ask for a signature are an error. Package fetch has one.
@@ -160,6 +161,13 @@ var (
 	// ErrTrap is of a guest that trapped or exited by itself.
 	ErrTrap = abi.ErrTrap
 )
+
+// UnavailableError is in an error of [Host.Start] if the same start may succeed later, without a change of the args: a server does not
+// answer yet, or still has another guest than GuestSHA256 of [Args] asks for.
+type UnavailableError struct{ Err error }
+
+func (e *UnavailableError) Error() string { return e.Err.Error() }
+func (e *UnavailableError) Unwrap() error { return e.Err }
 
 var errHostClosed = fmt.Errorf("the host is %w", ErrClosed)
 

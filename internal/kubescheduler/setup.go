@@ -6,14 +6,17 @@ package kubescheduler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 	"k8s.io/kubernetes/pkg/scheduler"
@@ -29,6 +32,8 @@ import (
 type Plugins struct {
 	Host       *wasmhost.Host            // for the guests
 	CompiledIn frameworkruntime.Registry // besides the native one; of [Registry]
+	// Patience is for how long Start asks again for guests that are unavailable. Zero asks once.
+	Patience time.Duration
 
 	started map[profilePlugin]*wasmhost.Started
 }
@@ -42,8 +47,12 @@ func (p *Plugins) Start(ctx context.Context, c *Configuration) (*config.KubeSche
 	compiledIn := sets.KeySet(plugins.NewInTreeRegistry()).Union(sets.KeySet(p.CompiledIn)).Insert(plugin.Name)
 	guests, mistakes := c.check(compiledIn)
 	p.started = map[profilePlugin]*wasmhost.Started{}
+	deadline := time.Now().Add(p.Patience)
+	if len(mistakes) > 0 {
+		deadline = time.Time{} // waiting would not help
+	}
 	for _, g := range guests {
-		started, err := p.Host.Start(ctx, g.plugin, g.args)
+		started, err := p.startGuest(ctx, g, deadline)
 		if err != nil {
 			mistakes.addArgs(g.path, "guestURL", err)
 		}
@@ -53,6 +62,35 @@ func (p *Plugins) Start(ctx context.Context, c *Configuration) (*config.KubeSche
 		return nil, err
 	}
 	return c.Effective()
+}
+
+// How long to wait before a guest that was unavailable is asked for again: each time twice as long.
+const (
+	firstRetry = 100 * time.Millisecond
+	lastRetry  = 2 * time.Second
+)
+
+// startGuest starts a guest. Where it is unavailable, it tries again until the deadline.
+func (p *Plugins) startGuest(ctx context.Context, g guest, deadline time.Time) (*wasmhost.Started, error) {
+	logger := klog.LoggerWithValues(klog.FromContext(ctx), "plugin", g.plugin)
+	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
+		started, err := p.Host.Start(ctx, g.plugin, g.args)
+		again := errors.As(err, new(*wasmhost.UnavailableError)) && time.Until(deadline) > pause
+		switch {
+		case !again && err == nil && pause > firstRetry:
+			logger.Info("The guest has become available")
+			return started, nil
+		case !again:
+			return started, err
+		case pause == firstRetry:
+			logger.Info("The guest is unavailable: asking again", "for", p.Patience, "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(pause):
+		}
+	}
 }
 
 // Registry returns the plugins that options such as [app.WithPlugin] add. It is an error if a
