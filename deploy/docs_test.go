@@ -42,6 +42,33 @@ func TestDocumentNamesEveryFolder(t *testing.T) {
 	}
 }
 
+// TestWayBackLeavesNothing holds all objects of all folders and components against the commands of the document.
+func TestWayBackLeavesNothing(t *testing.T) {
+	text, err := os.ReadFile("../docs/deploy.md")
+	testkit.Must(t, err)
+	_, section, _ := strings.Cut(string(text), "## Back to a clean state\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	deleted := map[string]bool{} // kinds in a namespace, by the label of all that is ours
+	for _, line := range regexp.MustCompile(`(?m)^ +kubectl (?:-n (\S+) )?delete (\S+) -l app.kubernetes.io/part-of=`+namespace).FindAllStringSubmatch(section, -1) {
+		for kind := range strings.SplitSeq(line[2], ",") {
+			deleted[line[1]+"/"+kind] = true
+		}
+	}
+	all, err := renderOn(inMemory(t, map[string]string{"/mine/kustomization.yaml": "resources: [../deploy/scheduler/native]\ncomponents: [" +
+		"../deploy/scheduler/components/decisions, ../deploy/scheduler/components/default-scheduler, ../deploy/scheduler/components/servicemonitor]"}), "/mine")
+	testkit.Must(t, err)
+	for _, folder := range foldersWithKustomization(t) {
+		all = append(all, mustRender(t, folder)...)
+	}
+	for _, object := range all {
+		where := object.GetNamespace() + "/" + strings.ToLower(object.GetKind())
+		selected := deleted[where] && object.GetLabels()["app.kubernetes.io/part-of"] == namespace
+		if object.GetNamespace() != namespace && object.GetKind() != "Namespace" && !selected {
+			t.Errorf("%s %s is left", where, object.GetName())
+		}
+	}
+}
+
 // fragments are the indented blocks of a page that are YAML.
 func fragments(t *testing.T, page string) (found []string) {
 	t.Helper()
