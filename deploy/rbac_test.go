@@ -2,6 +2,9 @@ package deploy
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -191,5 +194,44 @@ func TestRolesOfDecisionsAreWhatKubectlNeeds(t *testing.T) {
 	covered, more := validation.Covers(given, asked)
 	if !covered {
 		t.Errorf("they lack %v", more)
+	}
+}
+
+// TestDecisionsForwardNoPortsOfOtherPods asks for ports of pods that are not there: a request that is admitted fails by that.
+func TestDecisionsForwardNoPortsOfOtherPods(t *testing.T) {
+	text := "resources: [../deploy/scheduler/native]\ncomponents: [../deploy/scheduler/components/decisions]\n"
+	rendered, err := renderOn(inMemory(t, map[string]string{"/mine/kustomization.yaml": text}), "/mine")
+	testkit.Must(t, err)
+	for _, object := range rendered {
+		testkit.Must(t, apply(t.Context(), object))
+	}
+	role := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "custom-scheduler-decisions"}
+	_, err = client.RbacV1().RoleBindings(namespace).Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "developer"}, RoleRef: role, Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: "developer"}},
+	}, metav1.CreateOptions{})
+	testkit.Must(t, err)
+	developer := clientOf(t, "developer", "system:authenticated")
+	forward := func(ctx context.Context, who kubernetes.Interface, verb, pod string) error {
+		return who.CoreV1().RESTClient().Verb(verb).Namespace(namespace).Resource("pods").Name(pod).SubResource("portforward").Do(ctx).Error()
+	}
+	testkit.Eventually(t, "the policy is in force", func(ctx context.Context) error {
+		err := forward(ctx, developer, http.MethodPost, "extender-5d5f-x")
+		if err == nil || !strings.Contains(err.Error(), "only ports of the pods of custom-scheduler may be forwarded") {
+			return fmt.Errorf("the developer gets: %w", err)
+		}
+		return nil
+	})
+	for _, verb := range []string{http.MethodPost, http.MethodGet} {
+		for what, err := range map[string]error{
+			"the developer, of the scheduler":   forward(t.Context(), developer, verb, "custom-scheduler-5d5f-x"),
+			"an administrator, of the extender": forward(t.Context(), client, verb, "extender-5d5f-x"),
+		} {
+			if !apierrors.IsNotFound(err) {
+				t.Errorf("%s, %s: %v", verb, what, err)
+			}
+		}
+		if err := forward(t.Context(), developer, verb, "simulator-5d5f-x"); err == nil || apierrors.IsNotFound(err) {
+			t.Errorf("%s, the developer, of the simulator: %v", verb, err)
+		}
 	}
 }

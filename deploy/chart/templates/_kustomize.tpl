@@ -24,6 +24,7 @@ kustomize does, as far as they use it. */}}
 {{- end -}}
 {{- $text
   | replace "amespace: regex-scheduling" (printf "amespace: %s" .root.Release.Namespace)
+  | replace "metadata.name: regex-scheduling" (printf "metadata.name: %s" .root.Release.Namespace)
   | replace "schedulerName: custom-scheduler" (printf "schedulerName: %s" .root.Values.schedulerName)
   | replace "metadata.name: monitoring" (printf "metadata.name: %s" .root.Values.prometheus.namespace)
   | replace "--decisions=64Mi" (printf "--decisions=%s" .root.Values.scheduler.decisions)
@@ -76,7 +77,7 @@ kustomize does, as far as they use it. */}}
 {{- if not (hasPrefix ".." $name) -}}
 {{- range regexSplit "(?m)^---$" (include "file" (dict "root" $root "path" (printf "%s/%s" $folder $name))) -1 -}}
 {{- $object := fromYaml . -}}
-{{- if not (or (hasPrefix "Cluster" $object.kind) $object.metadata.namespace) -}}{{- $_ := set $object.metadata "namespace" $root.Release.Namespace -}}{{- end -}}
+{{- if not (or (regexMatch "^(Cluster|Validating)" $object.kind) $object.metadata.namespace) -}}{{- $_ := set $object.metadata "namespace" $root.Release.Namespace -}}{{- end -}}
 {{- $_ := set $object.metadata "labels" (merge (dict) $labels ($object.metadata.labels | default dict)) -}}
 {{- if eq $object.kind "Deployment" -}}
 {{- $_ := set $object.spec.template "metadata" (dict "labels" $labels) -}}
