@@ -92,30 +92,44 @@ func queriesOfAlerts(t *testing.T) (queries []string) {
 	return queries
 }
 
-// A metric is what begins with a component's name.
-var metric = regexp.MustCompile(`\b(?:scheduler|extender|leader_election|kubelet)_[a-z_]+`)
+// A metric is what begins with a component's name, or Prometheus' own; its labels are in braces.
+var (
+	metric = regexp.MustCompile(`\b(up|(?:scheduler|extender|leader_election|kubelet)_[a-z_]+)\b(?:\{([^}]*)\})?`)
+	label  = regexp.MustCompile(`(\w+)(?:=~|!~|!=|=)"`)
+	by     = regexp.MustCompile(`(?:by|on) \(([^)]*)\)`)
+)
 
 // TestAlertsAndDashboardUseSeriesThatExist looks for each metric, and each label of it, in what
 // schedulers have exposed that ran with guest and extender, in what an extender exposes, and in the
 // kubelet's source.
 func TestAlertsAndDashboardUseSeriesThatExist(t *testing.T) {
 	exposed := exposedSeries(t)
+	ofPrometheus := map[string]string{"job": "", "instance": "", "namespace": "", "le": ""}
+	exposed["up"] = ofPrometheus
 	for _, query := range append(queriesOfAlerts(t), queriesOfDashboard(t)...) {
-		names := metric.FindAllString(regexp.MustCompile(`"[^"]*"`).ReplaceAllString(query, ""), -1)
-		if len(names) == 0 {
+		used := metric.FindAllStringSubmatch(query, -1)
+		if len(used) == 0 {
 			t.Errorf("%s has no metric", query)
 		}
-		for _, name := range names {
-			labels, ok := exposed[regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")]
+		all := maps.Clone(ofPrometheus) // labels of the query's metrics
+		for _, m := range used {
+			labels, ok := exposed[regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(m[1], "")]
 			if !ok {
-				t.Errorf("nothing exposes %s of %s", name, query)
+				t.Errorf("nothing exposes %s of %s", m[1], query)
 			}
-			for _, used := range regexp.MustCompile(`(\w+)(?:=~|!~|!=|=)"|by \(([^)]*)\)`).FindAllStringSubmatch(query, -1) {
-				for _, label := range strings.Split(used[1]+used[2], ", ") {
-					_, ok := labels[label]
-					if !ok && label != "job" && label != "instance" && label != "le" { // which Prometheus adds
-						t.Errorf("%s has no label %s, but %v: %s", name, label, labels, query)
-					}
+			labels = maps.Clone(labels)
+			maps.Copy(labels, ofPrometheus)
+			for _, l := range label.FindAllStringSubmatch(m[2], -1) {
+				if _, ok := labels[l[1]]; !ok {
+					t.Errorf("%s has no label %s, but %v: %s", m[1], l[1], labels, query)
+				}
+			}
+			maps.Copy(all, labels)
+		}
+		for _, list := range by.FindAllStringSubmatch(query, -1) {
+			for _, l := range strings.Split(list[1], ", ") {
+				if _, ok := all[l]; !ok {
+					t.Errorf("no metric has the label %s, but %v: %s", l, all, query)
 				}
 			}
 		}

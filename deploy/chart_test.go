@@ -97,6 +97,10 @@ const withMonitoring = "--api-versions=monitoring.coreos.com/v1/ServiceMonitor,m
 func TestChartIsTheKustomizations(t *testing.T) {
 	for _, tt := range []struct{ values, flag, kustomization string }{
 		{"plugin=v2", "", "resources: [../deploy/scheduler/wasm, ../deploy/static-webserver]"},
+		{
+			"plugin=v2", withMonitoring,
+			"resources: [../deploy/scheduler/wasm, ../deploy/static-webserver]\ncomponents: [../deploy/static-webserver/components/servicemonitor]",
+		},
 		{"plugin=native", "", "resources: [../deploy/scheduler/native]"},
 		{
 			"plugin=native,scheduler.decisions=64Mi", "",
@@ -146,13 +150,14 @@ func TestChartIsTheKustomizations(t *testing.T) {
 func TestChartsValues(t *testing.T) {
 	out := mustHelm(t, "", "template", "r", "chart", "--namespace=mine", "--kube-version=1.37", withMonitoring,
 		"--set=schedulerName=default-scheduler,image.registry=example.com/r,image.tag=v1,prometheus.namespace=observability,test.regex=^a,scheduler.tls=true",
-		"--set=labels.team=a,image.pullSecrets={pull}")
+		"--set=labels.team=a,image.pullSecrets={pull},scheduler.replicas=3,extender.replicas=1")
 	testkit.Has(t, out,
 		"- schedulerName: default-scheduler\n", "schedulerName: default-scheduler\n  restartPolicy", "resourceNamespace: kube-system\n      resourceName: kube-scheduler\n",
 		"image: example.com/r/scheduler:v1\n", "image: example.com/r/static-webserver:v1\n",
 		"kubernetes.io/metadata.name: observability\n", `regex: "^a"`,
+		`up{namespace="mine", job="custom-scheduler"}) < 3`, `job="extender"}) < 1`, `job="static-webserver"}) < 2`,
 	)
-	for _, left := range []string{"registry.example", "monitoring\n", "schedulerName: custom-scheduler", "namespace: " + namespace} {
+	for _, left := range []string{"registry.example", "monitoring\n", "schedulerName: custom-scheduler", "namespace: " + namespace, "namespace=\"" + namespace} {
 		if strings.Contains(out, left) {
 			t.Errorf("%q is left in\n%s", left, out)
 		}

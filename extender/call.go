@@ -40,7 +40,11 @@ func (e *Extender) verbHandler(verb, name string) http.Handler {
 		refused := c.handle(w, r)
 		if refused != nil {
 			c.outcome = refused.outcome
-			e.failedLog.Do(func() { // the metrics count all
+			log := &e.failedLog
+			if refused.isClients() {
+				log = &e.invalidLog
+			}
+			log.Do(func() { // the metrics count all
 				e.Logger.Info("Rejected", "verb", verb, "status", refused.status, "reason", refused.message)
 			})
 			writeRefusal(w, refused)

@@ -43,7 +43,8 @@ type Extender struct {
 	inFlight   atomic.Int64 // requests
 	draining   atomic.Bool
 	unknownLog rate.Sometimes // for requests to unknown paths
-	failedLog  rate.Sometimes // for requests that get no answer, and certificates
+	invalidLog rate.Sometimes // for requests and connections that are the client's mistake
+	failedLog  rate.Sometimes // for other requests that get no answer, and certificates
 }
 
 // New makes an extender, and starts the work of its algorithms in the background. Call
@@ -55,6 +56,7 @@ func New(o Options) (*Extender, error) {
 		memory:     newMemory(c.Limits.Buffers.Value()),
 		algorithms: make(map[string]algorithm.Algorithm),
 		unknownLog: rate.Sometimes{Interval: 10 * time.Second},
+		invalidLog: rate.Sometimes{First: 10, Interval: 10 * time.Second},
 		failedLog:  rate.Sometimes{First: 100, Interval: time.Second},
 	}
 	for _, name := range c.InUse() {

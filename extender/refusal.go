@@ -16,6 +16,11 @@ type refusal struct {
 	message string
 }
 
+// isClients reports whether the client made the mistake, which any client can.
+func (r *refusal) isClients() bool {
+	return r.status < http.StatusInternalServerError && r.outcome != outcomeBusy
+}
+
 // The outcomes of requests, as the metrics have them.
 const (
 	outcomeOK           = "ok"

@@ -5,13 +5,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"log/slog"
+	"log"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
-
-	"github.com/go-logr/logr"
 )
 
 const (
@@ -35,7 +34,7 @@ func (e *Extender) Serve(ctx context.Context, l net.Listener) error {
 		WriteTimeout:      times.Read.Duration + writeTimeout, // it begins with the body
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(logr.ToSlogHandler(e.Logger), slog.LevelInfo),
+		ErrorLog:          log.New(connectionLog{e}, "", 0),
 	}
 	if e.Config.TLS.Enabled() {
 		l = tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: e.certs.get})
@@ -71,6 +70,14 @@ func (e *Extender) Serve(ctx context.Context, l net.Listener) error {
 	}
 	e.Logger.Info("Shut down")
 	return err
+}
+
+// connectionLog logs some of what net/http writes of connections, such as failed handshakes.
+type connectionLog struct{ *Extender }
+
+func (l connectionLog) Write(line []byte) (int, error) {
+	l.invalidLog.Do(func() { l.Logger.Info(strings.TrimSpace(string(line))) })
+	return len(line), nil
 }
 
 // Running is an extender that Start started.

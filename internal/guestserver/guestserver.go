@@ -34,10 +34,14 @@ func Start(address string) (server *http.Server, ended <-chan error, err error) 
 	return server, end, nil
 }
 
-// Handler answers GET and HEAD for the files of package static, and /healthz.
+// Handler answers GET and HEAD for the files of package static, /healthz, and /metrics, which has none: that a
+// scrape succeeds is what Prometheus gets to know.
 func Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /", http.FileServerFS(static.Files))
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	return mux
 }

@@ -32,6 +32,7 @@ func TestGuestsAreServedAsBuilt(t *testing.T) {
 func TestNothingElseIsServed(t *testing.T) {
 	for request, want := range map[string]int{
 		"GET /healthz":          http.StatusOK,
+		"GET /metrics":          http.StatusOK,
 		"GET /":                 http.StatusOK, // a list of the files
 		"GET /static.go":        http.StatusNotFound,
 		"GET /regex_v3.wasm":    http.StatusNotFound,
@@ -44,6 +45,14 @@ func TestNothingElseIsServed(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: status %d, want %d", request, got, want)
 		}
+	}
+}
+
+// Prometheus 3 takes no scrape without a type.
+func TestScrapeSucceeds(t *testing.T) {
+	got := ask(http.MethodGet, "/metrics").Header().Get("Content-Type")
+	if !strings.HasPrefix(got, "text/plain; version=0.0.4") {
+		t.Errorf("the type is %q", got)
 	}
 }
 

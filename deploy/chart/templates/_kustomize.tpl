@@ -22,7 +22,12 @@ kustomize does, as far as they use it. */}}
 {{- if eq .root.Values.schedulerName "default-scheduler" -}}
 {{- $text = $text | replace (printf $lease "regex-scheduling" "custom-scheduler") (printf $lease "kube-system" "kube-scheduler") -}}
 {{- end -}}
+{{- range $name, $value := dict "custom-scheduler" "scheduler" "extender" "extender" "static-webserver" "staticWebserver" -}}
+{{- $alert := printf "job=%q}) <" $name -}}
+{{- $text = $text | replace (printf "%s 2" $alert) (printf "%s %v" $alert (index $.root.Values $value).replicas) -}}
+{{- end -}}
 {{- $text
+  | replace "namespace=\"regex-scheduling\"" (printf "namespace=%q" .root.Release.Namespace)
   | replace "amespace: regex-scheduling" (printf "amespace: %s" .root.Release.Namespace)
   | replace "metadata.name: regex-scheduling" (printf "metadata.name: %s" .root.Release.Namespace)
   | replace "schedulerName: custom-scheduler" (printf "schedulerName: %s" .root.Values.schedulerName)
