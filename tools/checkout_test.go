@@ -50,13 +50,14 @@ esac
 // onMacOS is what a release needs of a machine. There is neither GNU tar nor sha256sum.
 var onMacOS = []string{
 	"awk", "basename", "bash", "cat", "chmod", "cp", "cut", "dirname", "echo", "env", "find", "git", "grep", "head", "make",
-	"mkdir", "mktemp", "rm", "sed", "sh", "shasum", "sort", "touch", "wc", "xargs",
+	"mkdir", "mktemp", "mv", "rm", "sed", "sh", "shasum", "sort", "touch", "wc", "xargs",
 }
 
 // checkout is a git repository that a release can be made in.
 type checkout struct{ root, path string }
 
-func newCheckout(t *testing.T) checkout {
+// newCheckout has what CONTRIBUTING.md says of the commit that becomes a tag.
+func newCheckout(t *testing.T, tag string) checkout {
 	t.Helper()
 	c := checkout{root: filepath.Join(t.TempDir(), "checkout"), path: t.TempDir()}
 	for _, name := range []string{"tools", "cmd", "deploy", "static", "Makefile", "go.mod", "LICENSE", "CHANGELOG.md", ".gitignore"} {
@@ -68,6 +69,12 @@ func newCheckout(t *testing.T) checkout {
 	program, err := exec.LookPath("go")
 	script := []byte(strings.Replace(buildsNothing, "REAL", program, 1))
 	must(t, errors.Join(err, os.WriteFile(filepath.Join(c.path, "go"), script, 0o755)))
+	c.edit(t, "CHANGELOG.md", "## Unreleased\n", "## "+strings.TrimPrefix(tag, "v")+" - 2026-12-24\n")
+	for _, file := range []string{"go.mod", "tools/kubernetes/1.35.mod", "tools/kubernetes/1.37.mod"} {
+		for _, module := range []string{"abi", "guest", "regex"} {
+			c.edit(t, file, "regex-scheduling/"+module+" v0.0.0\n", "regex-scheduling/"+module+" "+tag+"\n")
+		}
+	}
 	c.must(t, "git init -q . && git add . && git commit -qm first")
 	return c
 }
@@ -77,6 +84,16 @@ func (c checkout) link(t *testing.T, name string) {
 	t.Helper()
 	program, err := exec.LookPath(name)
 	must(t, errors.Join(err, os.Symlink(program, filepath.Join(c.path, name))))
+}
+
+// edit replaces what is in a file once.
+func (c checkout) edit(t *testing.T, file, old, replacement string) {
+	t.Helper()
+	text := string(contentOf(t, filepath.Join(c.root, file)))
+	if strings.Count(text, old) != 1 {
+		t.Fatalf("%s has %d times %q", file, strings.Count(text, old), old)
+	}
+	write(t, filepath.Join(c.root, file), []byte(strings.Replace(text, old, replacement, 1)))
 }
 
 func copyInto(root, name string) error {

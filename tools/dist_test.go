@@ -35,7 +35,7 @@ func (c checkout) dist(t *testing.T) map[string]string {
 }
 
 func TestReleaseIsWhole(t *testing.T) {
-	c := newCheckout(t)
+	c := newCheckout(t, "v9.8.7")
 	c.must(t, "make release TAG=v9.8.7")
 	files := c.dist(t)
 	got := strings.Join(slices.Sorted(maps.Keys(files)), "\n") + "\n"
@@ -55,13 +55,23 @@ func TestReleaseIsWhole(t *testing.T) {
 	c.must(t, "cd dist && shasum -a 256 --check SHA256SUMS")
 }
 
+func TestTrialOfAReleaseNeedsNoNumber(t *testing.T) {
+	c := newCheckout(t, "v9.8.7")
+	c.must(t, "for f in CHANGELOG.md go.mod; do sed 's/^## 9.8.7 /## Unreleased /; s, v9.8.7$, v0.0.0,' $f >new && mv new $f; done && git commit -qam none")
+	c.must(t, "make release TAG=v0.0.0-trial")
+	files := c.dist(t)
+	if !strings.Contains(files["CHANGES.md"], "- ") || files["kubectl-regex-linux-amd64"] == "" {
+		t.Errorf("the changes are %q, of files %q", files["CHANGES.md"], slices.Sorted(maps.Keys(files)))
+	}
+}
+
 // TestDocumentVerifiesARelease does with a release what docs/install.md says.
 func TestDocumentVerifiesARelease(t *testing.T) {
 	commands := regexp.MustCompile(`(?m)(?:^    .*\n)+`).FindAllString(string(contentOf(t, "../docs/install.md")), -1)
 	if len(commands) != 2 {
 		t.Fatalf("of its blocks of commands this test knows two: %q", commands)
 	}
-	c := newCheckout(t)
+	c := newCheckout(t, "v0.1.0")
 	for _, name := range []string{"curl", "diff", "sha256sum"} { // on Linux
 		c.link(t, name)
 	}
@@ -78,7 +88,7 @@ func TestDocumentVerifiesARelease(t *testing.T) {
 func TestReleaseHasTheSameBytesOnEachMachine(t *testing.T) {
 	var releases [2]map[string]string
 	for i, umask := range []string{"022", "077"} {
-		c := newCheckout(t)
+		c := newCheckout(t, "v9.8.7")
 		c.must(t, "umask "+umask+" && git clone -q . ../again && cd ../again && make release TAG=v9.8.7")
 		c.root = filepath.Join(filepath.Dir(c.root), "again")
 		releases[i] = c.dist(t)
@@ -124,14 +134,21 @@ func TestReleaseFailsWhereItWouldNotBeWhole(t *testing.T) {
 			"true", "REFUSED=tools", notWhole + "tools/: cannot be had here: example.com/m@v1.0.0: 403 Forbidden",
 		},
 		"the changelog has nothing": {
-			"echo '# Changelog' >CHANGELOG.md && git commit -qam empty", "",
-			`release: CHANGELOG.md says nothing under "## 9.8.7", nor under "## Unreleased"`,
+			"echo '# Changelog' >CHANGELOG.md && git commit -qam empty", "", `release: CHANGELOG.md says nothing under "## 9.8.7"`,
+		},
+		"the changelog has another release, and what is not released": {
+			"sed 's/^## 9.8.7 /## Unreleased\\n\\n- new\\n\\n## 9.8.6 /' CHANGELOG.md >new && mv new CHANGELOG.md && git commit -qam other", "",
+			`release: CHANGELOG.md says nothing under "## 9.8.7"`,
+		},
+		"our own modules have no version": {
+			"sed 's,/abi v9.8.7$,/abi v0.0.0,' tools/kubernetes/1.35.mod >new && mv new tools/kubernetes/1.35.mod && git commit -qam none", "",
+			"require v9.8.7 of each: tools/kubernetes/1.35.mod: wasmkwokwizardry.io/regex-scheduling/abi v0.0.0\n",
 		},
 		"a program does not compile":          {"true", "BROKEN=./cmd/guest", "release: it failed, see above: dist/ is removed"},
 		"an image's program does not compile": {"true", "BROKEN=./cmd/static-webserver", "release: it failed, see above: dist/ is removed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCheckout(t)
+			c := newCheckout(t, "v9.8.7")
 			c.must(t, test.spoil)
 			said, err := c.try(t, "make release TAG=v9.8.7", strings.Fields(test.environment)...)
 			if err == nil || !strings.Contains(said, test.want) {
@@ -155,7 +172,7 @@ echo "{}" >"$out"
 `
 
 func TestReleaseIsSigned(t *testing.T) {
-	c := newCheckout(t)
+	c := newCheckout(t, "v9.8.7")
 	refused := func(prepare, command, want string) {
 		t.Helper()
 		c.must(t, prepare)

@@ -6,7 +6,8 @@
 #   tools/release.sh v0.1.0 REGISTRY DOWNLOADS [CHARTS]
 #
 # REGISTRY stands in the images' names, DOWNLOADS is where the tag's files will be. With
-# CHARTS, as oci://registry.example/charts, the chart is also pushed there.
+# CHARTS, as oci://registry.example/charts, the chart is also pushed there. A tag v0.0.0-…
+# is a trial: the changelog and go.mod need not have it.
 # The same commit and the same Go give the same bytes. Where something of it cannot be
 # had, or does not build, it fails, and leaves no part of a release.
 set -euo pipefail
@@ -34,11 +35,16 @@ refused=$(tools/served.sh . tools tools/helm tools/kubernetes/*.mod 2>&1 >/dev/n
 [ -z "$refused" ] || die "it would not be whole, so nothing is made: ${refused//\*\*\* NOT CHECKED: /}"
 minors=$(make -s minors)
 
-# The part of the changelog that has the version, or what is not released yet.
-part() { awk -v part="$1" '/^## / { on = $2 == part; next } on' CHANGELOG.md; }
-changes=$(part "${tag#v}")
-[ "$changes" ] || changes=$(part Unreleased)
-[ "$changes" ] || die "CHANGELOG.md says nothing under \"## ${tag#v}\", nor under \"## Unreleased\""
+part=${tag#v}
+case $tag in
+v0.0.0-*) part=Unreleased ;;
+*)
+	others=$(grep -E "^\s(wasmkwokwizardry\.io/regex-scheduling/[a-z]+) v" go.mod tools/kubernetes/*.mod | grep -v " $tag\$") &&
+		die "importers get modules that do not exist, since they do not get replace; require $tag of each: "$others
+	;;
+esac
+changes=$(awk -v part="$part" '/^## / { on = $2 == part; next } on' CHANGELOG.md)
+[ "$changes" ] || die "CHANGELOG.md says nothing under \"## $part\"; TAG=v0.0.0-trial takes what it has as Unreleased"
 
 rm -rf "$dist"
 trap 'rm -rf "$dist"; say "it failed, see above: dist/ is removed"' EXIT # a part must not pass for the whole
