@@ -98,7 +98,7 @@ func TestReleaseHasTheSameBytesOnEachMachine(t *testing.T) {
 			t.Errorf("%s differs", name)
 		}
 	}
-	packed, err := gzip.NewReader(strings.NewReader(releases[0]["node-regex-windows-arm64.tar.gz"]))
+	packed, err := gzip.NewReader(strings.NewReader(releases[0]["kubectl-regex-windows-arm64.tar.gz"]))
 	must(t, err)
 	var got bytes.Buffer
 	for archive := tar.NewReader(packed); ; {

@@ -5,8 +5,7 @@
 //	go run ./krew v0.1.0 https://where.the/archives/will/be FOLDER FILE…
 //
 // Each FILE goes into each archive. The same files give the same bytes on every machine.
-// The manifest's format: https://krew.sigs.k8s.io/docs/developer-guide/plugin-manifest/,
-// the name: https://krew.sigs.k8s.io/docs/developer-guide/develop/naming-guide/
+// The manifest's format: https://krew.sigs.k8s.io/docs/developer-guide/plugin-manifest/
 package main
 
 import (
@@ -23,8 +22,8 @@ import (
 )
 
 const (
-	name    = "node-regex"
-	program = "kubectl-regex" // krew links it as kubectl-node_regex
+	name    = "regex" // by which krew links the program as kubectl-regex
+	program = "kubectl-" + name
 )
 
 const head = `apiVersion: krew.googlecontainertools.github.com/v1alpha2
@@ -79,7 +78,7 @@ func pack(version, downloads, folder string, files []string) error {
 		if err != nil {
 			return err
 		}
-		out := name + "-" + target + ".tar.gz"
+		out := program + "-" + target + ".tar.gz"
 		if err := os.WriteFile(filepath.Join(folder, out), packed, 0o644); err != nil {
 			return err
 		}
