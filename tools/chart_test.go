@@ -8,10 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-containerregistry/pkg/registry"
+	"sigs.k8s.io/yaml"
 )
 
 // TestChartIsPackedAndPushed does both with Helm's own program, pulls it from the
@@ -37,10 +39,53 @@ func TestChartIsPackedAndPushed(t *testing.T) {
 	}
 }
 
+// TestChartHasArtifactHubsAnnotations wants texts of YAML, as its annotations are.
+func TestChartHasArtifactHubsAnnotations(t *testing.T) {
+	if _, err := os.Stat("../bin/helm"); err != nil {
+		t.Skip("*** NOT TESTED: there is no bin/helm: make helm builds it, where its modules are served")
+	}
+	var chart struct {
+		Icon, Home, Version string
+		Sources, Keywords   []string
+		Maintainers         []struct{ Name string }
+		Annotations         map[string]string
+	}
+	must(t, yaml.Unmarshal([]byte(runHelm(t, "show", "chart", packChart(t))), &chart))
+	type change struct{ Kind, Description string }
+	var changes []change
+	must(t, yaml.UnmarshalStrict([]byte(chart.Annotations["artifacthub.io/changes"]), &changes))
+	want := []change{{"added", "A \"thing\": `a\\b`, on two lines."}, {"added", "Another"}, {"fixed", "**Bold**"}}
+	if !slices.Equal(changes, want) {
+		t.Errorf("the changes are %q, want %q", changes, want)
+	}
+	var images []struct {
+		Name, Image string
+		Platforms   []string
+	}
+	must(t, yaml.UnmarshalStrict([]byte(chart.Annotations["artifacthub.io/images"]), &images))
+	var got []string
+	for _, image := range images {
+		got = append(got, image.Name+" "+image.Image+" "+strings.Join(image.Platforms, " "))
+	}
+	const both = " linux/amd64 linux/arm64"
+	wantImages := []string{
+		"extender registry.example/mine/extender:v9.8.7" + both, "static-webserver registry.example/mine/static-webserver:v9.8.7" + both,
+		"scheduler registry.example/mine/scheduler:v9.8.7" + both, "scheduler-kubernetes-1.35 registry.example/mine/scheduler:v9.8.7-kubernetes-1.35" + both,
+		"scheduler-kubernetes-1.37 registry.example/mine/scheduler:v9.8.7-kubernetes-1.37" + both,
+	}
+	if !slices.Equal(got, wantImages) {
+		t.Errorf("the images are %q, want %q", got, wantImages)
+	}
+	if chart.Annotations["artifacthub.io/prerelease"] != "" || chart.Home == "" || chart.Icon == "" || len(chart.Maintainers) == 0 || len(chart.Keywords) == 0 {
+		t.Errorf("%+v", chart)
+	}
+}
+
 // packChart packs a chart whose files are new.
 func packChart(t *testing.T) (file string) {
 	t.Helper()
 	folder := t.TempDir()
+	write(t, filepath.Join(folder, "CHANGES.md"), []byte("Introduction.\n\n### Added\n\n- A \"thing\": `a\\b`,\n  on two lines.\n- Another\n\nNo entry.\n\n### Fixed\n\n- **Bold**\n"))
 	if said, err := exec.CommandContext(t.Context(), "./chart.sh", "v9.8.7", "registry.example/mine", folder).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
