@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,15 +64,24 @@ func TestDashboardsQueriesAreValid(t *testing.T) {
 func queriesOfDashboard(t *testing.T) (queries []string) {
 	t.Helper()
 	var dashboard struct {
-		Panels []struct {
+		Inputs   []any                 `json:"__inputs"` // which Grafana's catalogue wants, if empty
+		Requires []struct{ ID string } `json:"__requires"`
+		Panels   []struct {
 			Title   string
+			Type    string
 			Targets []struct{ Expr string }
 		}
 	}
 	text, err := os.ReadFile("scheduler/dashboard/dashboard.json")
 	testkit.Must(t, err)
 	testkit.Must(t, json.Unmarshal(text, &dashboard))
+	if dashboard.Inputs == nil {
+		t.Error("the dashboard has no __inputs, so Grafana's catalogue does not take it")
+	}
 	for _, panel := range dashboard.Panels {
+		if !slices.ContainsFunc(dashboard.Requires, func(r struct{ ID string }) bool { return r.ID == panel.Type }) {
+			t.Errorf("__requires has no %s", panel.Type)
+		}
 		if len(panel.Targets) == 0 {
 			t.Errorf("%s shows nothing", panel.Title)
 		}

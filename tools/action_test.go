@@ -79,6 +79,26 @@ func TestActionCommentsAndFails(t *testing.T) {
 	}
 }
 
+// The server has folders, as releases of GitHub have.
+func TestActionDownloadsItsOwnRelease(t *testing.T) {
+	a := newAction(t, "#!/bin/sh\necho compared\n")
+	release := filepath.Join(a.folder, "o", "action", "releases", "download")
+	must(t, errors.Join(os.MkdirAll(release, 0o755), os.Symlink(a.folder, filepath.Join(release, "v1.2.3"))))
+	for _, tt := range []struct {
+		action, ref, want string
+		status            int
+	}{
+		{"o/action", "v1.2.3", "", 0},
+		{"o/action", "main", "::error::there is no release of o/action@main: use the action at the tag of one", 2},
+		{"", "", "::error::there is no release of", 2}, // uses: ./
+	} {
+		said, status := a.run(t, "DOWNLOADS=", "GITHUB_SERVER_URL=file://"+a.folder, "ACTION="+tt.action, "TAG="+tt.ref)
+		if status != tt.status || !strings.Contains(said, tt.want) {
+			t.Errorf("%s@%s: status %d, want %d and %q:\n%s", tt.action, tt.ref, status, tt.status, tt.want, said)
+		}
+	}
+}
+
 func TestActionRunsNothingThatIsNotTheRelease(t *testing.T) {
 	a := newAction(t, "#!/bin/sh\nexit 0\n")
 	write(t, filepath.Join(a.folder, "simulator-"+runtime.GOOS+"-"+runtime.GOARCH), []byte("#!/bin/sh\ntouch ran\n"))
