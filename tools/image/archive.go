@@ -30,7 +30,7 @@ func writeArchive(out string, images []v1.Image, ref name.Tag) error {
 	if _, err := layout.Write(dir, index); err != nil {
 		return err
 	}
-	list, err := dockerManifest(images[0], ref)
+	list, err := dockerManifest(images, ref)
 	if err != nil {
 		return err
 	}
@@ -69,16 +69,31 @@ func indexOf(images []v1.Image, ref name.Tag) (v1.ImageIndex, error) {
 	return mutate.AppendManifests(empty.Index, mutate.IndexAddendum{Add: all, Descriptor: v1.Descriptor{Annotations: annotations}}), nil
 }
 
-// dockerManifest is for docker load, which takes one architecture: the first.
-func dockerManifest(img v1.Image, ref name.Tag) ([]byte, error) {
-	manifest, err := img.Manifest()
-	if err != nil {
-		return nil, err
-	}
+// dockerManifest is for docker load without the image store of containerd, where a tag has one
+// architecture: the tag has the first of them, and of several each has one that ends with its name.
+func dockerManifest(images []v1.Image, ref name.Tag) ([]byte, error) {
 	blob := func(of v1.Descriptor) string { return path.Join("blobs", of.Digest.Algorithm, of.Digest.Hex) }
-	var layers []string
-	for _, l := range manifest.Layers {
-		layers = append(layers, blob(l))
+	var list []map[string]any
+	for i, img := range images {
+		manifest, err := img.Manifest()
+		if err != nil {
+			return nil, err
+		}
+		config, err := img.ConfigFile()
+		if err != nil {
+			return nil, err
+		}
+		var tags, layers []string
+		if i == 0 {
+			tags = append(tags, ref.Name())
+		}
+		if len(images) > 1 {
+			tags = append(tags, ref.Name()+"-"+config.Architecture)
+		}
+		for _, l := range manifest.Layers {
+			layers = append(layers, blob(l))
+		}
+		list = append(list, map[string]any{"Config": blob(manifest.Config), "RepoTags": tags, "Layers": layers})
 	}
-	return json.Marshal([]map[string]any{{"Config": blob(manifest.Config), "RepoTags": []string{ref.Name()}, "Layers": layers}})
+	return json.Marshal(list)
 }

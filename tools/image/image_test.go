@@ -245,6 +245,22 @@ func TestArchiveNamesTheImageForEveryReader(t *testing.T) {
 	must(t, validate.Image(img))
 }
 
+func TestDockerLoadHasATagForEachArchitecture(t *testing.T) {
+	file := archive(t, tiny(t, "amd64"), tiny(t, "arm64"))
+	for suffix, want := range map[string]string{"": "amd64", "-amd64": "amd64", "-arm64": "arm64"} {
+		tag, err := name.NewTag(imageName + suffix)
+		must(t, err)
+		img, err := tarball.ImageFromPath(file, &tag)
+		must(t, err)
+		must(t, validate.Image(img))
+		config, err := img.ConfigFile()
+		must(t, err)
+		if config.Architecture != want {
+			t.Errorf("%s is for %s", tag, config.Architecture)
+		}
+	}
+}
+
 func TestImageOfWhatCannotRunIsRefused(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "script")
 	must(t, os.WriteFile(script, []byte("#!/bin/sh\n"), 0o700))
