@@ -18,23 +18,7 @@ done
 case $* in
 "mod download" | "list -deps"*)
 	case "$PWD $GOFLAGS" in *"$REFUSED"*) echo "example.com/m@v1.0.0: 403 Forbidden" >&2; exit 1 ;; esac ;;
-build*cyclonedx-gomod)
-	printf '#!/bin/sh\nwhile [ "$1" != -output ]; do shift; done\ncat >"$2" <<END\n%s\nEND\n' '{
-  "metadata": {
-    "timestamp": "'$$'",
-    "tools": [
-      {
-        "version": "v1",
-        "hashes": [
-          { "content": "'$$'" }
-        ],
-        "externalReferences": []
-      }
-    ],
-    "component": {}
-  }
-}' >"$out/cyclonedx-gomod"
-	chmod +x "$out/cyclonedx-gomod" ;;
+"run ./sbom"*) for out; do :; done; echo '{}' >"$out" ;;
 build*cmd/helm)
 	mkdir -p "$(dirname "$out")"
 	printf '#!/bin/sh\nfor arg; do [ "$last" != --destination ] || out=$arg; last=$arg; done\necho chart >"$out/regex-scheduling-9.8.7.tgz"\n' >"$out"

@@ -78,29 +78,26 @@ cp static/regex_v1.wasm static/regex_v2.wasm "$dist"
 make -s helm
 tools/chart.sh "$tag" "$registry" "$dist"
 
-(cd tools && go build -o "$dist/sbom/" github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod)
-# bill writes what a program is made of, unless that is there.
+# bill writes what a program or a guest is made of, unless that is there. With --image: its image.
 bill() {
-	local program=$1 bill=$dist/sbom/$2.cdx.json
-	[ ! -f "$bill" ] || return 0
-	"$dist/sbom/cyclonedx-gomod" bin -json -std -noserial -version "$tag" -output "$bill" "$program"
-	# The same bytes tomorrow, and where cyclonedx-gomod itself has others.
-	sed -i.bak -e '/^    "timestamp": /d' -e '/^        "hashes": \[/,/^        \],/d' "$bill"
-	rm "$bill.bak"
+	local bill=$dist/sbom/$2.cdx.json
+	[ -f "$bill" ] || (cd tools && go run ./sbom ${3:-} "$tag" "$1" "$bill")
 }
 for minor in $minors; do # the chart and docs/deploy.md name these
 	make -s images REGISTRY="$registry" TAG="$tag" ARCH="amd64 arm64" KUBERNETES="$minor" IMAGE_FOLDER="$dist/images"
 	for image in "$dist"/images/*.tar; do
 		image=$(basename "$image" .tar)
 		for arch in amd64 arm64; do
-			bill "bin/linux-$arch/${image%-kubernetes-*}" "$image-linux-$arch"
+			bill "$PWD/bin/linux-$arch/${image%-kubernetes-*}" "image-$image-linux-$arch" --image
 		done
 	done
 done
 for program in "$dist"/*-{linux,darwin,windows}-{amd64,arm64}{,.exe}; do
 	[ ! -f "$program" ] || bill "$program" "$(basename "$program")" # of all these platforms
 done
-rm "$dist/sbom/cyclonedx-gomod"
+for guest in regex_v1.wasm regex_v2.wasm; do
+	bill "$PWD/static/$guest" "$guest"
+done
 
 (cd "$dist" && find . -type f ! -name SHA256SUMS | sed 's,^\./,,' | LC_ALL=C sort | xargs $sha256 >SHA256SUMS)
 trap - EXIT

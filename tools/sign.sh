@@ -7,7 +7,8 @@
 #   tools/sign.sh KEY [FLAG…]
 #
 # FLAGs are cosign's, such as --use-signing-config=false --tlog-upload=false where Sigstore's
-# services cannot be reached: then cosign verifies with --private-infrastructure (docs/install.md). BUILDER is a URI of who builds.
+# services cannot be reached: then cosign verifies with --private-infrastructure
+# (docs/install.md). BUILDER is a URI of who builds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

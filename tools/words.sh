@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- .
 found=$(
-	git grep -I --null --no-line-number -e '' -- "$@" ':!tools/words*' ':!*/testdata/upstream*' ':!*.wasm' ':!*.sum' ':!*.svg' ':!LICENSE' |
+	git grep -I --null --no-line-number -e '' -- "$@" ':!tools/words*' ':!*/testdata/upstream*' ':!*.wasm' ':!*.sum' ':!*.svg' ':!*LICENSE' |
 		perl -ne '
 			BEGIN {
 				open my $list, "<", "tools/words.txt" or die "tools/words.txt: $!";

@@ -4,21 +4,15 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"debug/buildinfo"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
-	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"testing/fstest"
 	"time"
 
@@ -28,7 +22,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 	"golang.org/x/crypto/x509roots/fallback/bundle"
-	modulepath "golang.org/x/mod/module"
+
+	"wasmkwokwizardry.io/regex-scheduling/tools/internal/parts"
 )
 
 // user is the user of the binary: the "nonroot" of other images without a base.
@@ -39,27 +34,25 @@ var epoch = time.Unix(0, 0).UTC()
 
 // build makes the image of a binary, which is its entrypoint under its own name.
 func build(binary string, labels map[string]string) (v1.Image, error) {
-	info, err := buildinfo.ReadFile(binary)
+	program, err := parts.Read(binary)
 	if err != nil {
-		return nil, fmt.Errorf("not a program in Go: %w", err)
+		return nil, err
 	}
 	setting := func(key string) string {
-		i := slices.IndexFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == key })
-		return info.Settings[max(i, 0)].Value
+		i := slices.IndexFunc(program.Settings, func(s debug.BuildSetting) bool { return s.Key == key })
+		return program.Settings[max(i, 0)].Value
 	}
 	if setting("GOOS") != "linux" || setting("CGO_ENABLED") != "0" {
 		return nil, errors.New("the image has no libraries; build the program with GOOS=linux CGO_ENABLED=0")
 	}
-	files, err := licenses(info)
+	list, err := parts.Authorities()
 	if err != nil {
 		return nil, err
 	}
+	files := fstest.MapFS{}
+	addLicenses(files, append(program.Parts, list)...)
 	name := filepath.Base(binary)
-	program, err := os.ReadFile(binary)
-	if err != nil {
-		return nil, err
-	}
-	files[name] = file(0o755, program)
+	files[name] = file(0o755, program.Content)
 	files["etc/ssl/certs/ca-certificates.crt"] = file(0o644, authorities())
 	files["tmp"] = file(0o777|fs.ModeDir|fs.ModeSticky, nil)
 	layer, err := layerOf(files)
@@ -122,46 +115,12 @@ func tarOf(files fstest.MapFS) ([]byte, error) {
 	return packed.Bytes(), err
 }
 
-var isLicense = regexp.MustCompile(`^(LICEN[CS]E|COPYING|NOTICE)`)
-
-// licenses are the licenses and notices of a program: ours, Go's, and those of its modules,
-// from where go build had them.
-func licenses(info *debug.BuildInfo) (fstest.MapFS, error) {
-	out, err := exec.Command("go", "env", "GOMOD", "GOROOT", "GOMODCACHE").Output()
-	if err != nil {
-		return nil, fmt.Errorf("go env: %w", err)
+// addLicenses adds those of a part, and of what that is made of, as licenses/NAME/FILE.
+func addLicenses(files fstest.MapFS, all ...parts.Part) {
+	for _, part := range all {
+		for name, text := range part.Licenses {
+			files[path.Join("licenses", part.Name, name)] = file(0o644, text)
+		}
+		addLicenses(files, part.Parts...)
 	}
-	env := strings.Split(string(out), "\n")
-	folders := map[string]string{"regex-scheduling": filepath.Join(filepath.Dir(env[0]), ".."), "go": env[1]}
-	for _, module := range info.Deps {
-		if module.Replace != nil {
-			module = module.Replace
-		}
-		if module.Sum == "" { // a folder of ours
-			continue
-		}
-		escaped, err := modulepath.EscapePath(module.Path)
-		if err != nil {
-			return nil, err
-		}
-		folders[module.Path] = filepath.Join(env[2], escaped+"@"+module.Version)
-	}
-	files := fstest.MapFS{}
-	for name, folder := range folders {
-		entries, err := os.ReadDir(folder)
-		if err != nil {
-			return nil, err
-		}
-		for _, entry := range entries {
-			if entry.IsDir() || !isLicense.MatchString(entry.Name()) {
-				continue
-			}
-			text, err := os.ReadFile(filepath.Join(folder, entry.Name()))
-			if err != nil {
-				return nil, err
-			}
-			files[path.Join("licenses", name, entry.Name())] = file(0o644, text)
-		}
-	}
-	return files, nil
 }

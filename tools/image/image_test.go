@@ -190,6 +190,25 @@ func TestImageHasLicensesAndLabels(t *testing.T) {
 	}
 }
 
+// A program does not name what is in a guest that it embeds.
+func TestImageHasLicensesOfGuests(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "tiny.go")
+	guest, err := os.ReadFile("../../static/regex_v2.wasm")
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(filepath.Dir(source), "guest.wasm"), guest, 0o600))
+	must(t, os.WriteFile(source, []byte("package main\n\nimport _ \"embed\"\n\n//go:embed guest.wasm\nvar guest string\n\nfunc main() { println(guest) }\n"), 0o600))
+	texts := map[string]string{}
+	content(t, archive(t, compile(t, "amd64", source, filepath.Join(t.TempDir(), "tiny"))), func(h *tar.Header, data []byte) { texts[h.Name] = string(data) })
+	for name, says := range map[string]string{
+		"licenses/github.com/tinygo-org/tinygo/LICENSE": "The TinyGo Authors", "licenses/github.com/wasilibs/nottinygc/LICENSE": "wasilibs authors",
+		"licenses/bdwgc/LICENSE": "Hans-J. Boehm", "licenses/wasi-libc/LICENSE": "musl",
+	} {
+		if !strings.Contains(texts[name], says) {
+			t.Errorf("%s says %.80q", name, texts[name])
+		}
+	}
+}
+
 // TestImageHoldsNothingElse is the proof that there is no shell.
 func TestImageHoldsNothingElse(t *testing.T) {
 	var got []string
@@ -214,6 +233,8 @@ func TestImageHoldsNothingElse(t *testing.T) {
 		"drwxr-xr-x etc/ssl/certs",
 		"-rw-r--r-- etc/ssl/certs/ca-certificates.crt",
 		"drwxr-xr-x licenses",
+		"drwxr-xr-x licenses/ca-certificates",
+		"-rw-r--r-- licenses/ca-certificates/LICENSE",
 		"drwxr-xr-x licenses/go",
 		"-rw-r--r-- licenses/go/LICENSE",
 		"drwxr-xr-x licenses/regex-scheduling",
