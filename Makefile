@@ -52,6 +52,8 @@ OF_MINORS := ./wasmhost/... ./fetch/... ./internal/guestcommand ./plugin ./stati
 # Tests of this project wait more than they compute, and go vet is make lint's: it looks
 # through all of Kubernetes.
 TEST = go test -vet=off -p $(shell expr 2 + $$(getconf _NPROCESSORS_ONLN)) -timeout 20m
+# For tools/test.sh.
+TESTED = $(TEST) -json
 
 .DEFAULT_GOAL := help
 .PHONY: FORCE
@@ -171,17 +173,18 @@ check: languages lint verify-guests test test-minors verify-upstream ## lint, ve
 
 .PHONY: test
 test: export PATH := $(CURDIR)/.tools/bin:$(PATH)
-test: chromium prometheus helm ## every test but the upstream host's, with a real browser, Prometheus and Helm too
-	@tools/test.sh $(foreach m,$(MODULES) $(GUESTS_SERVED),"$(m): cd $(m) && $(TEST) $(LDFLAGS) ./...")
+test: chromium prometheus helm ## every test but the upstream host's; says at its end what is missing here for some of them
+	@tools/test.sh $(foreach m,$(MODULES),"$(m): cd $(m) && $(TESTED) $(LDFLAGS) ./...") \
+		$(foreach m,v1 v2,"$(m): [ -z \"\$$(tools/served.sh $(m))\" ] || { cd $(m) && $(TESTED) $(LDFLAGS) ./...; }")
 
 # Not $(MAKE), with which make -n would run all of it.
 .PHONY: test-minors
 test-minors: helm ## on the other minors of Kubernetes, scheduler, host, native plugin, and simulator with its walkthrough; all predictions on the first
-	@tools/test.sh "all predictions: SCENARIOS=all $(TEST) $(LDFLAGS) ./internal/simulator/referee" \
-		$(foreach m,$(MINORS_SERVED),"$(m): $(TEST) $(call minor,$(m)) $(OF_MINORS)" \
-			"$(m), what-ifs: $(TEST) $(call minor,$(m)) -run 'AgainstItself|NeedALater' ./internal/whatif/compare ./internal/snapshot") \
+	@tools/test.sh "all predictions: SCENARIOS=all $(TESTED) $(LDFLAGS) ./internal/simulator/referee" \
+		$(foreach m,$(MINORS_SERVED),"$(m): $(TESTED) $(call minor,$(m)) $(OF_MINORS)" \
+			"$(m), what-ifs: $(TESTED) $(call minor,$(m)) -run 'AgainstItself|NeedALater' ./internal/whatif/compare ./internal/snapshot") \
 		$(if $(filter 1.37,$(MINORS_SERVED)),"a cluster of 1.37: make bin/simulator-1.37 && SIMULATOR_OF_NEXT_MINOR=$(CURDIR)/bin/simulator-1.37 \
-			$(TEST) $(LDFLAGS) -run 'Scheduler|Rights|ChartIsInstalled|Default' ./deploy")
+			$(TESTED) $(LDFLAGS) -run 'Scheduler|Rights|ChartIsInstalled|Default' ./deploy")
 
 # What they differ in is printed, and written to bin/hunt, each as a scenario that is as small as it gets.
 hunt = HUNT=$(1) SEED=$(2) FOUND=$(CURDIR)/bin/hunt $(TEST) $(call minor,$(KUBERNETES)) -timeout 3h -count=1 -v -run TestHunt ./internal/simulator/referee
@@ -194,8 +197,8 @@ hunt: ## predictions against a live cluster in N=200 generated cases, from SEED=
 .PHONY: test-nightly
 test-nightly: export NIGHTLY := 1
 test-nightly: chromium ## each benchmark once, a page of 1,000 nodes and 5,000 pods, the soak of v2, READMEs that build Kubernetes, a hunt
-	@tools/test.sh "benchmarks, large page, examples: $(TEST) $(LDFLAGS) -run 'EveryVariant|ThousandNodes|EachExample' ./bench ./internal/simulator/page/browsertest ./examples" \
-		"soak: $(TEST) $(LDFLAGS) -run '^TestSoak' ./static -soak.cycles 1000000" \
+	@tools/test.sh "benchmarks, large page, examples: $(TESTED) $(LDFLAGS) -run 'EveryVariant|ThousandNodes|EachExample' ./bench ./internal/simulator/page/browsertest ./examples" \
+		"soak: $(TESTED) $(LDFLAGS) -run '^TestSoak' ./static -soak.cycles 1000000" \
 		"hunt: $(call hunt,200,$(shell date +%Y%j)000)"
 
 # A version that is not released yet has the build tag of the last minor.

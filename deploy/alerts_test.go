@@ -27,10 +27,7 @@ import (
 // promtool runs Prometheus' own program in a folder that has the alerts as rules.yaml.
 func promtool(t *testing.T, rules any, args ...string) {
 	t.Helper()
-	program, err := exec.LookPath("promtool")
-	if err != nil {
-		t.Skip("*** NOT TESTED: there is no promtool on PATH: make prometheus puts it into .tools/bin")
-	}
+	program := testkit.Needs(t, "promtool", "make prometheus downloads it (Debian)")
 	text, err := yaml.Marshal(rules)
 	testkit.Must(t, err)
 	test, err := os.ReadFile("testdata/alerts_test.yaml")

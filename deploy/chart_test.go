@@ -35,11 +35,7 @@ import (
 // helm runs Helm's own program.
 func helm(t *testing.T, kubeconfig string, args ...string) (out string, err error) {
 	t.Helper()
-	program, err := filepath.Abs("../bin/helm")
-	testkit.Must(t, err)
-	if _, err := os.Stat(program); err != nil {
-		t.Skip("*** NOT TESTED: there is no bin/helm: make helm builds it, where its modules are served")
-	}
+	program := testkit.Needs(t, "../bin/helm", "make helm builds it, where its modules are served")
 	var said, problems bytes.Buffer
 	command := exec.CommandContext(t.Context(), program, args...)
 	command.Env = append(os.Environ(), "HOME="+t.TempDir(), "KUBECONFIG="+kubeconfig)

@@ -41,9 +41,7 @@ func TestEachExampleDoesWhatItsREADMESays(t *testing.T) {
 	} {
 		t.Run(folder, func(t *testing.T) {
 			t.Parallel()
-			if _, err := exec.LookPath(needs.program); err != nil {
-				t.Skipf("NOT TRIED: no %s here: %v", needs.program, err)
-			}
+			testkit.Needs(t, needs.program, "make tools languages installs it (Debian)")
 			if folder == "own-plugins" && os.Getenv("NIGHTLY") == "" {
 				t.Skip("set NIGHTLY=1 to link Kubernetes twice: make test-nightly")
 			}

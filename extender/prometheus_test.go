@@ -51,10 +51,7 @@ algorithms: {load: {config: {url: "http://%s", nodeLabel: node, threshold: 0.9, 
 // startPrometheus starts a Prometheus that scrapes an exporter, and returns its address.
 func startPrometheus(t *testing.T, exporter *httptest.Server) (address string) {
 	t.Helper()
-	binary, err := exec.LookPath("prometheus")
-	if err != nil {
-		t.Skip("SKIPPED: there is no prometheus on PATH; Debian's package of that name has it")
-	}
+	binary := testkit.Needs(t, "prometheus", "make prometheus downloads it (Debian)")
 	dir := t.TempDir()
 	testkit.Must(t, os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte(fmt.Sprintf(`
 scrape_configs:

@@ -64,9 +64,6 @@ var lies = []struct{ rule, does, file, old, new string }{
 
 // TestHostThatLiesFailsATranscriptOfTheRule makes all lies in one program, and has it tell one after another.
 func TestHostThatLiesFailsATranscriptOfTheRule(t *testing.T) {
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("no go on PATH")
-	}
 	rules := map[string][]string{}
 	transcripts, _, err := abi.Read("../abi")
 	testkit.Must(t, err)

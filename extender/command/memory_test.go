@@ -114,7 +114,7 @@ func (p *process) send(body []byte, times int) map[int]int {
 // the process stays within limits.buffers and 256 MiB.
 func TestExtenderBoundsMemoryOfHostileRequests(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("needs /proc")
+		testkit.NotTested(t, "no /proc: use Linux")
 	}
 	pod := `{"Pod":{"metadata":{"name":"web","annotations":{"scheduler.wasmkwokwizardry.io/regex":"` + strings.Repeat("x", 900) + `"}}},`
 	list := func(begin, item string, n int, end string) []byte {

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,10 +27,7 @@ const rustc = "/usr/bin/rustc"
 
 func needsRust(t *testing.T) {
 	t.Helper()
-	_, err := exec.LookPath(rustc)
-	if err != nil {
-		t.Skipf("NOT TRIED: no %s here: %v", rustc, err)
-	}
+	testkit.Needs(t, rustc, "make languages installs it (Debian)")
 }
 
 // host is what a guest that tests call gets of a host, and what it hands over.
