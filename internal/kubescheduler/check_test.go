@@ -2,9 +2,7 @@ package kubescheduler
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -39,15 +37,7 @@ func TestRunThatEndsLeavesNothing(t *testing.T) {
 			Config: profileWith(t, "Wasm", "{guestURL: 'http://static-webserver/empty_filter.wasm'}"),
 		}))
 	})
-	testkit.Eventually(t, "all that it started ends", func(context.Context) error {
-		left := slices.DeleteFunc(testkit.Marked(t, t.Name()), func(stack string) bool {
-			return strings.Contains(stack, "os/signal.loop") // a process has one, and keeps it
-		})
-		if len(left) > 0 {
-			return fmt.Errorf("left behind:\n%s", strings.Join(left, "\n"))
-		}
-		return nil
-	})
+	testkit.EventuallyEnd(t, t.Name())
 	left, _ := os.ReadDir(tmp)
 	if len(left) > 0 {
 		t.Errorf("left behind: %v", left)

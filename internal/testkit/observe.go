@@ -3,8 +3,10 @@ package testkit
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"runtime"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -51,6 +53,21 @@ func HeapInUse() int {
 // other is labelled with.
 func Mark(ctx context.Context, mark string, do func(context.Context)) {
 	pprof.Do(ctx, pprof.Labels("mark", mark), do)
+}
+
+// EventuallyEnd waits until the goroutines with a mark have ended. The exceptions are idle connections, which net/http keeps for
+// 90 s, and what receives signals.
+func EventuallyEnd(t *testing.T, mark string) {
+	t.Helper()
+	Eventually(t, "all that was started ends", func(context.Context) error {
+		left := slices.DeleteFunc(Marked(t, mark), func(stack string) bool {
+			return strings.Contains(stack, ".readLoop+") || strings.Contains(stack, ".writeLoop+") || strings.Contains(stack, "os/signal.loop+")
+		})
+		if len(left) > 0 {
+			return fmt.Errorf("left behind:\n%s", strings.Join(left, "\n"))
+		}
+		return nil
+	})
 }
 
 // Marked returns the stacks of the ones that run.
