@@ -355,7 +355,7 @@ func TestNewGuestWaitsWhereManyAreOpen(t *testing.T) {
 	}
 }
 
-// Attempts on four goroutines, as many as there are while the guest changes 60 times: each has one letter only.
+// Attempts on four goroutines, as many as there are while the guest changes 25 times: each has one letter only.
 func TestNoAttemptMixesGuests(t *testing.T) {
 	s, pl := openPlace(t, letter(t, "A"), nil)
 	var done atomic.Bool
@@ -378,14 +378,14 @@ func TestNoAttemptMixesGuests(t *testing.T) {
 			}
 		})
 	}
-	for i := range 60 {
+	for i := range 25 {
 		opened(t, inside(pl).host, maxBefore) // or the next one has to wait
 		s.put(letter(t, string(rune('A'+(i+1)%26))), nil)
 		renew(t, pl)
 	}
 	done.Store(true)
 	running.Wait()
-	t.Logf("%d attempts during 60 reloads", attempts.Load())
+	t.Logf("%d attempts during 25 reloads", attempts.Load())
 	opened(t, inside(pl).host, 1)
 }
 

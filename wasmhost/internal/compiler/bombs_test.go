@@ -57,8 +57,8 @@ var bombs = map[string]func() []byte{
 		use := each(opGlobalGet, opGlobalSet, 2000)
 		return assemble(1, slices.Concat(use, bytes.Repeat([]byte{opCall, 1}, 20_000), use), slices.Concat(globals(2000), exported), nil)
 	},
-	"1,000 locals and 10,000 blocks": func() []byte {
+	"2,000 locals and 10,000 blocks": func() []byte {
 		block := slices.Concat([]byte{opLocalGet, 0, opIf, noResult}, each(opLocalGet, opLocalSet, 2), []byte{opEnd})
-		return assemble(1000, slices.Concat(bytes.Repeat(block, 10_000), each(opLocalGet, opLocalSet, 1000)), exported, nil)
+		return assemble(2000, slices.Concat(bytes.Repeat(block, 10_000), each(opLocalGet, opLocalSet, 2000)), exported, nil)
 	},
 }
