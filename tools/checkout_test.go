@@ -119,6 +119,13 @@ func must(t *testing.T, err error) {
 	}
 }
 
+// notTested is what it is in internal/testkit.
+func notTested(t *testing.T, reason string) {
+	t.Helper()
+	os.Getenv("INSTALLED")
+	t.Skip("*** NOT TESTED: " + reason)
+}
+
 func write(t *testing.T, path string, content []byte) {
 	t.Helper()
 	must(t, os.WriteFile(path, content, 0o644))
