@@ -234,7 +234,13 @@ func TestDumpsOfKubectl(t *testing.T) {
 		t.Errorf("snapshot: status %d: %s%s", status, out, errOut)
 	}
 	asked := map[string]bool{"snapshot": true}
-	for _, q := range dumpQuestions {
+	// All commands read a cluster in the same way, so each question is asked about one file of each sort, in turn.
+	inTurn := func(files map[string]string, i int) (name, file string) {
+		names := slices.Sorted(maps.Keys(files))
+		name = names[i%len(names)]
+		return name, files[name]
+	}
+	for i, q := range dumpQuestions {
 		args := strings.Fields(q.question)
 		asked[args[0]] = true
 		ask := func(name, flag, file string, status int, answer string) string {
@@ -246,23 +252,18 @@ func TestDumpsOfKubectl(t *testing.T) {
 			return sourceOf.ReplaceAllString(strings.ReplaceAll(out, flag+"="+file, "CLUSTER"), "")
 		}
 		want := ask("JSON", "--cluster", whole["a list in JSON"], q.status, q.answer)
-		others := maps.Clone(whole)
-		if args[0] != "side" {
-			others["live"] = kubeconfig
-		}
-		for name, file := range others {
-			flag := "--cluster"
-			if name == "live" {
-				flag = "--kubeconfig"
-			}
-			got := ask(name, flag, file, q.status, q.answer)
+		name, file := inTurn(whole, i)
+		same := func(name, got string) {
 			if got != want {
 				t.Errorf("%s, %s:\n%s\nof the list in JSON:\n%s", q.question, name, got, want)
 			}
 		}
-		for name, file := range partial {
-			ask(name, "--cluster", file, q.partialStatus, cmp.Or(q.partialAnswer, q.answer))
+		same(name, ask(name, "--cluster", file, q.status, q.answer))
+		if args[0] != "side" {
+			same("live", ask("live", "--kubeconfig", kubeconfig, q.status, q.answer))
 		}
+		name, file = inTurn(partial, i)
+		ask(name, "--cluster", file, q.partialStatus, cmp.Or(q.partialAnswer, q.answer))
 	}
 	for _, file := range []string{whole["everything twice"], partial["cluster-info dump, an archive"]} {
 		out := session(t, []string{"--plugin", "native", "--kubelets", "none", "--from", file}, func(base string) {
