@@ -177,13 +177,15 @@ for (const dialog of document.querySelectorAll("dialog")) {
 }
 
 // Escape is handled before the browser does: on a second Escape the browser would close the
-// dialog without a question.
+// dialog without a question. A view that is a page by itself closes, too.
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || event.isComposing || event.defaultPrevented) return;
+  if (event.key !== "Escape" || event.isComposing || event.defaultPrevented || document.querySelector(".menu:popover-open")) return;
   const top = ["confirm", "editor", "panel"].map(byId).find((dialog) => dialog.open);
-  if (!top) return;
+  const page = byId("main").querySelector("[data-close]");
+  if (!top && !page) return;
   event.preventDefault();
-  dismiss(top);
+  if (top) dismiss(top);
+  else page.click();
 });
 
 function dismiss(dialog) {

@@ -66,6 +66,7 @@ function mark(problems) {
     code.querySelector(".gutter").children[item.dataset.line - 1]?.classList.add("bad");
   }
   problems.querySelector("[data-to-line]")?.click();
+  problems.scrollIntoView({ block: "nearest" });
 }
 
 // The line number of a problem selects the line.

@@ -136,6 +136,9 @@ func TestComparisonOfACloudCanBeReadOnEveryScreen(t *testing.T) {
 	p.click("#compare")
 	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/results/')")
 	p.says("#answer", "nodes used, empty")
+	p.onAPhone(func() {
+		p.waitFor("the heads are one row", "new Set([...document.querySelectorAll('#answer thead th')].map((head) => head.getBoundingClientRect().top)).size === 1")
+	})
 	p.onEveryScreen("the curves", "#answer th, .curves figcaption, .curves .legend li, .curves .plot span")
 	p.scheme("dark")
 	p.onEveryScreen("the curves in the dark", ".curves figcaption, .curves .legend li, .curves .plot span")

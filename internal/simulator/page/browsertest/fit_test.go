@@ -51,6 +51,7 @@ func TestManifestsAreTriedInACopyOfTheCluster(t *testing.T) {
 	p.says("main", "1 v1 ConfigMap")
 	p.says("#result table", "\tpending")
 	p.onEveryScreen("the result", "h1, #result .name, #result li p")
+	p.targets()
 	made, err := sim.Client().AppsV1().Deployments("").List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(made.Items) > 0 {
 		t.Errorf("it is in the cluster: %v %v", made, err)

@@ -56,3 +56,22 @@ func TestMenusHaveTheKeysOfMenus(t *testing.T) {
 	p.press(kb.Escape, false)
 	p.waitFor("it is closed", "!document.querySelector('[popover=auto]:popover-open, .menu:popover-open')")
 }
+
+func TestEscapeClosesAViewOpenedByItsAddress(t *testing.T) {
+	p := open(t, "/")
+	p.createPod("web", "")
+	for _, path := range []string{"/fit", "/scheduler", "/removal", "/pods/default/web"} {
+		p.do(chromedp.Navigate(server.URL() + path))
+		p.waitFor("it is there", "document.querySelector('main [data-close]')")
+		p.press(kb.Escape, false)
+		p.at("/")
+	}
+	p.do(chromedp.Navigate(server.URL() + "/new/pod"))
+	p.paste("#text", "# mine")
+	p.press(kb.Escape, false)
+	p.says("#question", "Discard your changes?")
+	p.press(kb.Escape, false)
+	p.closed("#confirm")
+	p.at("/new/pod")
+	p.do(chromedp.Evaluate("quitting = true", nil)) // the tab may close
+}

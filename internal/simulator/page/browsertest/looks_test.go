@@ -127,7 +127,11 @@ func TestScenesFitOnAPhoneAndHaveContrast(t *testing.T) {
 			p.contrast("light")
 			p.scheme("dark")
 			p.contrast("dark")
-			p.onAPhone(func() { p.fits(s.see) })
+			p.targets()
+			p.onAPhone(func() {
+				p.fits(s.see)
+				p.targets()
+			})
 		})
 	}
 	p.do(chromedp.Navigate(server.URL() + "/pods/default/unmatched"))
@@ -147,25 +151,56 @@ func (p *tab) contrast(scheme string) {
 	}
 }
 
+// targets fails if something to click is smaller than 24 px, with too little room around it.
+func (p *tab) targets() {
+	p.Helper()
+	var wrong []string
+	p.do(chromedp.Evaluate(looks+"\nsmall()", &wrong))
+	for _, w := range wrong {
+		p.Error(w)
+	}
+}
+
 // The head of a copy of a cluster has the longest texts.
 func TestHeadOfALargeCopyFits(t *testing.T) {
 	p := open(t, "/")
-	for _, width := range []int64{1920, 1280, 1100, 800, 390} {
-		p.within(fmt.Sprint(width), func() {
-			p.do(chromedp.EmulateViewport(width, 800), chromedp.Evaluate(`
-				document.querySelector("#summary").replaceWith(document.querySelector("#summary").cloneNode(true)); // no redraw replaces it
-				document.querySelector("#source")?.remove();
-				document.querySelector("#summary").insertAdjacentHTML("afterbegin", "<span id=source>a copy of <b>gke_production_europe-west1_main</b></span>");
-				document.querySelector(".top nav [href='/results']") || document.querySelector(".top nav").insertAdjacentHTML("beforeend", "<a href=/results>Results</a>");
-				document.querySelectorAll("#summary span:not(#source) b").forEach((count) => { count.textContent = "100000"; });
-				document.querySelector("#summary .chip").textContent = "HTTP extender, names (nodeCacheCapable), and more"`, nil))
-			p.fits("#cog, #fit, #compare-with, #new, #more, #source, #summary .chip")
-			if width < 1280 {
-				p.readable("#source, #summary .chip")
-			} else { // they are cut, with a title
-				p.waitFor("it is one line", "document.querySelector('.top').getBoundingClientRect().height < 64")
-			}
+	head := "nav a, #fit, #compare-with, #new, #summary span:not(#source), #summary .chip"
+	p.do(chromedp.Evaluate(`
+		document.querySelector("#summary").replaceWith(document.querySelector("#summary").cloneNode(true)); // no redraw replaces it
+		document.querySelector(".top nav [href='/results']") || document.querySelector(".top nav").insertAdjacentHTML("beforeend", "<a href=/results>Results</a>");
+		document.querySelectorAll("#summary b").forEach((count) => { count.textContent = "120"; });
+		document.querySelector("#summary .chip").textContent = "Wasm guest v2"`, nil))
+	for _, width := range []int64{1920, 1366, 1280, 1220} {
+		p.within(fmt.Sprint("usual, ", width), func() {
+			p.do(chromedp.EmulateViewport(width, 800))
+			p.readable(head)
+			p.waitFor("it is one line", "document.querySelector('.top').getBoundingClientRect().height < 64")
 		})
+	}
+	p.do(chromedp.Evaluate(`
+		document.querySelector("#summary").insertAdjacentHTML("afterbegin", "<span id=source>a copy of <b>gke_production_europe-west1_main</b></span>");
+		document.querySelectorAll("#summary span:not(#source) b").forEach((count) => { count.textContent = "100000"; });
+		document.querySelector("#summary .chip").textContent = "HTTP extender, names (nodeCacheCapable), and more"`, nil))
+	for _, width := range []int64{1920, 1366, 1280, 1100, 800, 390} {
+		p.within(fmt.Sprint(width), func() {
+			p.do(chromedp.EmulateViewport(width, 800))
+			p.fits("#cog, #more")
+			p.readable(head + ", #source")
+			p.waitFor("it leaves room", "document.querySelector('.top').getBoundingClientRect().height < 160")
+		})
+	}
+}
+
+// A list gives names and states the room that reasons do not need.
+func TestListDoesNotBreakShortNames(t *testing.T) {
+	p := open(t, "/")
+	p.furnish()
+	p.do(chromedp.Navigate(server.URL() + "/pods"))
+	p.says(".list", "didn't match the pod's node name regex")
+	for _, width := range []int64{1920, 1366, 1000, 760} {
+		p.do(chromedp.EmulateViewport(width, 800))
+		p.waitFor(fmt.Sprint("each is one line at ", width), `(all => all.length >= 5 && all.every((one) => one.getClientRects().length === 1 && one.offsetHeight < 30))(
+			[...document.querySelectorAll(".list tbody th a, .list td a, .list .outcome")])`)
 	}
 }
 

@@ -3,6 +3,8 @@ package browsertest
 import (
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // marked waits until exactly these lines are marked.
@@ -21,11 +23,25 @@ func TestAllMistakesOfAConfigurationAreMarkedAtOnce(t *testing.T) {
 	p.says("#problems", "not in valid range [0-100]")
 	p.says("#problems", "must begin with http:// or https://")
 	p.marked("8 9 11")
+	p.onScreen("#problems h2")
 	p.says("#problems", "The scheduler keeps the current configuration")
 	after := string(sim.SchedulerConfig())
 	if after != before {
 		t.Errorf("the configuration in use is now\n%s", after)
 	}
+	p.do(chromedp.Evaluate("quitting = true", nil), chromedp.Navigate(server.URL()+"/scheduler"))
+	p.paste("#text", head+plugins)
+	p.click(".submit")
+	p.onScreen("#problems h2")
+}
+
+// onScreen waits until an element can be seen without scrolling.
+func (p *tab) onScreen(selector string) {
+	p.Helper()
+	p.waitFor(selector+" is on the screen", `(at => {
+		const { left, top, width, height } = at.getBoundingClientRect();
+		return at.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+	})(document.querySelector(`+quote(selector)+`))`)
 }
 
 func TestRejectedEditMarksItsPart(t *testing.T) {

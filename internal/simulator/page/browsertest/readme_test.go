@@ -44,6 +44,7 @@ func TestREADMELeadsFromItsFirstCommandToAnExplanation(t *testing.T) {
 	p.says("#verdict", `3 node(s) didn't match the pod's node name regex "cncf-.*"`)
 	p.says("#panel .attempt[open]", "WasmRegexScheduling")
 	p.says("#summary", "1 running")
+	p.says(".totals", "1.5 of 12.0")
 	p.press("\x1b", false)
 	p.panel("#pending-default-invalid")
 	p.says("#verdict", "trailing backslash at end of expression")

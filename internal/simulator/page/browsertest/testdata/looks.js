@@ -59,6 +59,21 @@
     return wrong;
   };
 
+  // small lists what one clicks on that is smaller than 24 px and nearer to another such thing than its
+  // size leaves room for (WCAG 2.5.8). A link within a text does not count.
+  window.small = () => {
+    const within = document.querySelector("dialog[open], [popover]:popover-open") ?? document.body;
+    const inText = (link) => link.matches("a") && [...link.parentElement.childNodes].some((beside) => beside.nodeType === Node.TEXT_NODE && beside.data.trim());
+    const hidden = (one) => getComputedStyle(one.closest("thead") ?? one).clipPath !== "none"; // for screen readers only
+    const all = [...within.querySelectorAll("a[href], button, input, select, textarea, summary")].filter((one) => seen(one) && !inText(one) && !hidden(one))
+      .map((element) => ({ element, at: element.getBoundingClientRect() }));
+    const from = ({ left, top, width, height }, to) => Math.hypot(
+      Math.max(to.left - (left + width / 2), 0, left + width / 2 - to.right), Math.max(to.top - (top + height / 2), 0, top + height / 2 - to.bottom));
+    return all.filter(({ at }) => at.width < 23.5 || at.height < 23.5)
+      .flatMap(({ element, at }) => all.filter((other) => other.element !== element && !other.element.contains(element) && from(at, other.at) < 12)
+        .map((other) => `${name(element)} is ${at.width.toFixed()} × ${at.height.toFixed()} px, too near to ${name(other.element)}`));
+  };
+
   const rgba = (colour) => {
     const numbers = colour.match(/^rgba?\(([^)]+)\)$/);
     if (!numbers) throw new Error("cannot read the colour " + colour);
