@@ -75,10 +75,14 @@ func (o *options) explain(ctx context.Context, client kubernetes.Interface, pod 
 		return err
 	}
 	e := explain(o.policy, pod, seen)
-	if o.output != "text" {
-		return o.print(e)
+	if o.output == "text" {
+		e.write(o.Out)
+	} else if err := o.print(e); err != nil {
+		return err
 	}
-	e.write(o.Out)
+	if e.Problem != "" {
+		return errMistakes
+	}
 	return nil
 }
 

@@ -51,6 +51,8 @@ type inUse struct {
 	Pending int `json:"pending"`
 	// Problem is why the scheduler refuses them, or that they match no node.
 	Problem string `json:"problem,omitempty"`
+
+	invalid bool // so the scheduler refuses them
 }
 
 func newPatterns(o *options) *cobra.Command {
@@ -84,8 +86,18 @@ func (o *options) patterns(ctx context.Context) error {
 	}
 	all := usage(o.policy, pods, namesOf(nodes))
 	if o.output != "table" {
-		return o.print(all)
+		err = o.print(all)
+	} else {
+		err = o.printPatterns(namespace, all)
 	}
+	if err == nil && slices.ContainsFunc(all, func(use *inUse) bool { return use.invalid }) {
+		return errMistakes
+	}
+	return err
+}
+
+// printPatterns prints the table.
+func (o *options) printPatterns(namespace string, all []*inUse) error {
 	if len(all) == 0 {
 		where := cmp.Or(namespace, "any namespace")
 		fmt.Fprintf(o.ErrOut, "No pod in %s has the annotation %s or %s.\n", where, o.policy.Annotation, o.policy.ExcludeAnnotation)
@@ -140,6 +152,7 @@ func (use *inUse) measure(policy regex.Policy, nodes []string) {
 	var wrong *regex.PatternError
 	switch {
 	case errors.As(err, &wrong):
+		use.invalid = true
 		use.Problem = wrong.Problem
 		if wrong.Annotation != policy.Annotation {
 			use.Problem = "annotation " + wrong.Annotation + ": " + wrong.Problem

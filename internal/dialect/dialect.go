@@ -20,7 +20,13 @@ var (
 	numbers    = regexp.MustCompile(`\[\d+(?:[-,]\d+)+\]`)
 	manyDigits = regexp.MustCompile(`\d\d`)
 	braces     = regexp.MustCompile(`\{\w+\.\.\w+\}`)
-	globAtEnd  = regexp.MustCompile(`-\*$`)
+
+	// A single character is repeated at the end, where that changes no match, or a hyphen between others.
+	wildcard = regexp.MustCompile(`[\w-][*?]\$?$|-\*-|\?\?`)
+	repeated = regexp.MustCompile(`\{\d+(?:,\d*)?\}`)
+	separate = regexp.MustCompile(`[,\s]+`)
+	plain    = regexp.MustCompile(`^[a-z0-9.*?-]+$`)
+	fromGlob = strings.NewReplacer(".", `\.`, "*", ".*", "?", ".")
 )
 
 // Python returns, in a sentence each, what Python's re reads differently in a valid
@@ -44,7 +50,7 @@ func Python(pattern string) (differences []string) {
 	return differences
 }
 
-// Hostlist returns, in a sentence each, what in a pattern looks like a hostlist or a glob,
+// Hostlist returns, in a sentence each, what in a pattern looks like a hostlist, a list of names or a glob,
 // and means something else in a regular expression.
 func Hostlist(pattern string) (habits []string) {
 	for _, found := range numbers.FindAllString(pattern, -1) {
@@ -56,10 +62,53 @@ func Hostlist(pattern string) (habits []string) {
 	if found != "" {
 		habits = append(habits, found+" stands for these characters, not for a range; write the alternatives, as in (1|2|3)")
 	}
-	if globAtEnd.MatchString(pattern) {
-		habits = append(habits, "-* at the end matches any number of hyphens, not any text; remove it, or write -.*")
+	return append(habits, wildcards(strings.TrimSpace(pattern))...)
+}
+
+// wildcards is Hostlist for the signs of globs and of lists of names. It names the pattern that was meant, where the rest is a plain name.
+func wildcards(pattern string) (habits []string) {
+	excluded, excludes := strings.CutPrefix(pattern, "!")
+	if excludes {
+		meant := "the pattern of the nodes to exclude"
+		if plain.MatchString(excluded) {
+			meant = excluded
+		}
+		if wildcard.MatchString(meant) {
+			meant = ofGlob(meant)
+		}
+		habits = append(habits, "! stands for this character, which no node's name has; to exclude nodes, write "+meant+" in the annotation regex-exclude")
+	}
+	operators := repeated.ReplaceAllString(atoms.ReplaceAllString(pattern, "()"), "()")
+	switch {
+	case separate.MatchString(operators):
+		habits = append(habits, "no node's name has a comma or a space; for a list of names write "+alternatives(separate.Split(pattern, -1)))
+	case wildcard.MatchString(operators) && plain.MatchString(pattern):
+		habits = append(habits, "* and ? repeat the character before them, and stand for no others as in a glob; for names like that write "+ofGlob(pattern))
+	case wildcard.MatchString(operators):
+		habits = append(habits, "* and ? repeat the character before them, and stand for no others as in a glob; for any text write .*, and . for one character")
 	}
 	return habits
+}
+
+// alternatives is the pattern of a list of names or globs.
+func alternatives(names []string) string {
+	for i, name := range names {
+		if !plain.MatchString(name) {
+			return "the alternatives, as in ^(node-1|node-2)$"
+		}
+		names[i] = fromGlob.Replace(name)
+	}
+	return "^(" + strings.Join(names, "|") + ")$"
+}
+
+// ofGlob is the pattern that matches the names that a glob does.
+func ofGlob(glob string) string {
+	pattern := fromGlob.Replace(glob)
+	begin, ok := strings.CutSuffix(pattern, ".*")
+	if ok && begin != "" {
+		return "^" + begin
+	}
+	return "^" + pattern + "$"
 }
 
 // Pasted returns, in a sentence each, what is around a pattern that was pasted with it, and keeps it from matching any node.

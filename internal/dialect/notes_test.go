@@ -19,7 +19,7 @@ func TestNoteOfAnEventHasAllNotesThatFit(t *testing.T) {
 		"a hostlist":     {map[string]string{regex.Annotation: "node[01-12]"}, []string{"annotation " + regex.Annotation + ": [01-12] matches one character"}},
 		"both patterns": {
 			map[string]string{regex.Annotation: "node[01-12]", regex.ExcludeAnnotation: "a{,2}-*"},
-			[]string{regex.Annotation + ": [01-12]", "; annotation " + regex.ExcludeAnnotation + ": in RE2 {,2}", "; annotation " + regex.ExcludeAnnotation + ": -* at the end"},
+			[]string{regex.Annotation + ": [01-12]", "; annotation " + regex.ExcludeAnnotation + ": in RE2 {,2}", "; annotation " + regex.ExcludeAnnotation + ": * and ? repeat"},
 		},
 		"more than an event takes": {map[string]string{regex.Annotation: long}, []string{"01,01", " …"}},
 	} {
