@@ -119,7 +119,7 @@ guests: .tools/tinygo.stamp ## static/regex_v1.wasm and regex_v2.wasm, where the
 		tools/build-guest.sh versions >tools/toolchain.txt && tools/verify-guests.sh record; }
 
 .PHONY: tools
-tools: .tools/tinygo.stamp .tools/golangci-lint.stamp .tools/govulncheck.stamp ## TinyGo, golangci-lint and govulncheck in .tools/bin, as pinned in tools/
+tools: .tools/tinygo.stamp .tools/golangci-lint.stamp .tools/govulncheck.stamp ## TinyGo, golangci-lint and govulncheck in .tools/bin, as pinned in tools/; INSTALL=1 installs the packages they need
 
 # The script knows whether there is anything to do, and leaves the stamp if not.
 .tools/%.stamp: FORCE
@@ -213,9 +213,7 @@ on-next:
 
 .PHONY: chromium
 chromium: # for the tests of the page; without it they are skipped, and say so
-	@command -v chromium >/dev/null || { command -v apt-get >/dev/null && $$([ "$$(id -u)" = 0 ] || echo sudo -n) \
-		sh -c 'apt-get -q update && apt-get -q install -y --no-install-recommends chromium' >/dev/null; } || \
-		echo 'no Chromium, and it cannot be installed here: the tests of the page are skipped'
+	@command -v chromium >/dev/null || tools/apt.sh chromium || echo 'no Chromium: the tests of the page are skipped'
 
 .PHONY: prometheus
 prometheus: # for tests of the extender and the alerts, as chromium; unpacked, since the package would start a server
@@ -226,9 +224,8 @@ prometheus: # for tests of the extender and the alerts, as chromium; unpacked, s
 
 .PHONY: languages
 languages: # compilers for the tests of examples/, as chromium; TinyGo is in tools
-	@[ -x /usr/bin/rustc ] && command -v wat2wasm wasm-ld >/dev/null || { command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && \
-		apt-get -q update >/dev/null && apt-get -q install -y --no-install-recommends rustc libstd-rust-dev-wasm32 lld wabt >/dev/null; } || \
-		echo 'no Rust for Wasm or no wabt, and they cannot be installed here: examples in these languages are not tried'
+	@[ -x /usr/bin/rustc ] && command -v wat2wasm wasm-ld >/dev/null || tools/apt.sh rustc libstd-rust-dev-wasm32 lld wabt || \
+		echo 'no Rust for Wasm or no wabt: examples in these languages are not tried'
 
 # wasmhost and what guests are made of have most of the locks: three times.
 .PHONY: test-race

@@ -3,13 +3,14 @@
 #
 #   tools/install.sh golangci-lint   needs Go only
 #   tools/install.sh govulncheck     likewise
-#   tools/install.sh tinygo          needs LLVM 19, installed here on Debian and Ubuntu
+#   tools/install.sh tinygo          needs LLVM 19, which apt.sh installs on Debian and Ubuntu if asked
 #
 # Each leaves a stamp of what it was made from, and does nothing while that holds.
 # Exit code 3: TinyGo cannot be had on this machine, for the reason that is printed.
 set -euo pipefail
 cd "$(dirname "$0")"
 
+tools=$PWD
 out=$(cd .. && pwd)/.tools
 packages="llvm-19-dev libclang-19-dev clang-19 lld-19 wasi-libc libclang-rt-19-dev-wasm32 binaryen g++"
 export GOFLAGS=-buildvcs=false GOWORK=off
@@ -49,23 +50,9 @@ package_versions() {
 		echo "$found"
 }
 
-install_packages() {
-	command -v apt-get >/dev/null || return 1
-	local as_root=(env)
-	if [ "$(id -u)" -ne 0 ]; then
-		if [ ! -t 0 ]; then sudo -n true 2>/dev/null || return 1; fi
-		command -v sudo >/dev/null || return 1
-		as_root=(sudo env)
-	fi
-	say "installing $packages"
-	"${as_root[@]}" apt-get -q update >&2 || say "apt-get update failed; trying with the lists that are there"
-	# shellcheck disable=SC2086
-	"${as_root[@]}" DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120 \
-		install -y --no-install-recommends $packages >&2
-}
-
 have_packages() {
-	package_versions >/dev/null 2>&1 || { install_packages && package_versions >/dev/null; }
+	# shellcheck disable=SC2086
+	package_versions >/dev/null 2>&1 || { "$tools/apt.sh" $packages && package_versions >/dev/null; }
 }
 
 # build_tinygo compiles TinyGo and lays out the TINYGOROOT that it looks for
@@ -106,8 +93,7 @@ install_tinygo() {
 	elif [ -z "$downloaded" ]; then
 		unavailable "the source of TinyGo cannot be downloaded, see above"
 	elif command -v apt-get >/dev/null; then
-		unavailable "TinyGo needs packages (Debian 12, Ubuntu 24.04 or newer). Run this, then make tools again:
-  sudo apt-get update && sudo apt-get install -y --no-install-recommends $packages"
+		unavailable "TinyGo needs these packages (Debian 12, Ubuntu 24.04 or newer)"
 	elif command -v brew >/dev/null; then
 		unavailable "no TinyGo 0.41 on PATH. Run this, then make tools again:
   brew tap tinygo-org/tools && brew install tinygo"
