@@ -11,8 +11,8 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
-// TestREADMEsQuestionsAreAnsweredAsItSays runs the commands of README's part about a copy of a cluster, as a reader would. Lines below a
-// command stand in its output, in this order.
+// TestREADMEsQuestionsAreAnsweredAsItSays runs the commands of README's part about a copy of a cluster, as a reader would, and a question of
+// docs/capacity.md to the same cluster. Lines below a command stand in its output, in this order.
 func TestREADMEsQuestionsAreAnsweredAsItSays(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	testkit.Must(t, err)
@@ -20,6 +20,11 @@ func TestREADMEsQuestionsAreAnsweredAsItSays(t *testing.T) {
 	testkit.Must(t, err)
 	_, part, _ := strings.Cut(string(text), "\n## Ask a copy of a cluster\n")
 	part, _, _ = strings.Cut(part, "\n## ")
+	text, err = os.ReadFile(filepath.Join(root, "docs/capacity.md"))
+	testkit.Must(t, err)
+	_, rollout, _ := strings.Cut(string(text), "\n### Will my rollout end?\n")
+	rollout, _, _ = strings.Cut(rollout, "\n### ")
+	part += rollout
 	dir := t.TempDir()
 	testkit.Must(t, os.Symlink(filepath.Join(root, "examples"), filepath.Join(dir, "examples")))
 	t.Chdir(dir)
@@ -47,7 +52,7 @@ func TestREADMEsQuestionsAreAnsweredAsItSays(t *testing.T) {
 			answer = after
 		}
 	}
-	if asked < 2 || compared < 8 {
+	if asked < 3 || compared < 12 {
 		t.Errorf("only %d questions and %d lines of answers were found", asked, compared)
 	}
 }
