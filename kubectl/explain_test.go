@@ -88,7 +88,9 @@ func TestExplain(t *testing.T) {
 }
 
 func created(p *v1.Pod) {
-	p.ManagedFields = []metav1.ManagedFieldsEntry{{FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{"f:nodeName":{}}}`)}}}
+	fields := &metav1.FieldsV1{}
+	_ = fields.UnmarshalJSON([]byte(`{"f:spec":{"f:nodeName":{}}}`))
+	p.ManagedFields = []metav1.ManagedFieldsEntry{{FieldsV1: fields}}
 }
 
 func deleted(p *v1.Pod) { p.DeletionTimestamp = &metav1.Time{} }

@@ -3,10 +3,12 @@ package scheduler
 import (
 	"context"
 	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apiserver/pkg/server"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/cli/globalflag"
 	basecompatibility "k8s.io/component-base/compatibility"
@@ -96,12 +98,9 @@ func addFlags(cmd *cobra.Command, opts *options.Options, ours *ownFlags) {
 // runScheduler does what the command of app.NewSchedulerCommand does, and what our own flags say.
 func runScheduler(cmd *cobra.Command, opts *options.Options, ours *ownFlags, plugins *kubescheduler.Plugins, gates featuregate.FeatureGate) error {
 	cliflag.PrintFlags(cmd.Flags())
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		<-server.SetupSignalHandler()
-		cancel()
-	}()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	if err := hooks.NameInformers(opts); err != nil {
 		return err
 	}
@@ -109,7 +108,7 @@ func runScheduler(cmd *cobra.Command, opts *options.Options, ours *ownFlags, plu
 	if err != nil {
 		return err
 	}
-	gates.(featuregate.MutableFeatureGate).AddMetrics()
+	hooks.AddGateMetrics(gates.(featuregate.MutableFeatureGate))
 	opts.ComponentGlobalsRegistry.AddMetrics()
 	bytes := int(ours.decisions.Value())
 	if bytes > 0 {

@@ -1,4 +1,4 @@
-//go:build !race && !kubernetes_1_35 && !kubernetes_1_37
+//go:build !race && !kubernetes_1_35 && !kubernetes_1_37 && !kubernetes_1_38
 
 package wasmhost
 

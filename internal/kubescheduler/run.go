@@ -204,7 +204,7 @@ func (o Options) newScheduler(ctx context.Context, plugins *Plugins, config *con
 		return nil, err
 	}
 	err = withGates(o.Gates, func() error {
-		sched, err = scheduler.New(ctx, api.Client, api.Informers, api.Dynamic, api.Events,
+		sched, err = scheduler.New(ctx, api.Client, api.Informers, api.Dynamic, api.Events, append(hooks.Options(config),
 			scheduler.WithComponentConfigVersion(config.APIVersion),
 			scheduler.WithKubeConfig(api.Config),
 			scheduler.WithProfiles(config.Profiles...),
@@ -215,7 +215,7 @@ func (o Options) newScheduler(ctx context.Context, plugins *Plugins, config *con
 			scheduler.WithExtenders(config.Extenders...),
 			scheduler.WithParallelism(cmp.Or(api.Parallelism, config.Parallelism)),
 			scheduler.WithClock(api.Clock),
-		)
+		)...)
 		return err
 	})
 	if err != nil {

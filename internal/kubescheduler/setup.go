@@ -24,6 +24,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 	"wasmkwokwizardry.io/regex-scheduling/plugin"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
@@ -143,9 +144,10 @@ func (p *Plugins) factory(name string) frameworkruntime.PluginFactory {
 // bindHere makes the scheduler's client bind the pods of extenders, unless ExtenderBind is set. The
 // framework, and so each plugin's handle, shares the list of extenders.
 func (o Options) bindHere(ctx context.Context, sched *scheduler.Scheduler, client kubernetes.Interface) {
-	for i, extender := range sched.Extenders {
+	extenders := hooks.Extenders(sched)
+	for i, extender := range extenders {
 		if extender.IsBinder() && !o.ExtenderBind {
-			sched.Extenders[i] = bindsHere{extender, ctx, client}
+			extenders[i] = bindsHere{extender, ctx, client}
 		}
 	}
 }

@@ -31,7 +31,10 @@ var pluginPoints = sets.New("PreFilter", "PreScore", "Reserve", "Permit", "PreBi
 // A span of a point ends when the next one begins, so waiting is part of Permit.
 func TraceAttempts(sched *scheduler.Scheduler, provider trace.TracerProvider) {
 	for name, profile := range sched.Profiles {
-		sched.Profiles[name] = tracedFramework{profile}
+		sched.Profiles[name] = hooks.AroundRankNodes(tracedFramework{profile}, func(state fwk.CycleState, _ []fwk.NodeInfo) func(bool) {
+			tracing.Of(state).At("RankNodes")
+			return func(bool) {}
+		})
 		private.WrapPlugins(profile, func(_ context.Context, c minor.Call) func() {
 			if pluginPoints.Has(c.Point) {
 				tracing.Of(c.State).At(c.Point)

@@ -150,14 +150,10 @@ func newRealFramework(tb testing.TB, nodes int, first ...plugin) schedframework.
 		frameworkruntime.WithSnapshotSharedLister(internalcache.NewSnapshot(nil, list)),
 		frameworkruntime.WithEventRecorder(&events.FakeRecorder{}),
 		frameworkruntime.WithWaitingPods(frameworkruntime.NewWaitingPodsMap()),
-		frameworkruntime.WithPodNominator(noNominator{}))
+		frameworkruntime.WithPodNominator(hooks.NoNominator{}))
 	testkit.Must(tb, err)
 	return fwk
 }
-
-type noNominator struct{ framework.PodNominator }
-
-func (noNominator) NominatedPodsForNode(string) []framework.PodInfo { return nil }
 
 // choose is how the scheduler finds a node, with all its plugins.
 func choose(ctx context.Context, fwk schedframework.Framework, state framework.CycleState, queued *hooks.Queued) (scheduler.ScheduleResult, error) {

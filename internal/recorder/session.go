@@ -34,18 +34,19 @@ type session struct {
 // scheduler has ended.
 func (r *Recorder) Attach(sched *scheduler.Scheduler, name func(url string) string) (detach func()) {
 	s := &session{recorder: r, profiles: map[string]*profile{}}
-	names := make([]string, len(sched.Extenders))
-	for i, extender := range sched.Extenders {
+	extenders := hooks.Extenders(sched)
+	names := make([]string, len(extenders))
+	for i, extender := range extenders {
 		names[i] = name(extender.Name())
 	}
 	for name, fwk := range sched.Profiles {
 		s.wrapEvents(fwk)
 		s.wrapPlugins(fwk)
-		s.profiles[name] = newProfile(name, fwk, sched.Extenders, names)
+		s.profiles[name] = newProfile(name, fwk, extenders, names)
 		sched.Profiles[name] = &recordedFramework{Framework: hooks.AroundTryOuts(fwk, s.tryOut), session: s}
 	}
-	for i, extender := range sched.Extenders {
-		sched.Extenders[i] = &recordedExtender{Extender: extender, session: s, key: extenderKey(i), name: names[i]}
+	for i, extender := range extenders {
+		extenders[i] = &recordedExtender{Extender: extender, session: s, key: extenderKey(i), name: names[i]}
 	}
 	hooks.AroundNext(sched, func() {}, s.taken)
 	sched.SchedulePod = s.schedulePod(sched.SchedulePod)

@@ -19,6 +19,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 )
@@ -130,7 +131,7 @@ func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Co
 		}
 		s.stopScheduler()
 		tookOver = true
-		next.extenders = slices.Clone(sched.Extenders)
+		next.extenders = slices.Clone(hooks.Extenders(sched))
 		detach = s.recorder.Attach(sched, typed)
 		warnOfPatterns(sched, config)
 		s.warnOfBinders(sched, typed)
@@ -164,7 +165,7 @@ func (s *Simulator) startScheduler(ctx context.Context, config *kubescheduler.Co
 
 // warnOfBinders names the extenders that are not asked to bind pods.
 func (s *Simulator) warnOfBinders(sched *scheduler.Scheduler, typed func(string) string) {
-	for _, extender := range sched.Extenders {
+	for _, extender := range hooks.Extenders(sched) {
 		if extender.IsBinder() && !s.settings.ExtenderBind {
 			s.warnings.Printf("extender %s: its bindVerb is not called, and pods are bound without it: it may bind pods in a real cluster; "+
 				"if it binds them in this one, start the simulator with --extender-bind", typed(extender.Name()))

@@ -12,3 +12,6 @@ import (
 
 // SchedulePod is how a scheduler looks for a node.
 type SchedulePod = func(context.Context, framework.Framework, fwk.CycleState, *Queued) (scheduler.ScheduleResult, error)
+
+// RankNodes is called before plugins rank nodes, whose order it may change. What it returns is called when they have, or have not.
+type RankNodes = func(state fwk.CycleState, nodes []fwk.NodeInfo) (after func(ranked bool))

@@ -1,4 +1,4 @@
-//go:build kubernetes_1_37
+//go:build kubernetes_1_37 || kubernetes_1_38
 
 package hooks
 
@@ -28,7 +28,7 @@ func AroundNext(sched *scheduler.Scheduler, before func(), after func(group stri
 
 func podGroup(entity framework.QueuedEntityInfo) (name string, pods int) {
 	if group, ok := entity.(*framework.QueuedPodGroupInfo); ok {
-		return group.Namespace + "/" + group.Name, len(group.GetUnscheduledPods())
+		return group.GetNamespace() + "/" + group.GetName(), len(pendingPods(group))
 	}
 	return "", 0
 }

@@ -14,7 +14,6 @@ import (
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/scale"
 	upstream "k8s.io/kubernetes/pkg/controller"
-	"k8s.io/kubernetes/pkg/controller/clusterroleaggregation"
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
 	"k8s.io/kubernetes/pkg/controller/namespace"
 	"k8s.io/kubernetes/pkg/controller/resourcequota"
@@ -51,8 +50,8 @@ var cleaners = []controller{
 }
 
 // aggregation fills the ClusterRoles view, edit and admin, and others that are made of labelled ones.
-var aggregation = controller{"clusterrole-aggregation-controller", func(_ context.Context, r *controllers, as identity) error {
-	return r.run(clusterroleaggregation.NewClusterRoleAggregation(r.shared.Rbac().V1().ClusterRoles(), as.RbacV1()), nil)
+var aggregation = controller{"clusterrole-aggregation-controller", func(ctx context.Context, r *controllers, as identity) error {
+	return r.run(minor.ClusterRoles(ctx, as, r.shared), nil)
 }}
 
 // keepers are the controllers that delete or free what is not needed any more (pods whose node is gone, pods that a

@@ -1,4 +1,4 @@
-//go:build !kubernetes_1_37
+//go:build !kubernetes_1_37 && !kubernetes_1_38
 
 package podgroups
 

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -10,8 +9,9 @@ import (
 	"k8s.io/klog/v2"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/kubernetes/pkg/apis/core/v1/helper"
-	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/kubelet"
 )
 
 // admitByKubelet is for a new pod that names its node, which nothing schedules: its kubelet admits or rejects it, or is silent, and
@@ -42,17 +42,16 @@ func (c *Cluster) admitByKubelet(pod *v1.Pod) {
 	if pod == nil {
 		return
 	}
-	rejected := scheduler.AdmissionCheck(pod, info, false)
-	if len(rejected) == 0 {
+	filter, why, short := kubelet.Rejects(pod, info)
+	if filter == "" && short == nil {
 		c.start(pod)
 	} else {
 		c.LostPods.Add(1)
 		pod.Status.Phase = v1.PodFailed
-		pod.Status.Reason = cmp.Or(rejected[0].Name, "OutOf")
-		pod.Status.Message = rejected[0].Reason
-		short := rejected[0].InsufficientResource
+		pod.Status.Reason = filter
+		pod.Status.Message = why
 		if short != nil {
-			pod.Status.Reason += string(short.ResourceName)
+			pod.Status.Reason = "OutOf" + string(short.ResourceName)
 			pod.Status.Message = fmt.Sprintf("%s, requested: %d, used: %d, capacity: %d", short.Reason, short.Requested, short.Used, short.Capacity)
 		}
 	}

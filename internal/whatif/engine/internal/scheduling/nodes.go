@@ -13,6 +13,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 )
 
 // nodeVerdicts keeps what a profile's Filter plugins say of pods on nodes. Of a pod that is like another one for them they say the
@@ -92,7 +93,7 @@ func (v *nodeVerdicts) begin(of framework.Framework, state fwk.CycleState, pod *
 
 // filter is what plugins say of the current pod on the node of a place: as before, or as filter says now.
 func (v *nodeVerdicts) filter(of framework.Framework, place int, node fwk.NodeInfo, filter func() *fwk.Status) *fwk.Status {
-	if place >= len(v.pod) || v.nominated.Load() && len(of.NominatedPodsForNode(node.Node().Name)) > 0 {
+	if place >= len(v.pod) || v.nominated.Load() && len(hooks.NominatedPods(of, node.Node().Name)) > 0 {
 		return filter()
 	}
 	known := &v.pod[place]

@@ -15,6 +15,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 	"k8s.io/kubernetes/pkg/scheduler/util"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 	"wasmkwokwizardry.io/regex-scheduling/internal/private"
 )
 
@@ -44,9 +45,9 @@ func (p *preempting) GetOffsetAndNumCandidates(nodes int32) (offset, candidates 
 }
 
 // CandidatesToVictimsMap has one of nodes that are equal by all that kube-scheduler chooses by. Extenders get all.
-func (p *preempting) CandidatesToVictimsMap(candidates []preemption.Candidate) map[string]*extenderv1.Victims {
+func (p *preempting) CandidatesToVictimsMap(candidates []hooks.Candidate) map[string]*extenderv1.Victims {
 	all := p.Interface.CandidatesToVictimsMap(candidates)
-	if len(p.scheduler.Kube.Extenders) > 0 {
+	if len(hooks.Extenders(p.scheduler.Kube)) > 0 {
 		return all
 	}
 	s := p.scheduler.seeded

@@ -116,12 +116,13 @@ func (s *Scheduler) wrap() (err error) {
 	if shown == nil {
 		shown = printable.URL
 	}
-	for i, extender := range s.Kube.Extenders {
+	extenders := hooks.Extenders(s.Kube)
+	for i, extender := range extenders {
 		name := shown(extender.Name())
 		if extender.IsBinder() {
 			s.options.Cluster.Unmodelled("bind by extender " + name + " (the copy binds)")
 		}
-		s.Kube.Extenders[i] = &watchedExtender{extender, name, &s.unanswered}
+		extenders[i] = &watchedExtender{extender, name, &s.unanswered}
 	}
 	if s.options.Recorder != nil {
 		s.options.Recorder.Attach(s.Kube, shown)
@@ -135,7 +136,7 @@ func (s *Scheduler) wrap() (err error) {
 		if !s.options.PodGroups { // nodes get a generation back that they had with other pods
 			err = errors.Join(err, s.spreading.attach(of))
 		}
-		s.Kube.Profiles[name] = &profile{of, s}
+		s.Kube.Profiles[name] = hooks.AroundRankNodes(&profile{of, s}, s.seeded.rank)
 	}
 	s.Kube.SchedulePod = s.schedulePod(s.Kube.SchedulePod)
 	s.Kube.FailureHandler = s.failureHandler(s.Kube.FailureHandler)
@@ -272,7 +273,7 @@ func (s *Scheduler) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 			return result, err
 		}
 		// 3. With extenders, it does not choose by the seed.
-		if len(s.Kube.Extenders) > 0 {
+		if len(hooks.Extenders(s.Kube)) > 0 {
 			result.SuggestedHost = s.seeded.choose(result.SuggestedHost)
 		}
 		s.Attempts.foundFeasible(pod, result.FeasibleNodes)

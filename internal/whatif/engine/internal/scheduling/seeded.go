@@ -15,7 +15,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
-	"wasmkwokwizardry.io/regex-scheduling/internal/private"
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 )
 
@@ -38,7 +38,7 @@ type seeded struct {
 
 // newSeeded fails if the scheduler has no such field: it would begin where the attempt before left off.
 func newSeeded(seed uint64, sched *scheduler.Scheduler) (*seeded, error) {
-	s := &seeded{seed: seed, start: private.Field[int](sched, "nextStartNodeIndex")}
+	s := &seeded{seed: seed, start: hooks.StartIndex(sched)}
 	if s.start == nil {
 		return nil, fmt.Errorf("%T is not as the engine knows it: it has no nextStartNodeIndex", sched)
 	}
@@ -78,10 +78,7 @@ func (s *seeded) Until(ctx context.Context, pieces int, filter workqueue.DoWorkP
 		order[i] = i
 	}
 	if s.limited {
-		places := make(map[string]int, len(s.nodes))
-		for i, node := range s.nodes {
-			places[node.Node().Name] = (i - s.first + len(s.nodes)) % len(s.nodes)
-		}
+		places := s.places()
 		ranks := make([]int, pieces)
 		for i := range order {
 			var name string
@@ -99,6 +96,24 @@ func (s *seeded) Until(ctx context.Context, pieces int, filter workqueue.DoWorkP
 		s.place = (s.first + piece) % max(1, len(s.nodes))
 		filter(piece)
 	}
+}
+
+// places are the places of all nodes, counted from the first one, by their names.
+func (s *seeded) places() map[string]int {
+	places := make(map[string]int, len(s.nodes))
+	for i, node := range s.nodes {
+		places[node.Node().Name] = (i - s.first + len(s.nodes)) % len(s.nodes)
+	}
+	return places
+}
+
+// rank puts the nodes that PreFilter has named in order before plugins rank them. Then they are filtered by their ranks.
+func (s *seeded) rank(_ fwk.CycleState, nodes []fwk.NodeInfo) (after func(ranked bool)) {
+	if s.limited {
+		places := s.places()
+		slices.SortFunc(nodes, func(a, b fwk.NodeInfo) int { return cmp.Compare(places[a.Node().Name], places[b.Node().Name]) })
+	}
+	return func(ranked bool) { s.limited = s.limited && !ranked }
 }
 
 // notFiltered is the status of a node that has only given its name. If it is filtered later, that status takes the place of

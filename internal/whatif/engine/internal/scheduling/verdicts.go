@@ -13,6 +13,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
 )
 
 // knownVerdicts keeps why pods are unschedulable. A pod that differs from one of them only in its name is unschedulable, too, until
@@ -78,7 +79,7 @@ func profilesWithOnly(sched *scheduler.Scheduler, plugins sets.Set[string]) map[
 		all := of.ListPlugins()
 		enabled := slices.Concat(all.PreFilter.Enabled, all.Filter.Enabled, all.PostFilter.Enabled)
 		other := slices.ContainsFunc(enabled, func(p config.Plugin) bool { return !plugins.Has(p.Name) })
-		only[name] = len(sched.Extenders) == 0 && !other
+		only[name] = len(hooks.Extenders(sched)) == 0 && !other
 	}
 	return only
 }
