@@ -23,6 +23,29 @@ type Basis struct {
 	Inferred    []string `json:"inferred,omitempty"` // what the file lacks, and was made as its pods are
 	NotModelled []string `json:"notModelled"`        // what the scheduler asked for and the copy does not have
 	Stopped     []string `json:"stopped,omitempty"`  // where controllers were stopped, though they had not come to an end
+	Lacks       []Lack   `json:"lacks,omitempty"`    // kinds that the input lacks, or of which the cluster has no objects
+	Remedy      string   `json:"remedy,omitempty"`   // the command that writes an input with Lacks, or what else to do
+}
+
+// Lack is some kinds that an input lacks, and what that could change.
+type Lack struct {
+	Kinds  []string `json:"kinds"`
+	Effect string   `json:"effect"`
+}
+
+// Lacking are the sections of what the input lacks. They stand below the answer.
+func (b *Basis) Lacking() []Section {
+	if b == nil || len(b.Lacks) == 0 {
+		return nil
+	}
+	all := Section{Text: []string{"The answer may be wrong: the input has no objects of kinds that matter here. Either the cluster has none, or the input lacks them."}}
+	for _, lack := range b.Lacks {
+		all.List = append(all.List, Item{Text: "No " + strings.Join(lack.Kinds, ", ") + ": " + lack.Effect})
+	}
+	if !strings.HasPrefix(b.Remedy, "kubectl ") {
+		return []Section{all, {Text: []string{b.Remedy}}}
+	}
+	return []Section{all, {Text: []string{"This command lists all kinds:"}, Run: b.Remedy}}
 }
 
 // Run is a run with a seed, and the number that distinguishes it.

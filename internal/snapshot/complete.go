@@ -64,7 +64,7 @@ func (s *Snapshot) add(missing *Snapshot) {
 }
 
 // missing is what the objects of a snapshot refer to, what it does not have, and
-// what an API server insists on: "kubectl get nodes,pods -A" lists none of it.
+// what an API server insists on: a file of nodes and pods alone has none of it.
 func (s *Snapshot) missing() *Snapshot {
 	out, has := &Snapshot{}, map[string]bool{}
 	lacks := func(kind, name string) bool {

@@ -110,6 +110,9 @@ func KindNamed(kind string) Kind {
 // of is the list of a snapshot.
 func (k Kind) of(s *Snapshot) reflect.Value { return reflect.ValueOf(s).Elem().Field(k.field) }
 
+// Count is how many objects of the kind a snapshot has.
+func (k Kind) Count(s *Snapshot) int { return k.of(s).Len() }
+
 // All are the lists of a snapshot, to be read and changed.
 func (k Kind) All(s *Snapshot) iter.Seq[Object] {
 	return func(yield func(Object) bool) {

@@ -135,8 +135,10 @@ type reading struct {
 	elements   int   // of lists, in these
 	digest     hash.Hash
 	documents  int
-	recognized int            // objects, fields of exports, and lists without items
-	at         map[string]int // where in the list of its kind an object is, by kind and name
+	recognized int             // objects, fields of exports, and lists without items
+	exported   bool            // it has an export, whose lists are complete
+	listed     map[string]bool // kinds with an empty list
+	at         map[string]int  // where in the list of its kind an object is, by kind and name
 	notices    []Notice
 	repeated   grouped // kind and reason
 	skipped    grouped // kind and reason
@@ -151,7 +153,7 @@ type reading struct {
 
 func newReading(most bounds) *reading {
 	return &reading{
-		most: most, digest: sha256.New(), left: most.bytes, at: map[string]int{},
+		most: most, digest: sha256.New(), left: most.bytes, at: map[string]int{}, listed: map[string]bool{},
 		repeated: grouped{}, skipped: grouped{}, otherKinds: map[string]int{}, unknown: grouped{},
 	}
 }
@@ -193,6 +195,11 @@ func (in *reading) read(files []File) (*Snapshot, []Notice, error) {
 		in.Source = ptr.To(ptr.Deref(in.Source, Source{}))
 		in.Source.Lacks = lacks
 	}
+	unlisted := in.unlisted()
+	if len(unlisted) > 0 {
+		in.Source = ptr.To(ptr.Deref(in.Source, Source{}))
+		in.Source.Unlisted = unlisted
+	}
 	if len(in.otherKinds) > 0 {
 		in.notices = append(in.notices, Notice{report.Counted(in.otherKinds), "skipped: scheduling does not depend on these kinds"})
 	}
@@ -202,6 +209,20 @@ func (in *reading) read(files []File) (*Snapshot, []Notice, error) {
 	}
 	in.notices = slices.Concat(in.notices, in.repeated.notices(""), in.skipped.notices(""), in.unknown.notices(noSuchField), in.noticesOfMissing(), in.OneByOne())
 	return &in.Snapshot, in.notices, nil
+}
+
+// unlisted are the kinds for which kubectl was perhaps not asked. Each cluster has Namespaces and PriorityClasses: who asked for
+// these has asked for what there is.
+func (in *reading) unlisted() (kinds []string) {
+	if in.exported || len(in.Namespaces) > 0 && len(in.PriorityClasses) > 0 {
+		return nil
+	}
+	for _, kind := range Kinds {
+		if kind.of(&in.Snapshot).Len() == 0 && !in.listed[kind.Kind] {
+			kinds = append(kinds, kind.Kind)
+		}
+	}
+	return kinds
 }
 
 // lacks says what was not read, for the last line of a report.
@@ -391,6 +412,7 @@ func (in *reading) value(file string, raw []byte, list header, depth int) error 
 	case is.Items != nil && (is.Kind == "" || strings.HasSuffix(is.Kind, "List")):
 		if is.Kind != "" && string(is.Items) == "[]" {
 			in.recognized++
+			in.listed[strings.TrimSuffix(is.Kind, "List")] = true
 		}
 		return items("items", is.Items)
 	case is.Kind == "" && in.manifest != nil:
@@ -512,6 +534,7 @@ func (in *reading) export(file string, raw []byte) error {
 	if len(strange) > 0 && (file != "" || len(strange) == len(of)) {
 		return noObjects{errors.New(`it has none of the fields of an export, such as "nodes" and "pods", and no kind either`)}
 	}
+	in.exported = true
 	in.notices = append(in.notices, strange...)
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		var err error

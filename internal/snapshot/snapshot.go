@@ -113,7 +113,13 @@ type Source struct {
 	Digest string `json:"-"`
 	// Notes say what the snapshot does not have, or not as the cluster does.
 	Notes []Notice `json:"notes,omitempty"`
+	// Unlisted are the kinds of which the cluster may have objects, and the snapshot has none: they were not requested, or
+	// the cluster refused to list them.
+	Unlisted []string `json:"unlisted,omitempty"`
 }
+
+// KubectlGet is the command that writes all kinds that scheduling depends on, but those of devices, which not every cluster serves.
+const KubectlGet = "kubectl get all,no,ns,pc,sc,pv,pvc,pdb,quota,limits,controllerrevisions,csidrivers,csinodes,csistoragecapacities,volumeattachments,runtimeclasses -A -o json > cluster.json"
 
 // Digests is how private text was replaced by digests of it.
 type Digests struct {

@@ -285,11 +285,85 @@ func TestDumpsOfKubectl(t *testing.T) {
 	}
 }
 
+// TestOneCommandOfKubectlIsRecommended compares it with the kinds that are read.
+func TestOneCommandOfKubectlIsRecommended(t *testing.T) {
+	command, _, _ := strings.Cut(snapshot.KubectlGet, " > ")
+	listed := strings.Split(strings.Fields(command)[2], ",")
+	inAll := []string{"Pod", "ReplicationController", "Service", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet", "CronJob", "Job"}
+	short := map[string]string{
+		"Node": "no", "Namespace": "ns", "PriorityClass": "pc", "StorageClass": "sc", "PersistentVolume": "pv", "PersistentVolumeClaim": "pvc",
+		"PodDisruptionBudget": "pdb", "ResourceQuota": "quota", "LimitRange": "limits",
+	}
+	for _, kind := range snapshot.Kinds {
+		group := kind.Resource.Group
+		if group != "resource.k8s.io" && kind.Kind != "PodGroup" && !slices.Contains(inAll, kind.Kind) &&
+			!slices.Contains(listed, cmp.Or(short[kind.Kind], kind.Resource.Resource)) {
+			t.Errorf("%s does not list %s", command, kind.Resource.Resource)
+		}
+	}
+	for file, has := range map[string]bool{
+		"docs/simulator.md": true, "internal/simulator/page/templates/editor.html": true,
+		"README.md": false, "docs/capacity.md": false, "docs/compare.md": false, "action.yml": false,
+	} {
+		text, err := os.ReadFile(filepath.Join("../..", file))
+		testkit.Must(t, err)
+		if strings.Contains(string(text), command) != has || strings.Contains(string(text), "get nodes,pods") {
+			t.Errorf("%s recommends another command than %s", file, command)
+		}
+	}
+}
+
+func TestAnInputThatLacksKindsIsNamedBelowTheAnswer(t *testing.T) {
+	const (
+		node    = `{"apiVersion":"v1","kind":"Node","metadata":{"name":"%s"},"status":{"capacity":{"cpu":"4","memory":"8Gi","pods":"10"}}}`
+		pod     = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"db-0","namespace":"shop","ownerReferences":[{"apiVersion":"apps/v1","kind":"StatefulSet","name":"db","uid":"1","controller":true}]},"spec":{%s"nodeName":"n1","containers":[{"name":"c","image":"c"}]},"status":{"phase":"Running"}}`
+		claim   = `"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"shared"}}],`
+		whole   = `,{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop"}},{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"p"},"value":1}`
+		noPDBs  = `{"apiVersion":"policy/v1","kind":"PodDisruptionBudgetList","items":[]}`
+		warning = "The answer may be wrong"
+	)
+	list := func(pod, more string) string {
+		return `{"apiVersion":"v1","kind":"List","items":[` + fmt.Sprintf(node, "n1") + "," + fmt.Sprintf(node, "n2") + "," + pod + more + "]}"
+	}
+	plain, claims := fmt.Sprintf(pod, ""), fmt.Sprintf(pod, claim)
+	for name, tt := range map[string]struct {
+		text, question string
+		wants          []string // none: nothing is lacking
+	}{
+		"budgets for a drain":             {list(plain, ""), "drain n1", []string{warning, "No PodDisruptionBudgets: one may keep pods from being evicted\n", snapshot.KubectlGet}},
+		"not for a failure":               {list(plain, ""), "fail n1", nil},
+		"no budgets are there":            {list(plain, "") + noPDBs, "drain n1", nil},
+		"everything was asked for":        {list(claims, whole), "drain n1", nil},
+		"claims for a drain":              {list(claims, ""), "shrink", []string{warning, "No PersistentVolumeClaims, PersistentVolumes, StorageClasses: each of these pods has a claim without a volume here, and gets no node: shop/db-0\n"}},
+		"claims of pods that stay":        {list(claims, ""), "drain n2", []string{"No PodDisruptionBudgets: "}},
+		"quotas for what is new":          {list(claims, ""), "fit -f testdata/dumps/one.yaml", []string{"No ResourceQuotas, LimitRanges: "}},
+		"an export has all that there is": {`{"nodes":[{"metadata":{"name":"n1"}}],"pods":[` + plain + "]}", "drain n1", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := writeFile(t, t.TempDir(), "cluster.json", tt.text)
+			args := append(strings.Fields(tt.question), "--cluster", file)
+			_, out, errOut := here(t, args...)
+			for _, want := range tt.wants {
+				if !strings.Contains(out, want) {
+					t.Errorf("it lacks %q: %s%s", want, out, errOut)
+				}
+			}
+			_, inJSON, _ := here(t, append(args, "-o", "json")...)
+			if strings.Contains(out, warning) != (tt.wants != nil) || strings.Contains(inJSON, `"lacks": [`) != (tt.wants != nil) {
+				t.Errorf("it says %s%s; in JSON %s", out, errOut, inJSON)
+			}
+			if name == "claims of pods that stay" && strings.Contains(out, "PersistentVolumeClaim") {
+				t.Errorf("it names claims that do not matter: %s", out)
+			}
+		})
+	}
+}
+
 func TestClusterWithoutNodesHasNoResult(t *testing.T) {
 	dir := t.TempDir()
 	file := writeFile(t, dir, "pods.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: bare, namespace: shop}\nspec: {containers: [{name: c, image: c}]}\n")
 	for _, q := range dumpQuestions {
-		refused(t, q.question, map[string][]string{"pods.yaml has no nodes: kubectl get nodes,pods -A -o yaml, for example, writes them too": {"--cluster", file}})
+		refused(t, q.question, map[string][]string{"pods.yaml has no nodes; this lists all kinds: " + snapshot.KubectlGet: {"--cluster", file}})
 	}
 	node := writeFile(t, dir, "node.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: new}\nstatus: {capacity: {cpu: \"4\", memory: 8Gi, pods: \"10\"}}\n")
 	status, out, errOut := here(t, "fit", "-f", "testdata/dumps/one.yaml", "--cluster", file, "--grow-with", node)
@@ -303,7 +377,7 @@ func TestClusterWithoutPodsHasNoResultOfWhatRuns(t *testing.T) {
 	for _, q := range dumpQuestions {
 		switch strings.Fields(q.question)[0] {
 		case "compare", "drain", "fail", "shrink", "upgrade":
-			refused(t, q.question, map[string][]string{"nodes.yaml has no pods: kubectl get nodes,pods -A -o yaml, for example, writes them too": {"--cluster", file}})
+			refused(t, q.question, map[string][]string{"nodes.yaml has no pods; this lists all kinds: " + snapshot.KubectlGet: {"--cluster", file}})
 		}
 	}
 	status, out, errOut := here(t, "fit", "-f", "testdata/dumps/one.yaml", "--cluster", file)

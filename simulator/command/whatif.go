@@ -99,11 +99,11 @@ func (c *clusterFlags) check(cmd *cobra.Command) error {
 func (c *clusterFlags) read(cmd *cobra.Command) (*snapshot.Snapshot, error) {
 	cluster, err := c.readAny(cmd)
 	if err == nil && len(cluster.Nodes) == 0 && !cmd.Flags().Changed("grow-with") && !cmd.Flags().Changed("scenario") {
-		err = fmt.Errorf("%s has no nodes: kubectl get nodes,pods -A -o yaml, for example, writes them too", cluster.Source.Name())
+		err = fmt.Errorf("%s has no nodes; this lists all kinds: %s", cluster.Source.Name(), snapshot.KubectlGet)
 	}
 	runs := []string{"compare", "drain", "fail", "shrink", "upgrade"} // ask about what runs
 	if err == nil && c.file != "" && len(cluster.Pods) == 0 && slices.Contains(runs, cmd.Name()) && !cmd.Flags().Changed("scenario") {
-		err = fmt.Errorf("%s has no pods: kubectl get nodes,pods -A -o yaml, for example, writes them too", cluster.Source.Name())
+		err = fmt.Errorf("%s has no pods; this lists all kinds: %s", cluster.Source.Name(), snapshot.KubectlGet)
 	}
 	return cluster, err
 }

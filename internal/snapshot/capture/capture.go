@@ -173,6 +173,7 @@ func (o Options) list(ctx context.Context, client kubernetes.Interface, kind sna
 	}
 	switch {
 	case apierrors.IsForbidden(err):
+		into.Source.Unlisted = append(into.Source.Unlisted, kind.Kind)
 		return without("not in the snapshot: the cluster refuses to list them")
 	case apierrors.IsNotFound(err) && kind.Kind == "PodGroup": // most clusters do without
 	case apierrors.IsNotFound(err):

@@ -25,11 +25,12 @@ func Page(w io.Writer, r *Result, home string, made time.Time) error {
 	shown := min(most, len(rows))
 	bar := r.shares()
 	end := bar[len(bar)-1]
+	last := basis([]*Result{r})
 	return page.Execute(w, map[string]any{
 		"Result": r, "Home": home, "Made": made.Format("2 January 2006, 15:04"), "Style": report.Style, "Script": template.JS(script),
 		"Rows": rows[:shown], "List": newListing(rows[:shown]), "More": len(rows) - shown,
 		"Summary": summary([]*Result{r}), "Unplaced": r.unplaced(), "Workloads": r.workloads(), "Groups": r.groups(), "Rejected": r.rejected(),
-		"Scheduled": r.scheduled(), "Terms": Terms + " " + basis([]*Result{r}), "Shares": bar, "Width": end.X + end.Width, "Curves": curves(r.Load),
+		"Scheduled": r.scheduled(), "Terms": Terms + " " + last.String(), "Lacking": last.Lacking(), "Shares": bar, "Width": end.X + end.Width, "Curves": curves(r.Load),
 	})
 }
 

@@ -44,6 +44,8 @@ func newReport(details bool, results []*Result) report.Report {
 		}
 		all.Sections = []report.Section{answers}
 	}
+	last := basis(results)
+	all.Sections = append(all.Sections, last.Lacking()...)
 	all.Sections = append(all.Sections, report.Section{Text: []string{first.scheduled() + "."}}, summary(results), counts(results), report.Section{Text: []string{Terms}})
 	for i, r := range results {
 		for _, s := range r.sections(details) {
@@ -55,7 +57,7 @@ func newReport(details bool, results []*Result) report.Report {
 			}
 		}
 	}
-	all.Sections = append(all.Sections, report.Section{Text: []string{basis(results)}})
+	all.Sections = append(all.Sections, report.Section{Text: []string{last.String()}})
 	return all
 }
 
@@ -179,13 +181,13 @@ func Ignored(results []*Result) []string {
 }
 
 // basis is how results came about, and what they do not have of a real cluster.
-func basis(results []*Result) string {
+func basis(results []*Result) report.Basis {
 	first := results[0]
-	basis := report.Basis{Cluster: first.Cluster, Config: first.A + " (A)", Seed: first.Seed, Ignored: Ignored(results), Skipped: first.Skipped, Inferred: first.Inferred, NotModelled: first.NotModelled}
+	basis := report.Basis{Lacks: first.Lacks, Remedy: first.Remedy, Cluster: first.Cluster, Config: first.A + " (A)", Seed: first.Seed, Ignored: Ignored(results), Skipped: first.Skipped, Inferred: first.Inferred, NotModelled: first.NotModelled}
 	for i, one := range results {
 		basis.Config += fmt.Sprintf(" and %s (%s)", one.B, letter(i, len(results)))
 	}
-	return basis.String()
+	return basis
 }
 
 func (r *Result) unplaced() report.Section {

@@ -45,7 +45,9 @@ type Result struct {
 	NotModelled []string          `json:"notModelled"`        // what neither side did as a real cluster does
 	Skipped     []string          `json:"skipped,omitempty"`  // pods that are being deleted already
 	Inferred    []string          `json:"inferred,omitempty"` // what the file lacks, and was made as its pods are
-	Ignored     []string          `json:"ignored"`            // pods whose regex neither side reads
+	Lacks       []report.Lack     `json:"lacks,omitempty"`    // as in a report's basis
+	Remedy      string            `json:"remedy,omitempty"`
+	Ignored     []string          `json:"ignored"` // pods whose regex neither side reads
 	// Cluster is what was copied, as "a copy of prod"; empty if that is not known.
 	Cluster string `json:"cluster,omitempty"`
 }
@@ -74,9 +76,10 @@ func newResult(a, b *side.Result) (*Result, error) {
 	r := &Result{
 		A: a.Name, B: b.Name, Pods: a.Mode, Steps: a.Steps, Seed: a.Seed,
 		Workloads: v.workloads(), Groups: newGroups(load.Nodes), Nodes: len(load.Nodes), Load: load, Asked: max(asked(a), asked(b)),
-		Ignored:     sets.List(sets.New(a.Ignored...).Intersection(sets.New(b.Ignored...))),
-		Skipped:     a.Skipped,
-		Inferred:    a.Inferred,
+		Ignored:  sets.List(sets.New(a.Ignored...).Intersection(sets.New(b.Ignored...))),
+		Skipped:  a.Skipped,
+		Inferred: a.Inferred,
+		Lacks:    a.Lacks, Remedy: a.Remedy,
 		NotModelled: sets.List(sets.New(a.NotModelled...).Insert(b.NotModelled...)), Rejected: append([]snapshot.Notice{}, a.Rejected...),
 		Unplaced: append([]Difference{}, v.unplaced...), Differences: append([]Difference{}, v.differences...),
 		Ties: append([]Difference{}, v.ties...), Pending: append([]Difference{}, v.pending...),

@@ -36,6 +36,8 @@ type Options struct {
 	Prices   *Prices         // of the nodes that Shrink finds; may be nil
 	Surge    int             // for Upgrade, how many nodes come first
 	Node     *v1.Node        // for Upgrade, what new nodes are like; nil: like the ones that they replace
+
+	fail bool // nodes fail, which no budget prevents
 }
 
 // Result is the result of a drain, or of a shrink.
@@ -144,6 +146,10 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	if err := do(d); err != nil {
 		return nil, err
 	}
+	if !o.fail {
+		d.engine.Lacks("one may keep pods from being evicted", "PodDisruptionBudget")
+	}
+	d.engine.LacksFor(slices.DeleteFunc(slices.Clone(d.file.Placed), func(pod *v1.Pod) bool { return !d.evicts(pod, o.Nodes) }))
 	d.found.Basis = d.engine.Describe()
 	return &d.found, nil
 }

@@ -21,6 +21,7 @@ func (r *Result) Report(again string) report.Report {
 		}
 	}
 	return report.Report{Answer: r.Verdict() + ".", Sections: slices.Concat(
+		r.Basis.Lacking(),
 		[]report.Section{{Text: append(text, r.Summary(), r.between()), Run: again}},
 		r.Timeline.Sections(),
 		[]report.Section{r.Workloads(), r.Pods(), r.Blocked(), {Text: []string{r.Basis.String()}}},

@@ -115,6 +115,7 @@ func (d *draining) come(ctx context.Context, timeline *timeline.Timeline, like *
 // Fail has nodes fail at once: they are not ready, their pods are evicted when they do not tolerate that any more, and stay
 // terminating, since no kubelet ends them. A pod of a StatefulSet has no successor as long as that is so.
 func Fail(ctx context.Context, o Options) (*Result, error) {
+	o.fail = true
 	r, err := o.run(ctx, "pods without a node", (*Result).Lost, func(d *draining) error { return d.fail(ctx, o.Nodes) })
 	if err != nil {
 		return nil, err

@@ -77,6 +77,8 @@ type Engine struct {
 	basis       report.Basis
 	absent      sets.Set[string] // DaemonSets that have pods, and are not in the file
 	nodes       sets.Set[string] // that are in the file
+	unlisted    sets.Set[string] // kinds that the file may lack
+	remedy      string           // what to do for a file that has them
 }
 
 // New makes an engine. Nothing is scheduled yet. Errors are the ones of [kubescheduler.Run], or name the object of the cluster, or the field of
@@ -87,6 +89,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if o.Cluster.Source != nil {
 		e.basis.Cluster = o.Cluster.Source.String()
 	}
+	e.unlisted, e.remedy = unlisted(o.Cluster)
 	if o.PodGroups || len(o.Cluster.PodGroups) > 0 {
 		err := enablePodGroups()
 		if err != nil {

@@ -132,8 +132,30 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	if err != nil {
 		return nil, err
 	}
+	f.lacks()
 	f.found.Basis = f.engine.Describe()
 	return &f.found, nil
+}
+
+// lacks takes note of what could change the result if the input lacks it.
+func (f *fitting) lacks() {
+	var pods []*v1.Pod
+	for _, w := range f.found.Workloads {
+		if len(w.NotCreated) > 0 {
+			pods = append(pods, &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name}, Spec: *w.podSpec()})
+		}
+		for _, name := range f.podsOf(w) {
+			pod := cluster.Get[*v1.Pod](f.engine.Cluster, name.Namespace, name.Name)
+			if pod != nil && pod.Spec.NodeName == "" {
+				pods = append(pods, pod)
+			}
+		}
+	}
+	f.engine.LacksFor(pods)
+	if len(f.found.Preempted) > 0 {
+		f.engine.Lacks("preemption would rather spare pods that one protects", "PodDisruptionBudget")
+	}
+	f.engine.Lacks("a quota may reject the new pods, and a LimitRange may change what they request", "ResourceQuota", "LimitRange")
 }
 
 // disablePreemption gives the pods of the workloads the lowest priority, and a policy to preempt no others.

@@ -42,9 +42,12 @@ const Refused = "Refused"
 func (s *Side) result() (*Result, error) {
 	s.see()
 	o := s.options
+	s.engine.LacksFor(slices.DeleteFunc(cluster.All[*v1.Pod](s.engine.Cluster), func(pod *v1.Pod) bool { return pod.Spec.NodeName != "" }))
+	basis := s.engine.Describe()
 	r := &Result{
 		Format: Format, Kubernetes: version.Get().GitVersion, Name: o.Name, Task: o.Task, Mode: o.Pods, Steps: len(o.Scenario.Steps), Seed: o.Seed,
 		Rejected: s.refused, NotModelled: s.engine.Cluster.NotModelled(), Unanswered: s.engine.Scheduler.Unanswered(), Ignored: s.engine.Scheduler.Ignored(), Skipped: s.engine.Cluster.Skipped, Inferred: s.engine.Cluster.Inferred,
+		Lacks: basis.Lacks, Remedy: basis.Remedy,
 	}
 	for _, name := range sortedNames(s.pods) {
 		pod := s.pods[name]

@@ -16,6 +16,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/atomicfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 )
@@ -47,7 +48,9 @@ type Result struct {
 	Skipped     []string         `json:"skipped,omitempty"`    // pods that are being deleted already
 	Inferred    []string         `json:"inferred,omitempty"`   // what the file lacks, and was made as its pods are
 	Ignored     []string         `json:"ignored,omitempty"`    // pods that were tried without their regex, which no plugin reads
-	Setups      map[string]Setup `json:"setups"`               // what decides for pods, by profile
+	Lacks       []report.Lack    `json:"lacks,omitempty"`      // as in a report's basis
+	Remedy      string           `json:"remedy,omitempty"`
+	Setups      map[string]Setup `json:"setups"` // what decides for pods, by profile
 	// NodeNames is what the attempts refer to.
 	NodeNames []string `json:"nodeNames"`
 

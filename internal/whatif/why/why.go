@@ -73,6 +73,7 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	r.judge(e.Outcome(o.Pod))
+	e.LacksFor([]*v1.Pod{pod})
 	basis := e.Describe()
 	r.Basis = &basis
 	return r, nil
