@@ -2,9 +2,11 @@ package recorder
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
@@ -24,6 +26,33 @@ func (a *Attempt) Because(message string) string {
 		return fmt.Sprintf(", and another node would not help: %s (plugin %s)", by.Reason, by.Plugin)
 	}
 	return " because " + causes(a)
+}
+
+// Reason is why an attempt has found no node. The cause is the reason without the numbers of
+// nodes: it is the same for pods that are pending for the same cause. If a plugin has rejected the pod itself, for example
+// for a missing claim, the reason may name what only this pod has: the cause is then the plugin and the workload.
+func (a *Attempt) Reason(workload *metav1.OwnerReference) (reason, cause string) {
+	nodes := map[string]int{} // by reason
+	for _, g := range a.Causes() {
+		nodes[g.Reason] += g.Len()
+	}
+	if a.Result != Unschedulable || a.Node != "" || a.Fits != "" || len(nodes) == 0 {
+		return a.Message, a.Message
+	}
+	causes := slices.Sorted(maps.Keys(nodes))
+	cause = strings.Join(causes, "; ")
+	by := a.RejectedItself()
+	if by != nil && workload != nil {
+		cause = by.Plugin + " rejects pods of " + workload.Kind + " " + workload.Name
+	}
+	if by != nil {
+		return by.Reason, cause
+	}
+	slices.SortStableFunc(causes, func(a, b string) int { return nodes[b] - nodes[a] })
+	for i, one := range causes {
+		causes[i] = fmt.Sprintf("%d %s", nodes[one], one)
+	}
+	return fmt.Sprintf("0/%d nodes are available: %s.", a.Total, strings.Join(causes, "; ")), cause
 }
 
 // Sections are the attempt for people: the causes first, then what is behind them.

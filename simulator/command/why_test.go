@@ -1,9 +1,12 @@
 package command
 
 import (
+	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // pendingCluster has a node with a taint, one without, and a pod for each reason to be pending.
@@ -111,7 +114,8 @@ func TestWhyReportsMistakes(t *testing.T) {
 	dir := t.TempDir()
 	file := writeFile(t, dir, "cluster.yaml", pendingPod("", ""))
 	refused(t, "why", map[string][]string{
-		"accepts 1 arg(s), received 0":                                       {"--cluster", file},
+		"accepts at most 1 arg(s), received 2":                               {"it", "other", "--cluster", file},
+		"shop/it and --namespace other: choose one of the two":               {"shop/it", "-n", "other", "--cluster", file},
 		"--kubeconfig " + dir + "/none: kubeconfig: stat " + dir + "/none: ": {"it", "--kubeconfig", dir + "/none"},
 	})
 	refused(t, "why --cluster "+file, map[string][]string{
@@ -119,6 +123,71 @@ func TestWhyReportsMistakes(t *testing.T) {
 		"namespace default has no pod it: it is in namespace shop": {"it"},
 		"namespace shop has no pod other":                          {"other", "--namespace", "shop"},
 	})
+}
+
+// TestWhyGroupsPendingPodsAndTriesChanges: node-1 is cordoned, node-2 has a taint, and node-3 little room.
+func TestWhyGroupsPendingPodsAndTriesChanges(t *testing.T) {
+	const (
+		uncordon = "uncordon node-1: then it fits node-1\n"
+		tolerate = "tolerate the taint dedicated=gpu:NoSchedule of node-2, or remove it: then it fits node-2\n"
+	)
+	cluster := strings.Replace(pendingCluster, "  status: {allocatable: &room", "  spec: {unschedulable: true}\n  status: {allocatable: &room", 1)
+	cluster = strings.Replace(cluster, "storageClasses:", "- metadata: {name: node-3, labels: {kubernetes.io/hostname: node-3}}\n  status: {allocatable: &little {cpu: \"1\", memory: 8Gi, pods: \"10\"}, capacity: *little}\nstorageClasses:", 1)
+	pod := func(name, spec, requests string) {
+		cluster += "- {metadata: {name: " + name + ", namespace: shop}, spec: {" + spec + "containers: [{name: c, image: c, ports: [{containerPort: 80}], resources: {requests: {" + requests + "}}}]}}\n"
+	}
+	pod("runs", "nodeName: node-3, ", "cpu: 500m")
+	pod("small-1", "", "cpu: 600m")
+	pod("small-2", "", "cpu: 600m")
+	pod("large", "", "cpu: 900m, memory: 9Gi")
+	pod("gated", "schedulingGates: [{name: example.com/hold}], ", "cpu: 100m")
+	pod("choosy", "nodeSelector: {disk: nvme}, ", "cpu: 100m")
+	pod("lonely", "affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: {matchLabels: {app: gone}}, topologyKey: kubernetes.io/hostname}]}}, ", "cpu: 100m")
+	pod("fits", "", "cpu: 100m")
+	file := writeFile(t, t.TempDir(), "cluster.yaml", cluster)
+	status, out, errOut := here(t, "why", "--cluster", file)
+	if status != statusLost || !strings.HasPrefix(out, "6 pods are pending, for 5 causes.\n") || !strings.HasSuffix(errOut, "simulator: 6 pods would stay pending\n") {
+		t.Errorf("status %d: %s %s", status, out, errOut)
+	}
+	for pod, want := range map[string]string{
+		"2 pods": " are pending because none of the cluster's 3 nodes can run it: 1 node is cordoned; 1 node had untolerated taint(s); 1 node does not have enough free cpu.\n" +
+			"shop/small-1, shop/small-2\nEach of these changes was tried alone, for shop/small-1:\n\n" +
+			uncordon + "free 200m of cpu (it requests 600m) on node-3, or request so much less: then it fits node-3\n" + tolerate + "\n",
+		"Pod shop/large": "request 500m of cpu (it requests 900m) and 1Gi of memory (it requests 9Gi) less, as much as node-3 has left, or add a larger node: then it fits node-3\n" +
+			"uncordon node-1: not enough alone\n",
+		"Pod shop/gated":          "remove the scheduling gate example.com/hold: then it fits node-3\n",
+		"Pod shop/choosy":         "remove disk=nvme from its nodeSelector, or label a node so: then it fits node-3\n",
+		"Pod shop/lonely":         "remove its podAffinity: then it fits node-3\n",
+		"Scheduled in the copy: ": "shop/fits. ",
+	} {
+		_, after, found := strings.Cut(out, pod)
+		group, _, _ := strings.Cut(after, "\nPod ")
+		if !found || !strings.Contains(group+"\n", want) {
+			t.Errorf("%s lacks %q: %s", pod, want, out)
+		}
+	}
+	for _, args := range [][]string{{"shop/small-1"}, {"small-1", "-n", "shop"}, {"pod/small-1", "-n", "shop"}} {
+		status, out, errOut := here(t, append(append([]string{"why"}, args...), "--cluster", file)...)
+		if status != statusLost || !strings.Contains(out, uncordon) {
+			t.Errorf("%q: status %d: %s %s", args, status, out, errOut)
+		}
+	}
+	status, out, errOut = here(t, "why", "-n", "default", "--cluster", file)
+	if status != 0 || !strings.HasPrefix(out, "No pod is pending.\n") {
+		t.Errorf("another namespace: status %d: %s %s", status, out, errOut)
+	}
+	_, out, _ = here(t, "why", "--cluster", file, "-o", "json")
+	var all struct {
+		Counts map[string]int
+		Groups []struct {
+			Pods    []string
+			Changes []struct{ Helps bool }
+		}
+	}
+	testkit.Must(t, json.Unmarshal([]byte(out), &all))
+	if all.Counts["pods"] != 7 || all.Counts["pending"] != 6 || len(all.Groups) != 5 || len(all.Groups[0].Pods) != 2 || !all.Groups[0].Changes[0].Helps {
+		t.Errorf("JSON has %+v", all)
+	}
 }
 
 func TestWhyHasEveryFormat(t *testing.T) {

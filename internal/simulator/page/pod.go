@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -171,7 +170,7 @@ func pendingState(pod *v1.Pod, last *recorder.Attempt) podState {
 	condition := scheduledCondition(pod)
 	state := podState{Tone: "pending", Title: "Unschedulable", Reason: condition.Message, Cause: condition.Message}
 	if last != nil {
-		state.Reason, state.Cause = reasonOf(last, metav1.GetControllerOf(pod))
+		state.Reason, state.Cause = last.Reason(metav1.GetControllerOf(pod))
 	}
 	switch {
 	case condition.Reason == v1.PodReasonSchedulingGated:
@@ -183,33 +182,6 @@ func pendingState(pod *v1.Pod, last *recorder.Attempt) podState {
 		state.Tone, state.Title = "failing", "Scheduler error"
 	}
 	return state
-}
-
-// reasonOf is why an attempt has found no node. The cause is the reason without the numbers of
-// nodes. If a plugin has rejected the pod itself, for example for a missing claim, the reason may
-// name what only this pod has: the cause is then the plugin and the workload.
-func reasonOf(a *recorder.Attempt, workload *metav1.OwnerReference) (reason, cause string) {
-	nodes := map[string]int{} // by reason
-	for _, g := range a.Causes() {
-		nodes[g.Reason] += g.Len()
-	}
-	if a.Result != recorder.Unschedulable || a.Node != "" || a.Fits != "" || len(nodes) == 0 {
-		return a.Message, a.Message
-	}
-	causes := slices.Sorted(maps.Keys(nodes))
-	cause = strings.Join(causes, "; ")
-	by := a.RejectedItself()
-	if by != nil && workload != nil {
-		cause = by.Plugin + " rejects pods of " + workload.Kind + " " + workload.Name
-	}
-	if by != nil {
-		return by.Reason, cause
-	}
-	slices.SortStableFunc(causes, func(a, b string) int { return nodes[b] - nodes[a] })
-	for i, one := range causes {
-		causes[i] = fmt.Sprintf("%d %s", nodes[one], one)
-	}
-	return fmt.Sprintf("0/%d nodes are available: %s.", a.Total, strings.Join(causes, "; ")), cause
 }
 
 func whyNoAttempt(pod *v1.Pod) string {

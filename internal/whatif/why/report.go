@@ -11,10 +11,46 @@ func (r *Result) Report() report.Report {
 			hint := &all.Sections[len(all.Sections)-1]
 			hint.Text = append(hint.Text, "In the copy, the scheduler said: "+a.Message)
 		}
+	}
+	all.Sections = append(all.Sections, listed(r.Changes, ""))
+	if a != nil {
 		all.Sections = append(all.Sections, a.Sections()...)
 	}
 	if r.Basis != nil {
 		all.Sections = append(all.Sections, report.Section{Text: []string{r.Basis.String()}})
 	}
 	return all
+}
+
+// listed are changes, under a line that says what they are.
+func listed(changes []Change, of string) report.Section {
+	if len(changes) == 0 {
+		return report.Section{}
+	}
+	s := report.Section{Text: []string{"Each of these changes was tried alone" + of + ":"}}
+	for _, change := range changes {
+		s.List = append(s.List, report.Item{Text: change.String()})
+	}
+	return s
+}
+
+// Report is the result for people.
+func (r *All) Report() report.Report {
+	all := report.Report{Answer: r.Verdict, Sections: r.Basis.Lacking()}
+	for _, group := range r.Groups {
+		about, of := []string{group.Verdict}, ""
+		if len(group.Pods) > 1 {
+			about = append(about, report.Few(group.Pods))
+			of = ", for " + group.Pods[0]
+		}
+		s := listed(group.Changes, of)
+		s.Text = append(about, s.Text...)
+		all.Sections = append(all.Sections, s)
+	}
+	if len(r.Scheduled) > 0 {
+		all.Sections = append(all.Sections, report.Section{Text: []string{
+			"Scheduled in the copy: " + report.Few(r.Scheduled) + ". " + notTried,
+		}})
+	}
+	return report.Report{Answer: all.Answer, Sections: append(all.Sections, report.Section{Text: []string{r.Basis.String()}})}
 }

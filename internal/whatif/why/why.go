@@ -34,6 +34,7 @@ type Result struct {
 	Hint      string   `json:"hint,omitempty"`
 	Node      string   `json:"node,omitempty"`      // that it has, or would get
 	Preempted []string `json:"preempted,omitempty"` // pods that would be preempted for it
+	Changes   []Change `json:"changes,omitempty"`   // that were tried: first the ones that help
 	// Attempt is the last one; nil if the scheduler did not try the pod.
 	Attempt *recorder.Attempt `json:"attempt,omitempty"`
 	Basis   *report.Basis     `json:"basis,omitempty"` // nil if nothing was tried
@@ -73,6 +74,14 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	r.judge(e.Outcome(o.Pod))
+	if r.Pending && minor.PodGroupOf(pod) == "" {
+		now := cluster.Get[*v1.Pod](e.Cluster, o.Pod.Namespace, o.Pod.Name)
+		o.Recorder.Only = func(*v1.Pod) bool { return false }
+		r.Changes, err = changes(ctx, e, now, r.Attempt)
+		if err != nil {
+			return nil, err
+		}
+	}
 	e.LacksFor([]*v1.Pod{pod})
 	basis := e.Describe()
 	r.Basis = &basis
@@ -111,6 +120,9 @@ func notPending(pod *v1.Pod) string {
 	return ""
 }
 
+// notTried is why a pod may be pending in a cluster that is scheduled in the copy.
+const notTried = "If it stays pending in the cluster, its scheduler does not run, has not tried the pod again yet, or has another configuration: try that with --config."
+
 // judge says what the result of the pod is.
 func (r *Result) judge(o engine.Outcome) {
 	for _, gone := range o.Preempted {
@@ -118,17 +130,21 @@ func (r *Result) judge(o engine.Outcome) {
 	}
 	r.Node = o.Node
 	if r.Node == "" {
-		because := " because the scheduler does not try it: " + o.Reason()
-		if r.Attempt != nil && o.State != engine.NotAsked {
-			because = r.Attempt.Because(o.Reason())
-		}
 		r.Pending = true
-		r.Verdict = fmt.Sprintf("Pod %s is pending%s.", r.Pod, strings.TrimSuffix(because, "."))
+		r.Verdict = fmt.Sprintf("Pod %s is pending%s.", r.Pod, because(o, r.Attempt))
 		return
 	}
 	r.Verdict = fmt.Sprintf("Nothing keeps pod %s pending in the copy: it would be scheduled to node %s.", r.Pod, r.Node)
 	if len(r.Preempted) > 0 {
 		r.Verdict = fmt.Sprintf("Pod %s is pending until there is room on node %s, which it gets by preemption of %s.", r.Pod, r.Node, report.Few(r.Preempted))
 	}
-	r.Hint = "If it stays pending in the cluster, its scheduler does not run, has not tried the pod again yet, or has another configuration: try that with --config."
+	r.Hint = notTried
+}
+
+// because is why a pod is pending, as the rest of a sentence.
+func because(o engine.Outcome, attempt *recorder.Attempt) string {
+	if attempt == nil || o.State == engine.NotAsked {
+		return strings.TrimSuffix(" because the scheduler does not try it: "+o.Reason(), ".")
+	}
+	return strings.TrimSuffix(attempt.Because(o.Reason()), ".")
 }

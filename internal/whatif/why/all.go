@@ -1,0 +1,159 @@
+package why
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+)
+
+// All is why the pods of a cluster, or of a namespace, are pending.
+type All struct {
+	Verdict   string       `json:"verdict"` // a sentence
+	Counts    Counts       `json:"counts"`
+	Groups    []*Group     `json:"groups"`              // of pods that stay pending, the largest first
+	Scheduled []string     `json:"scheduled,omitempty"` // pods that are not pending in the copy
+	Basis     report.Basis `json:"basis"`
+}
+
+// Counts are how many pods are pending in the cluster, and how many stay so in the copy.
+type Counts struct {
+	Pods    int `json:"pods"`
+	Pending int `json:"pending"`
+	Causes  int `json:"causes,omitempty"`
+}
+
+// Group is the pods that are pending for the same cause.
+type Group struct {
+	Cause   string   `json:"cause"`
+	Verdict string   `json:"verdict"` // a sentence about all of them, with the numbers of nodes of the first
+	Pods    []string `json:"pods"`
+	Message string   `json:"message,omitempty"` // the scheduler's, of the first
+	Changes []Change `json:"changes,omitempty"` // that were tried for the first: first the ones that help
+
+	reason  string
+	differ  bool // the reasons do, in more than their cause
+	first   *v1.Pod
+	attempt *recorder.Attempt
+	outcome engine.Outcome
+}
+
+// mostBytes bounds the attempts that are kept: the last one of each pending pod comes last to go.
+const mostBytes = 256 << 20
+
+// Pending says why each pending pod of a namespace is, or of all if that is empty.
+func Pending(ctx context.Context, o Options) (*All, error) {
+	asked := sets.New[string]()
+	for i := range o.Cluster.Pods {
+		pod := &o.Cluster.Pods[i]
+		if notPending(pod) == "" && (o.Pod.Namespace == "" || pod.Namespace == o.Pod.Namespace) {
+			asked.Insert(cluster.NameOf(pod).String())
+		}
+	}
+	asks := true
+	o.Recorder = recorder.NewSparse(mostBytes)
+	o.Recorder.Only = func(pod *v1.Pod) bool { return asks && asked.Has(cluster.NameOf(pod).String()) }
+	e, err := engine.New(ctx, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close()
+	if o.Progress != nil {
+		o.Progress("schedules", 0, 0)
+	}
+	if err := e.Run(ctx); err != nil {
+		return nil, err
+	}
+	r := &All{Groups: []*Group{}, Counts: Counts{Pods: len(asked)}}
+	pods := r.group(e, o.Recorder, asked)
+	asks = false
+	for i, group := range r.Groups {
+		if o.Progress != nil {
+			o.Progress("tries changes", i, len(r.Groups))
+		}
+		group.describe()
+		if minor.PodGroupOf(group.first) == "" {
+			group.Changes, err = changes(ctx, e, group.first, group.attempt)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	e.LacksFor(pods)
+	r.Basis = e.Describe()
+	r.Counts.Causes = len(r.Groups)
+	r.Verdict = r.verdict()
+	return r, nil
+}
+
+// group groups the pods that stay pending by their cause, and returns them.
+func (r *All) group(e *engine.Engine, attempts *recorder.Recorder, asked sets.Set[string]) (pods []*v1.Pod) {
+	groups := map[string]*Group{}
+	for _, name := range sets.List(asked) {
+		namespace, short, _ := strings.Cut(name, "/")
+		pod := cluster.Get[*v1.Pod](e.Cluster, namespace, short)
+		if pod == nil || pod.Spec.NodeName != "" {
+			r.Scheduled = append(r.Scheduled, name)
+			continue
+		}
+		pods = append(pods, pod)
+		o := e.Outcome(cluster.NameOf(pod))
+		var attempt *recorder.Attempt
+		reason, cause := o.Reason(), o.Reason()
+		last, ok := attempts.Latest(namespace, short)
+		if ok && o.State != engine.NotAsked {
+			attempt = &last
+			reason, cause = last.Reason(metav1.GetControllerOf(pod))
+		}
+		if of := minor.PodGroupOf(pod); of != "" {
+			cause = "PodGroup " + namespace + "/" + of + " is pending"
+		}
+		if groups[cause] == nil {
+			groups[cause] = &Group{Cause: cause, Message: o.Message, reason: reason, first: pod, attempt: attempt, outcome: o}
+			r.Groups = append(r.Groups, groups[cause])
+		}
+		of := groups[cause]
+		of.Pods = append(of.Pods, name)
+		of.differ = of.differ || of.reason != reason
+	}
+	r.Counts.Pending = len(pods)
+	slices.SortStableFunc(r.Groups, func(a, b *Group) int { return len(b.Pods) - len(a.Pods) })
+	return pods
+}
+
+// describe says why the pods of a group are pending.
+func (g *Group) describe() {
+	why := because(g.outcome, g.attempt)
+	switch {
+	case len(g.Pods) == 1:
+		g.Verdict = "Pod " + g.Pods[0] + " is pending" + why + "."
+	case g.differ:
+		g.Verdict = fmt.Sprintf("%d pods are pending for the same cause. The first one is pending%s.", len(g.Pods), why)
+	default:
+		g.Verdict = fmt.Sprintf("%d pods are pending%s.", len(g.Pods), why)
+	}
+}
+
+func (r *All) verdict() string {
+	switch {
+	case r.Counts.Pods == 0:
+		return "No pod is pending."
+	case r.Counts.Pending == 0:
+		return "Nothing keeps the pending pods pending in the copy: all " + report.Plural(r.Counts.Pods, "pod") + " would be scheduled."
+	}
+	is := "are"
+	if r.Counts.Pending == 1 {
+		is = "is"
+	}
+	return fmt.Sprintf("%s %s pending, for %s.", report.Plural(r.Counts.Pending, "pod"), is, report.Plural(len(r.Groups), "cause"))
+}
