@@ -78,6 +78,7 @@ func TestEveryVariantIsMeasured(t *testing.T) {
 		}
 	}
 	reported(t, string(stdout), "Scheduler/case=decisions/nodes=40/plugin=native-decisions", " 0 pods-left")
+	reported(t, string(stdout), "Scheduler/case=limits/nodes=40/plugin=native-shipped", " 0 pods-left")
 	reported(t, string(stdout), "Cycle/case=new/nodes=40/plugin=v2", "cpu-ns/op")
 	reported(t, string(stdout), "Hints/case=40/nodes=100/plugin=v2", " attempts/op")
 	for _, question := range []string{"compare", "fit", "shrink"} {

@@ -25,7 +25,8 @@
 // it starts, from its first attempt to the last binding that a watch reports, or to 20 s;
 // tries are the attempts of a pod that is unschedulable. Its case decisions compares a scheduler with
 // --decisions=64Mi to one without. Its case gpus has pods that request one to four of the eight GPUs of a node, and compares the guest of
-// examples/pack to NodeResourcesFit's RequestedToCapacityRatio.
+// examples/pack to NodeResourcesFit's RequestedToCapacityRatio. All send as many requests a second as they can; its case limits compares that to
+// kube-scheduler's default and to what deploy/ has.
 //
 // A floor does less than any policy must: http and http-names are a server that reads the
 // extender's requests and writes as many bytes, empty is a guest whose hooks return

@@ -3,7 +3,9 @@ package bench
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -50,6 +52,7 @@ func BenchmarkScheduler(b *testing.B) {
 		{"new", few, func(*variant) []*v1.Pod { return podsLike(newPatterns) }},
 		{"decisions", []*variant{ofNative(), withDecisions(ofNative())}, mix},
 		{"gpus", packing(), withGPUs},
+		{"limits", []*variant{withLimit(ofNative(), "default"), withLimit(ofNative(), "shipped"), ofNative()}, mix},
 	}
 	for _, n := range nodes {
 		c := &wholeCluster{nodes: n}
@@ -86,6 +89,19 @@ func mix(d *variant) (all []*v1.Pod) {
 // withDecisions is a variant whose scheduler keeps its last decisions.
 func withDecisions(d *variant) *variant {
 	d.name, d.decisions = d.name+"-decisions", 64<<20
+	return d
+}
+
+// withLimit is a variant whose scheduler sends as many requests a second as kube-scheduler does by default, or as deploy/ has it.
+func withLimit(d *variant, name string) *variant {
+	serve, limit := d.serve, "clientConnection: {qps: 50, burst: 100}\n"
+	d.name += "-" + name
+	d.serve = func(tb testing.TB) string {
+		if name == "shipped" {
+			limit = regexp.MustCompile(`(?m)^clientConnection: .*\n`).FindString(string(read(tb, os.ReadFile, "../deploy/scheduler/native/config.yaml")))
+		}
+		return strings.Replace(serve(tb), unlimited, limit, 1)
+	}
 	return d
 }
 

@@ -102,8 +102,10 @@ func nameOf(file string) string {
 // configuration is of a scheduler without leader election.
 const configuration = `apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
-clientConnection: {qps: 100000, burst: 100000}
-`
+` + unlimited
+
+// unlimited has a client that never waits before it sends a request.
+const unlimited = "clientConnection: {qps: 100000, burst: 100000}\n"
 
 // withPlugin is a configuration that enables a plugin.
 func withPlugin(name string) string {

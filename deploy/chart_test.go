@@ -146,11 +146,11 @@ func TestChartIsTheKustomizations(t *testing.T) {
 func TestChartsValues(t *testing.T) {
 	out := mustHelm(t, "", "template", "r", "chart", "--namespace=mine", "--kube-version=1.37", withMonitoring,
 		"--set=schedulerName=default-scheduler,image.registry=example.com/r,image.tag=v1,prometheus.namespace=observability,test.regex=^a,scheduler.tls=true",
-		"--set=labels.team=a,image.pullSecrets={pull},scheduler.replicas=3,extender.replicas=1")
+		"--set=labels.team=a,image.pullSecrets={pull},scheduler.replicas=3,extender.replicas=1,scheduler.qps=300,scheduler.burst=100000")
 	testkit.Has(t, out,
 		"- schedulerName: default-scheduler\n", "schedulerName: default-scheduler\n  restartPolicy", "resourceNamespace: kube-system\n      resourceName: kube-scheduler\n",
 		"image: example.com/r/scheduler:v1\n", "image: example.com/r/static-webserver:v1\n",
-		"kubernetes.io/metadata.name: observability\n", `regex: "^a"`,
+		"kubernetes.io/metadata.name: observability\n", `regex: "^a"`, "clientConnection: {qps: 300, burst: 100000}",
 		`up{namespace="mine", job="custom-scheduler"}) < 3`, `job="extender"}) < 1`, `job="static-webserver"}) < 2`,
 	)
 	for _, left := range []string{"registry.example", "monitoring\n", "schedulerName: custom-scheduler", "namespace: " + namespace, "namespace=\"" + namespace} {
@@ -231,6 +231,7 @@ func TestChartRefusesWhatItCannotDo(t *testing.T) {
 		"native=true":              "additional properties 'native' not allowed",
 		"image.tags=v1":            "additional properties 'tags' not allowed",
 		"scheduler.tls=yes":        "at '/scheduler/tls': got string, want boolean",
+		"scheduler.qps=0":          "at '/scheduler/qps': minimum: got 0, want 1",
 		"scheduler.decisions=1 GB": "at '/scheduler/decisions': '1 GB' does not match pattern",
 		"extender.tls=true":        "extender.tls: true needs plugin: extender",
 		"schedulerName=A_B":        "at '/schedulerName': 'A_B' does not match pattern",

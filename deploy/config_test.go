@@ -15,6 +15,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/fetch"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/scheduler"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
@@ -157,4 +158,24 @@ func TestStartupProbesWaitForGuests(t *testing.T) {
 			t.Errorf("%s: the startup probe fails after %s, but the scheduler waits %s for guests", where, patience, wait)
 		}
 	}
+}
+
+// TestSchedulersHaveOneLimitOfRequests has all configurations, and the chart, ship the same.
+func TestSchedulersHaveOneLimitOfRequests(t *testing.T) {
+	files, err := filepath.Glob("scheduler/*/config.yaml")
+	testkit.Must(t, err)
+	for _, file := range append(files, "static-pods/config.yaml") {
+		text, err := os.ReadFile(file)
+		testkit.Must(t, err)
+		config, err := kubescheduler.Read(text)
+		testkit.Must(t, err)
+		effective, err := config.Effective()
+		testkit.Must(t, err)
+		if c := effective.ClientConnection; c.QPS != 100 || c.Burst != 200 {
+			t.Errorf("%s: %v requests a second, %d at once", file, c.QPS, c.Burst)
+		}
+	}
+	values, err := os.ReadFile("chart/values.yaml")
+	testkit.Must(t, err)
+	testkit.Has(t, string(values), "  qps: 100\n  burst: 200\n")
 }

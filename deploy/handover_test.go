@@ -44,13 +44,13 @@ func TestSchedulerHandsOverToItsReplica(t *testing.T) {
 // startReplica runs a scheduler as a program until the test ends.
 func startReplica(t *testing.T) (*exec.Cmd, *testkit.Log) {
 	t.Helper()
-	const lease = "leaderElection: # the Role custom-scheduler allows this lease\n"
+	const lease, connection = "leaderElection: # the Role custom-scheduler allows this lease\n", "clientConnection: {"
 	config := configOf(t, mustRender(t, "scheduler/native"))
-	if !strings.Contains(config, lease) {
-		t.Fatalf("no %q in\n%s", lease, config)
+	if !strings.Contains(config, lease) || !strings.Contains(config, connection) {
+		t.Fatalf("no %q or %q in\n%s", lease, connection, config)
 	}
 	config = strings.Replace(config, lease, lease+"  leaseDuration: 3s\n  renewDeadline: 2s\n  retryPeriod: 500ms\n", 1)
-	config += "\nclientConnection: {kubeconfig: " + kubeconfigOf(t, schedulerUser, schedulerGroups...) + "}\n"
+	config = strings.Replace(config, connection, connection+"kubeconfig: "+kubeconfigOf(t, schedulerUser, schedulerGroups...)+", ", 1)
 	file := filepath.Join(t.TempDir(), "config.yaml")
 	testkit.Must(t, os.WriteFile(file, []byte(config), 0o600))
 	self, err := os.Executable()

@@ -11,9 +11,12 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/component-helpers/auth/rbac/validation"
@@ -233,5 +236,27 @@ func TestDecisionsForwardNoPortsOfOtherPods(t *testing.T) {
 		if err := forward(t.Context(), developer, verb, "simulator-5d5f-x"); err == nil || apierrors.IsNotFound(err) {
 			t.Errorf("%s, the developer, of the simulator: %v", verb, err)
 		}
+	}
+}
+
+func TestSchedulerInPlaceOfTheClustersHasItsPriority(t *testing.T) {
+	text := "resources: [../deploy/scheduler/native]\ncomponents: [../deploy/scheduler/components/default-scheduler]\n"
+	rendered, err := renderOn(inMemory(t, map[string]string{"/mine/kustomization.yaml": text}), "/mine")
+	testkit.Must(t, err)
+	ours := ofKind[flowcontrolv1.FlowSchema](t, rendered, "FlowSchema")
+	theirs := []*flowcontrolv1.FlowSchema{bootstrap.SuggestedFlowSchemaKubeScheduler, bootstrap.SuggestedFlowSchemaSystemLeaderElection}
+	if len(ours) != len(theirs) {
+		t.Fatalf("%d FlowSchemas", len(ours))
+	}
+	who := flowcontrolv1.Subject{Kind: flowcontrolv1.SubjectKindServiceAccount, ServiceAccount: &flowcontrolv1.ServiceAccountSubject{Namespace: namespace, Name: "custom-scheduler"}}
+	for i := range ours {
+		want := theirs[i].DeepCopy().Spec
+		want.Rules[0].Subjects = []flowcontrolv1.Subject{who}
+		if !equality.Semantic.DeepEqual(ours[i].Spec, want) {
+			t.Errorf("%s is\n%v\nwant\n%v", ours[i].Name, ours[i].Spec, want)
+		}
+	}
+	for _, object := range rendered {
+		testkit.Must(t, apply(t.Context(), object, metav1.DryRunAll))
 	}
 }

@@ -75,7 +75,12 @@ func (c *liveCluster) runReplicaOf(t *testing.T, text string, user []string, arg
 	kubeconfig, log := filepath.Join(t.TempDir(), "kubeconfig"), filepath.Join(t.TempDir(), "log")
 	testkit.Must(t, c.WriteKubeconfig(kubeconfig, user[0], user[1:]...))
 	config := filepath.Join(t.TempDir(), "scheduler.yaml")
-	testkit.Must(t, os.WriteFile(config, fmt.Appendf(nil, "%s\nclientConnection: {kubeconfig: %s}\n", text, kubeconfig), 0o600))
+	const connection = "clientConnection: {"
+	if !strings.Contains(text, connection) {
+		text += "\n" + connection + "}\n"
+	}
+	text = strings.Replace(text, connection, connection+"kubeconfig: "+kubeconfig+", ", 1)
+	testkit.Must(t, os.WriteFile(config, []byte(text), 0o600))
 	file, err := os.Create(log)
 	testkit.Must(t, err)
 	defer file.Close()

@@ -128,7 +128,11 @@ func connect(kubeconfig string, client baseconfig.ClientConnectionConfiguration)
 	if err != nil {
 		return api, nil, err
 	}
-	sender = events.NewBroadcaster(&events.EventSinkImpl{Interface: typed.EventsV1()})
+	forEvents, err := kubernetes.NewForConfig(config) // as in kube-scheduler: with a limit of its own
+	if err != nil {
+		return api, nil, err
+	}
+	sender = events.NewBroadcaster(&events.EventSinkImpl{Interface: forEvents.EventsV1()})
 	return API{
 		Client: typed, Config: config, Clock: clock.RealClock{},
 		Informers: hooks.NewInformers(typed),

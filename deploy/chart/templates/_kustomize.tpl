@@ -32,6 +32,7 @@ kustomize does, as far as they use it. */}}
   | replace "metadata.name: regex-scheduling" (printf "metadata.name: %s" .root.Release.Namespace)
   | replace "schedulerName: custom-scheduler" (printf "schedulerName: %s" .root.Values.schedulerName)
   | replace "metadata.name: monitoring" (printf "metadata.name: %s" .root.Values.prometheus.namespace)
+  | replace "qps: 100, burst: 200" (printf "qps: %d, burst: %d" (int .root.Values.scheduler.qps) (int .root.Values.scheduler.burst))
   | replace "--decisions=64Mi" (printf "--decisions=%s" .root.Values.scheduler.decisions)
   | replace (printf "%s/scheduler:dev" $image) (include "schedulerImage" .root)
   | replace (printf "%s/" $image) (printf "%s/" .root.Values.image.registry)
@@ -82,7 +83,7 @@ kustomize does, as far as they use it. */}}
 {{- if not (hasPrefix ".." $name) -}}
 {{- range regexSplit "(?m)^---$" (include "file" (dict "root" $root "path" (printf "%s/%s" $folder $name))) -1 -}}
 {{- $object := fromYaml . -}}
-{{- if not (or (regexMatch "^(Cluster|Validating)" $object.kind) $object.metadata.namespace) -}}{{- $_ := set $object.metadata "namespace" $root.Release.Namespace -}}{{- end -}}
+{{- if not (or (regexMatch "^(Cluster|FlowSchema|Validating)" $object.kind) $object.metadata.namespace) -}}{{- $_ := set $object.metadata "namespace" $root.Release.Namespace -}}{{- end -}}
 {{- $_ := set $object.metadata "labels" (merge (dict) $labels ($object.metadata.labels | default dict)) -}}
 {{- if eq $object.kind "Deployment" -}}
 {{- $_ := set $object.spec.template "metadata" (dict "labels" $labels) -}}
