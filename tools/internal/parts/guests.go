@@ -49,7 +49,7 @@ const (
 
 // Guest is a built guest in static/, by the name of its file.
 func Guest(file string) (Part, error) {
-	tools, _, _, err := folders()
+	tools, _, err := folders()
 	if err != nil {
 		return Part{}, err
 	}

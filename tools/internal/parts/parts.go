@@ -53,7 +53,7 @@ func Read(file string) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools, goroot, cache, err := folders()
+	tools, cache, err := folders()
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func Read(file string) (*Program, error) {
 		return nil, err
 	}
 	program.add(Part{Name: "regex-scheduling", PURL: "pkg:golang/wasmkwokwizardry.io/regex-scheduling", Licenses: ours})
-	texts, err := textsIn(goroot)
+	texts, err := textsOf("go") // a distribution's Go has none
 	if err != nil {
 		return nil, err
 	}
@@ -100,20 +100,20 @@ func Read(file string) (*Program, error) {
 
 func (p *Program) add(more ...Part) { p.Parts = append(p.Parts, more...) }
 
-// folders returns the folders of this module, of Go, and of the cache of modules.
-func folders() (tools, goroot, cache string, err error) {
-	out, err := exec.Command("go", "env", "GOMOD", "GOROOT", "GOMODCACHE").Output()
+// folders returns the folders of this module, and of the cache of modules.
+func folders() (tools, cache string, err error) {
+	out, err := exec.Command("go", "env", "GOMOD", "GOMODCACHE").Output()
 	if err != nil {
-		return "", "", "", fmt.Errorf("go env: %w", err)
+		return "", "", fmt.Errorf("go env: %w", err)
 	}
 	env := strings.Split(string(out), "\n")
-	return filepath.Dir(env[0]), env[1], env[2], nil
+	return filepath.Dir(env[0]), env[1], nil
 }
 
 // Authorities is Mozilla's list of authorities, which has the version of the module that it is in.
 func Authorities() (Part, error) {
 	const module = "golang.org/x/crypto/x509roots/fallback"
-	tools, _, _, err := folders()
+	tools, _, err := folders()
 	if err != nil {
 		return Part{}, err
 	}
