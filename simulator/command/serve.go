@@ -25,11 +25,8 @@ import (
 func serve(ctx context.Context, o *options, out, errOut io.Writer) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	if err := o.Check(); err != nil {
+	if err := errors.Join(o.Check(), o.checkCopy()); err != nil {
 		return cli.Usage(err)
-	}
-	if err := o.readFiles(ctx, errOut); err != nil {
-		return err
 	}
 	starting := page.NewStarting()
 	server, err := api.Listen(o.listen, o.port, "--port", starting)
@@ -37,22 +34,35 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) error {
 		return err
 	}
 	defer server.Stop()
+	if o.from != "" || o.cluster.Kubeconfig != "" {
+		starting.Say("reading the cluster to copy")
+	}
+	if err := o.readFiles(ctx, errOut); err != nil {
+		return err
+	}
 	o.Warnings = warnings{errOut}
 	if server.Public() {
 		fmt.Fprintf(o.Warnings, "warning: --listen %s: there is no password: who reaches this address can do everything with the cluster, "+
 			"and make this process fetch any URL and file as a guest\n", o.listen)
 	}
 	began := time.Now()
+	line := func(text string) { fmt.Fprintf(out, "%5.1fs  %s\n", time.Since(began).Seconds(), text) }
 	o.Progress = func(step string) {
-		fmt.Fprintf(out, "%5.1fs  %s\n", time.Since(began).Seconds(), step)
+		line(step)
 		starting.Say(step)
+	}
+	imported := func(done, of int) {
+		starting.Progress(done, of)
+		if done*10/of != (done-1)*10/of {
+			line(fmt.Sprintf("imported %d of %d objects", done, of))
+		}
 	}
 	s, err := simulator.Start(ctx, o.Config)
 	if err != nil {
 		return withFlag(err, o.Config)
 	}
 	o.Progress("pods are being scheduled")
-	handler, err := o.open(ctx, s, end, out)
+	handler, err := o.open(ctx, s, imported, end, out)
 	if err != nil {
 		return errors.Join(err, stop(s, out))
 	}
@@ -66,7 +76,18 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) error {
 	}
 }
 
-// readFiles reads the files of flags, and the cluster to copy, before anything is started.
+// checkCopy checks the flags of the cluster to copy.
+func (o *options) checkCopy() error {
+	switch {
+	case o.from != "" && o.cluster.Kubeconfig != "":
+		return errors.New("--from and --kubeconfig: choose one of the two")
+	case o.from == "" && o.cluster.Kubeconfig == "":
+		return o.cluster.Check()
+	}
+	return nil
+}
+
+// readFiles reads the files of flags, and the cluster to copy, before a cluster is started.
 func (o *options) readFiles(ctx context.Context, errOut io.Writer) (err error) {
 	if o.confFile != "" {
 		o.SchedulerConfig, err = readAll(ctx, o.confFile)
@@ -75,8 +96,6 @@ func (o *options) readFiles(ctx context.Context, errOut io.Writer) (err error) {
 		}
 	}
 	switch {
-	case o.from != "" && o.cluster.Kubeconfig != "":
-		return cli.Usage(errors.New("--from and --kubeconfig: choose one of the two"))
 	case o.from != "":
 		err = o.readFrom(ctx)
 	case o.cluster.Kubeconfig != "":
@@ -86,7 +105,7 @@ func (o *options) readFiles(ctx context.Context, errOut io.Writer) (err error) {
 			err = digest.Snapshot(o.objects, o.cluster.Annotations) // as an export of it leaves the house
 		}
 	default:
-		return cli.Usage(o.cluster.Check())
+		return nil
 	}
 	if err != nil {
 		return err
@@ -111,9 +130,10 @@ func (o *options) readFrom(ctx context.Context) (err error) {
 }
 
 // open imports what there is to begin with, and returns the API and the page.
-func (o *options) open(ctx context.Context, s *simulator.Simulator, end func(), out io.Writer) (http.Handler, error) {
+func (o *options) open(ctx context.Context, s *simulator.Simulator, imported func(done, of int), end func(), out io.Writer) (http.Handler, error) {
 	if o.objects != nil {
-		if err := o.importFirst(ctx, s, out); err != nil {
+		o.Progress("importing the objects")
+		if err := o.importFirst(ctx, s, imported, out); err != nil {
 			return nil, err
 		}
 	}
@@ -137,12 +157,8 @@ func (o *options) open(ctx context.Context, s *simulator.Simulator, end func(), 
 
 // importFirst begins with a snapshot. It lists what cannot be imported, and goes on
 // with the rest.
-func (o *options) importFirst(ctx context.Context, s *simulator.Simulator, out io.Writer) error {
-	err := s.ImportFirst(ctx, o.objects, func(done, of int) {
-		if done*10/of != (done-1)*10/of {
-			o.Progress(fmt.Sprintf("imported %d of %d objects", done, of))
-		}
-	})
+func (o *options) importFirst(ctx context.Context, s *simulator.Simulator, imported func(done, of int), out io.Writer) error {
+	err := s.ImportFirst(ctx, o.objects, imported)
 	rejected := snapshot.NotImported(nil)
 	if err != nil && !errors.As(err, &rejected) {
 		if o.from != "" {

@@ -172,8 +172,10 @@ func (p *page) whole(w http.ResponseWriter, status int, title, tab, view string,
 type Starting struct {
 	began time.Time
 
-	mu    sync.Mutex
-	steps []string
+	mu       sync.Mutex
+	steps    []string
+	done, of int       // of the last step, as far as is known
+	since    time.Time // when the last step began
 }
 
 // NewStarting starts the clock of the page.
@@ -184,6 +186,23 @@ func (s *Starting) Say(step string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.steps = append(s.steps, step)
+	s.done, s.of = 0, 0
+	s.since = time.Now()
+}
+
+// Progress says how far the last step is.
+func (s *Starting) Progress(done, of int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done, s.of = done, of
+}
+
+// left estimates how long the last step goes on. It is 0 until a tenth of it is done.
+func (s *Starting) left() time.Duration {
+	if s.done == 0 || s.done < s.of/10 {
+		return 0
+	}
+	return (time.Since(s.since) * time.Duration(s.of-s.done) / time.Duration(s.done)).Round(5 * time.Second)
 }
 
 // ServeHTTP sends the steps for every address but that of an asset; the API gets an error.
@@ -193,16 +212,22 @@ func (s *Starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Retry-After", "1")
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if strings.HasPrefix(r.URL.Path, "/api/") {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = w.Write([]byte(`{"message":"the simulator is starting"}` + "\n"))
+		of := ""
+		if s.of > 0 {
+			of = fmt.Sprintf(": imported %d of %d objects", s.done, s.of)
+		}
+		_, _ = fmt.Fprintf(w, `{"message":"the simulator is starting%s"}`+"\n", of)
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	body, err := execute("starting", map[string]any{"Elapsed": time.Since(s.began), "Steps": s.steps, "Last": len(s.steps) - 1})
+	body, err := execute("starting", map[string]any{
+		"Elapsed": time.Since(s.began), "Steps": s.steps, "Last": len(s.steps) - 1, "Done": s.done, "Of": s.of, "Left": s.left(),
+	})
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

@@ -85,4 +85,17 @@ func TestStartIsShownStepByStep(t *testing.T) {
 			t.Errorf("the page says %s", w.Body)
 		}
 	}
+	s.Say("importing the objects")
+	s.since = time.Now().Add(-time.Minute)
+	s.Progress(500, 2000)
+	for path, want := range map[string]string{
+		"/":              `500 of 2000 objects, about 3m0s left(?s:.*)<progress value="500" max="2000"`,
+		"/api/v1/export": `{"message":"the simulator is starting: imported 500 of 2000 objects"}`,
+	} {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		if !regexp.MustCompile(want).Match(w.Body.Bytes()) {
+			t.Errorf("%s says %s", path, w.Body)
+		}
+	}
 }
