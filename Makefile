@@ -197,7 +197,7 @@ hunt: ## predictions against a live cluster in N=200 generated cases, from SEED=
 .PHONY: test-nightly
 test-nightly: export NIGHTLY := 1
 test-nightly: chromium ## each benchmark once, a page of 1,000 nodes and 5,000 pods, the soak of v2, READMEs that build Kubernetes, a hunt
-	@tools/test.sh "benchmarks, large page, examples: $(TESTED) $(LDFLAGS) -run 'EveryVariant|ThousandNodes|EachExample' ./bench ./internal/simulator/page/browsertest ./examples" \
+	@tools/test.sh "benchmarks, large page, examples: $(TESTED) $(LDFLAGS) -run 'EveryVariant|ThousandNodes|EachExample|OfTheDocument' ./bench ./internal/simulator/page/browsertest ./examples" \
 		"soak: $(TESTED) $(LDFLAGS) -run '^TestSoak' ./static -soak.cycles 1000000" \
 		"hunt: $(call hunt,200,$(shell date +%Y%j)000)"
 
