@@ -201,13 +201,12 @@ test-nightly: chromium ## each benchmark once, a page of 1,000 nodes and 5,000 p
 		"soak: $(TESTED) $(LDFLAGS) -run '^TestSoak' ./static -soak.cycles 1000000" \
 		"hunt: $(call hunt,200,$(shell date +%Y%j)000)"
 
-# A version that is not released yet has the build tag of the last minor.
 .PHONY: test-next
-test-next: ## builds, vets and tests the same on NEXT=v1.38.0-rc.0, a version that is none of the minors yet
-	@next=$$(tools/next.sh '$(NEXT)' $(LAST)) && { [ -z "$$next" ] || $(MAKE) on-next; }
+test-next: ## builds, vets and tests the same on NEXT=v1.38, the newest version of it, or NEXT=v1.38.0-rc.0
+	@next=$$(tools/next.sh '$(NEXT)' $(LAST)) && { [ -z "$$next" ] || $(MAKE) on-next $$next; }
 
 .PHONY: on-next
-on-next: flags = -modfile=bin/next.mod -tags kubernetes_$(subst .,_,$(LAST)) $(call versioned,$(NEXT))
+on-next: flags = -modfile=bin/next.mod -tags $(TAG_OF_NEXT) $(call versioned,$(NEXT))
 on-next:
 	go build $(flags) ./... && go vet $(flags) ./... && $(TEST) $(flags) $(OF_MINORS)
 

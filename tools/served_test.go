@@ -1,9 +1,12 @@
 package tools
 
 import (
+	"archive/zip"
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -65,12 +68,39 @@ func writeModule(t *testing.T, dir, name, module, source string) {
 
 func TestVersionThatIsNotServedIsSkippedLoudly(t *testing.T) {
 	for version, want := range map[string]string{
-		"v1.999.0-rc.0": "*** NOT CHECKED: Kubernetes v1.999.0-rc.0: cannot be had here: ",
-		"1.38":          "next: '1.38' is no version of Kubernetes; write make test-next NEXT=v1.38.0-rc.0\n",
+		"v1.999.0-rc.0": "*** NOT CHECKED: Kubernetes v1.999.0-rc.0: cannot be had here: k8s.io/kubernetes@v1.999.0-rc.0\n",
+		"v1.999":        "*** NOT CHECKED: Kubernetes v1.999: cannot be had here: ",
+		"1.38":          "next: '1.38' is no version of Kubernetes; write make test-next NEXT=v1.38, or NEXT=v1.38.0-rc.0\n",
 	} {
 		printed, said, err := offline("./next.sh", version, "1.37")
 		if (err == nil) != (version[0] == 'v') || len(printed) > 0 || !strings.HasPrefix(said, want) {
 			t.Errorf("%s: %v, printed %q, said %q", version, err, printed, said)
 		}
+	}
+}
+
+func TestModulesThatANewVersionNeedsAndThatAreRefusedAreNamed(t *testing.T) {
+	const version = "v1.999.0-beta.0"
+	dir := t.TempDir()
+	served := filepath.Join(dir, "k8s.io/kubernetes/@v")
+	must(t, os.MkdirAll(served, 0o755))
+	gomod := []byte("module k8s.io/kubernetes\n\ngo 1.26\n")
+	var packed bytes.Buffer
+	zipped := zip.NewWriter(&packed)
+	file, err := zipped.Create("k8s.io/kubernetes@" + version + "/go.mod")
+	must(t, err)
+	_, err = file.Write(gomod)
+	must(t, err)
+	must(t, zipped.Close())
+	write(t, filepath.Join(served, "list"), []byte(version+"\n"))
+	write(t, filepath.Join(served, version+".info"), []byte(`{"Version": "`+version+`"}`))
+	write(t, filepath.Join(served, version+".mod"), gomod)
+	write(t, filepath.Join(served, version+".zip"), packed.Bytes())
+
+	command := exec.Command("./next.sh", "v1.999", "1.37")
+	command.Env = append(os.Environ(), "GOPROXY=file://"+dir, "GONOSUMDB=*", "GOMODCACHE="+t.TempDir(), "GOFLAGS=-modcacherw")
+	said, err := command.CombinedOutput()
+	if err != nil || !regexp.MustCompile(`^\*\*\* NOT CHECKED: Kubernetes v1\.999: cannot be had here:( \S+@v\S+)+\n$`).Match(said) {
+		t.Errorf("%v, said %q", err, said)
 	}
 }
