@@ -201,7 +201,7 @@ limitRanges: # younger than the pod
 		t.Errorf("status %d: %s", status, errOut)
 	}
 	for _, want := range []string{
-		`^A leaves 2 running pods pending, which makes this unreliable`, `\nRunning pods that are pending under A:\n`,
+		`^Applying a configuration moves no running pod\. A leaves 2 running pods pending, which makes this unreliable`, `\nRunning pods that are pending under A:\n`,
 		`\ndefault/db +.*persistentvolumeclaim "not-in-the-file" not found`, `\nsmall/refused +.*maximum cpu usage per Container is 100m`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {

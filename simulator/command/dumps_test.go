@@ -190,7 +190,8 @@ const (
 	noSuchNode = `Pod shop/no-such-node is pending because none of the cluster's 5 nodes can run it: 5 nodes didn't match the pod's node name regex "\^cncf-"\.`
 	lacks      = `Pod shop/lacks-a-volume is pending, and another node would not help: `
 	held       = `The upgrade would replace 0 of 1 node and stop at n2, which pod shop/kept cannot leave: it stays terminating until its finalizer example.com/deregister is removed\.`
-	wouldNot   = `1 pod would no longer have a node(, \d+ pods? would move as a knock-on effect)? if the scheduler had the configuration native \(B\) in place of none \(A\)\.`
+	noMove     = `Applying a configuration moves no running pod\. `
+	wouldNot   = `If all pods were rescheduled from scratch under native \(B\) in place of none \(A\): 1 pod would no longer have a node(, \d+ pods? would have another node as a knock-on effect)?\.`
 )
 
 // dumpQuestions are questions to the commands that read a cluster, each with the exit status and the first line of the answer, which is a
@@ -214,7 +215,7 @@ var dumpQuestions = []struct {
 	{"why no-such-node -n shop", statusLost, noSuchNode, statusLost, ""},
 	{"why lacks-a-volume -n shop", statusLost, lacks + `pod has unbound immediate .*`, statusLost, lacks + `persistentvolumeclaim "unbound" not found .*`},
 	{"why bare -n shop", 0, `Pod shop/bare is not pending: it is on node n1\.`, 0, ""},
-	{"compare --a none --b native --pods all", statusLost, wouldNot, statusNone, `A leaves 2 running pods pending, which makes this unreliable\. ` + wouldNot},
+	{"compare --a none --b native --pods all", statusLost, noMove + wouldNot, statusNone, noMove + `A leaves 2 running pods pending, which makes this unreliable\. ` + wouldNot},
 	{"side --config native --pods all --to /dev/null", 0, ``, 0, ""},
 }
 
@@ -356,6 +357,34 @@ func TestAnInputThatLacksKindsIsNamedBelowTheAnswer(t *testing.T) {
 				t.Errorf("it names claims that do not matter: %s", out)
 			}
 		})
+	}
+}
+
+func TestJSONOfEveryQuestionHasAVerdictAndCounts(t *testing.T) {
+	node := writeFile(t, t.TempDir(), "cluster.yaml", pendingPod("nodeSelector: {disk: hdd}, ", ""))
+	for question, want := range map[string][2]int{ // pods and of these pending ones
+		"why":                                    {1, 1},
+		"why shop/it":                            {1, 1},
+		"why default/web-runs":                   {1, 0},
+		"fit -f testdata/dumps/one.yaml":         {2, 0},
+		"rollout -f testdata/dumps/one.yaml":     {2, 0},
+		"drain node-1 --force":                   {1, 1},
+		"shrink --force":                         {0, 0},
+		"fail node-1":                            {1, 1},
+		"upgrade node-2":                         {0, 0},
+		"compare --a none --b native --pods all": {2, 1},
+	} {
+		_, out, errOut := here(t, append(strings.Fields(question), "--cluster", node, "-o", "json")...)
+		var answer struct {
+			Verdict string
+			Counts  map[string]int
+		}
+		err := json.Unmarshal([]byte(out), &answer)
+		_, hasPods := answer.Counts["pods"]
+		_, hasPending := answer.Counts["pending"]
+		if err != nil || answer.Verdict == "" || !hasPods || !hasPending || [2]int{answer.Counts["pods"], answer.Counts["pending"]} != want {
+			t.Errorf("%s: %v: want %v, got %q %v %s", question, err, want, answer.Verdict, answer.Counts, errOut)
+		}
 	}
 }
 

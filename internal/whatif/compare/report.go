@@ -44,6 +44,9 @@ func newReport(details bool, results []*Result) report.Report {
 		}
 		all.Sections = []report.Section{answers}
 	}
+	if first.Pods == side.All {
+		all.Answer = nothingMoves + all.Answer
+	}
 	last := basis(results)
 	all.Sections = append(all.Sections, last.Lacking()...)
 	all.Sections = append(all.Sections, report.Section{Text: []string{first.scheduled() + "."}}, summary(results), counts(results), report.Section{Text: []string{Terms}})

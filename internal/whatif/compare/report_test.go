@@ -207,9 +207,9 @@ func TestPageOfThreeThousandPodsIsSmall(t *testing.T) {
 func TestVerdicts(t *testing.T) {
 	for want, counts := range map[string]Counts{
 		"Nothing would change": {Same: 3},
-		"Nothing would change, 2 pods would move by chance alone":           {Ties: 2, Pending: 5},
-		"1 pod would move, 3 pods would move as a knock-on effect":          {Moved: 4, Follows: 3},
-		"1 pod would no longer have a node, 1 pending pod would get a node": {OnlyA: 1, OnlyB: 1},
+		"Nothing would change, 2 pods would have another node by chance alone":               {Ties: 2, Pending: 5},
+		"1 pod would have another node, 3 pods would have another node as a knock-on effect": {Moved: 4, Follows: 3},
+		"1 pod would no longer have a node, 1 pending pod would get a node":                  {OnlyA: 1, OnlyB: 1},
 	} {
 		got := (&Result{Counts: counts}).verdict()
 		if got != want {

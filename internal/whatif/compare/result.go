@@ -17,7 +17,8 @@ import (
 type Result struct {
 	A       string `json:"a"`
 	B       string `json:"b"`
-	Verdict string `json:"verdict"` // the answer, such as "2 pods would move"
+	Verdict string `json:"verdict"` // the answer, such as "2 pods would have another node"
+	Meaning string `json:"meaning"` // what the configuration does, and what is compared
 	// Summary is what supports it, in about ten lines.
 	Summary []Line `json:"summary"`
 	// Workloads are all there are: first workloads that lose pods, then workloads with direct differences.
@@ -54,6 +55,7 @@ type Result struct {
 
 // Counts are how many pods have which result.
 type Counts struct {
+	Pods     int `json:"pods"` // all of them
 	Same     int `json:"same"`
 	Moved    int `json:"moved"`
 	OnlyA    int `json:"onlyA"` // they lose their node. What chance alone does is not counted
@@ -98,7 +100,10 @@ func newResult(a, b *side.Result) (*Result, error) {
 	byKey := func(a, b Difference) int { return cmp.Compare(a.key(), b.key()) }
 	slices.SortFunc(r.Unplaced, byKey)
 	slices.SortFunc(r.Differences, func(a, b Difference) int { return cmp.Or(cmp.Compare(a.rank(), b.rank()), byKey(a, b)) })
+	c := &r.Counts
+	c.Pods = c.Same + c.Moved + c.OnlyA + c.OnlyB + c.Pending + c.Ties + c.Unplaced
 	r.Verdict = r.verdict()
+	r.Meaning = r.meaning()
 	r.Summary = r.summary()
 	return r, nil
 }
@@ -159,9 +164,9 @@ func (r *Result) verdict() string {
 	}{
 		{c.OnlyA, "pod", "would no longer have a node"},
 		{c.OnlyB, "pending pod", "would get a node"},
-		{c.Moved - c.Follows, "pod", "would move"},
-		{c.Follows, "pod", "would move as a knock-on effect"},
-		{c.Ties, "pod", "would move by chance alone"},
+		{c.Moved - c.Follows, "pod", "would have another node"},
+		{c.Follows, "pod", "would have another node as a knock-on effect"},
+		{c.Ties, "pod", "would have another node by chance alone"},
 	} {
 		if one.n > 0 {
 			all = append(all, report.Plural(one.n, one.what)+" "+one.would)
@@ -170,14 +175,33 @@ func (r *Result) verdict() string {
 	if c.OnlyA+c.OnlyB+c.Moved == 0 {
 		all = append([]string{"Nothing would change"}, all...)
 	}
-	unreliable := ""
-	if c.Unplaced > 0 {
-		unreliable = "A leaves " + report.Plural(c.Unplaced, "running pod") + " pending, which makes this unreliable. "
+	return r.unreliable() + strings.Join(all, ", ")
+}
+
+// unreliable says what makes the result so, or is empty.
+func (r *Result) unreliable() string {
+	if r.Counts.Unplaced == 0 {
+		return ""
 	}
-	return unreliable + strings.Join(all, ", ")
+	return "A leaves " + report.Plural(r.Counts.Unplaced, "running pod") + " pending, which makes this unreliable. "
+}
+
+// nothingMoves is what an answer about all pods begins with: it is easily read as a list of what will happen.
+const nothingMoves = "Applying a configuration moves no running pod. "
+
+// meaning says what a configuration does to running pods, and what is compared.
+func (r *Result) meaning() string {
+	if r.Pods == side.All {
+		return nothingMoves + "This compares where kube-scheduler would put all pods if they were rescheduled from scratch."
+	}
+	return nothingMoves + "This compares where kube-scheduler would put the pending pods."
 }
 
 // sentence says which side is which. Letter is what B is called.
 func (r *Result) sentence(letter string) string {
+	if r.Pods == side.All {
+		verdict := strings.TrimPrefix(r.Verdict, r.unreliable())
+		return fmt.Sprintf("%sIf all pods were rescheduled from scratch under %s (%s) in place of %s (A): %s.", r.unreliable(), r.B, letter, r.A, strings.ToLower(verdict[:1])+verdict[1:])
+	}
 	return fmt.Sprintf("%s if the scheduler had the configuration %s (%s) in place of %s (A).", r.Verdict, r.B, letter, r.A)
 }

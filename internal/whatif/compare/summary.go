@@ -21,7 +21,7 @@ type Line struct {
 }
 
 // Terms says what the words of the summary mean.
-const Terms = "A node is used if a pod is on it that is neither a DaemonSet's nor static. " +
+const Terms = "A moved pod has another node under B than under A. A node is used if a pod is on it that is neither a DaemonSet's nor static. " +
 	"Imbalance is the standard deviation of what is requested of nodes, in percent of what each has. " +
 	"Both sides choose by the same seed what kube-scheduler leaves to chance: a pod that chance alone moves is a tie, and no difference."
 

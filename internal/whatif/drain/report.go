@@ -2,6 +2,7 @@ package drain
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,39 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 )
+
+// Counts are the numbers of an answer.
+type Counts struct {
+	Pods       int `json:"pods"`                 // that left their nodes, or were to
+	Moved      int `json:"moved"`                // to another node, or recreated on the same
+	Pending    int `json:"pending"`              // without a node; also pods that cannot leave theirs
+	NotCreated int `json:"notCreated,omitempty"` // since the API server rejects what would take their place
+	Nodes      int `json:"nodes"`                // that were tried
+	Go         int `json:"go"`                   // nodes that go, are replaced, or fail
+}
+
+// Counts counts the pods and the nodes of the result.
+func (r *Result) Counts() Counts {
+	c := Counts{Pods: len(r.Moves), Nodes: r.Tried, Go: len(r.Go)}
+	for _, move := range r.Moves {
+		if move.NotCreated {
+			c.NotCreated++
+		}
+	}
+	c.Pending = r.Lost() - c.NotCreated
+	c.Moved = c.Pods - r.Lost()
+	return c
+}
+
+// MarshalJSON writes the answer first.
+func (r Result) MarshalJSON() ([]byte, error) {
+	type fields Result
+	return json.Marshal(struct {
+		Verdict string `json:"verdict"`
+		Counts  Counts `json:"counts"`
+		fields
+	}{r.Verdict(), r.Counts(), fields(r)})
+}
 
 // Report is the result for people. Again is the command that drains the nodes that go; it may be empty.
 func (r *Result) Report(again string) report.Report {

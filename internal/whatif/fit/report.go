@@ -2,6 +2,7 @@ package fit
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -474,6 +475,35 @@ func (f *Fitting) Verdict() string {
 		text += ", and " + report.Plural(len(f.Preempted), "pod") + " would be preempted"
 	}
 	return text
+}
+
+// Counts are the numbers of an answer.
+type Counts struct {
+	Pods       int `json:"pods"`    // of the manifests
+	Fit        int `json:"fit"`     // of these, with a node
+	Pending    int `json:"pending"` // of these and of preempted ones, without a node
+	NotCreated int `json:"notCreated"`
+	Preempted  int `json:"preempted"`
+	Rejected   int `json:"rejected"` // objects that the API server rejects
+}
+
+// Counts counts the pods of the result.
+func (f *Fitting) Counts() Counts {
+	c := Counts{Pods: f.Tried, Pending: f.Pending, NotCreated: f.NotCreated, Preempted: len(f.Preempted), Rejected: f.rejected()}
+	for _, w := range f.Workloads {
+		c.Fit += w.Fit
+	}
+	return c
+}
+
+// MarshalJSON writes the answer first.
+func (f Fitting) MarshalJSON() ([]byte, error) {
+	type fields Fitting
+	return json.Marshal(struct {
+		Verdict string `json:"verdict"`
+		Counts  Counts `json:"counts"`
+		fields
+	}{f.Verdict(), f.Counts(), fields(f)})
 }
 
 // Report is the result for people, with each pod's node if asked for.

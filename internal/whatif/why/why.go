@@ -31,6 +31,7 @@ type Result struct {
 	Pod       string   `json:"pod"`
 	Pending   bool     `json:"pending"` // it stays so in the copy
 	Verdict   string   `json:"verdict"` // a sentence
+	Counts    Counts   `json:"counts"`
 	Hint      string   `json:"hint,omitempty"`
 	Node      string   `json:"node,omitempty"`      // that it has, or would get
 	Preempted []string `json:"preempted,omitempty"` // pods that would be preempted for it
@@ -46,7 +47,7 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Pod: o.Pod.String(), Node: pod.Spec.NodeName}
+	r := &Result{Pod: o.Pod.String(), Node: pod.Spec.NodeName, Counts: Counts{Pods: 1}}
 	is := notPending(pod)
 	if is != "" {
 		r.Verdict = fmt.Sprintf("Pod %s is not pending: it %s.", r.Pod, is)
@@ -131,6 +132,7 @@ func (r *Result) judge(o engine.Outcome) {
 	r.Node = o.Node
 	if r.Node == "" {
 		r.Pending = true
+		r.Counts.Pending = 1
 		r.Verdict = fmt.Sprintf("Pod %s is pending%s.", r.Pod, because(o, r.Attempt))
 		return
 	}
