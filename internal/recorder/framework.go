@@ -95,7 +95,7 @@ func (f *recordedFramework) RunFilterPluginsWithNominatedPods(ctx context.Contex
 	return f.filtered(node, f.Framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, node))
 }
 
-// RunFilterPlugins is called in its place by who knows that no pod is nominated.
+// RunFilterPlugins is called in its place where no pod is nominated.
 func (f *recordedFramework) RunFilterPlugins(ctx context.Context, state framework.CycleState, pod *v1.Pod, node framework.NodeInfo) *framework.Status {
 	return f.filtered(node, f.Framework.RunFilterPlugins(ctx, state, pod, node))
 }

@@ -1,11 +1,16 @@
 package cluster
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/cache"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // TestSchedulerSeesChangesOfTaints but that a node gets as NoExecute what it has as NoSchedule.
@@ -33,6 +38,26 @@ func TestSchedulerSeesChangesOfTaints(t *testing.T) {
 		}}).OnUpdate(tt.was, tt.is)
 		if seen != tt.changed {
 			t.Errorf("%s: a change is seen: %v", name, seen)
+		}
+	}
+}
+
+// TestListsOfPodsAreOfOneSelector: the texts of a selector of all and of one of none are empty.
+func TestListsOfPodsAreOfOneSelector(t *testing.T) {
+	c := inDefault(t)
+	c.Start()
+	lister := c.PodsBySelector().Lister().Pods("default")
+	for i := range 2 {
+		c.put(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprint("p", i)}})
+		for _, tt := range []struct {
+			selector labels.Selector
+			want     int
+		}{{labels.Nothing(), 0}, {labels.Everything(), i + 1}} {
+			got, err := lister.List(tt.selector)
+			testkit.Must(t, err)
+			if len(got) != tt.want {
+				t.Errorf("%d pods: %T lists %d", i+1, tt.selector, len(got))
+			}
 		}
 	}
 }

@@ -28,6 +28,9 @@ func (c *Cluster) admitByKubelet(pod *v1.Pod) {
 		c.LostPods.Add(1)
 	}
 	if isSilent(node) {
+		placed := *pod
+		c.place(&placed)
+		c.put(&placed)
 		return
 	}
 	var there []*v1.Pod

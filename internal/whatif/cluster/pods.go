@@ -14,6 +14,7 @@ import (
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	nodeutil "k8s.io/kubernetes/pkg/util/node"
 	"k8s.io/kubernetes/pkg/util/taints"
+	"k8s.io/utils/ptr"
 )
 
 // byNode is an index of pods.
@@ -92,6 +93,7 @@ func (c *Cluster) Bind(namespace, name, node string) error {
 	bound := *pod // which shares with it what does not change
 	bound.Spec.NodeName = node
 	bound.Status.Conditions = slices.Clone(pod.Status.Conditions)
+	c.place(&bound)
 	if c.NotStarted(&bound) == "" {
 		c.start(&bound)
 	}
@@ -99,10 +101,15 @@ func (c *Cluster) Bind(namespace, name, node string) error {
 	return nil
 }
 
+// place gives a pod that has got a node the time of that, which kube-scheduler chooses victims by: of a pod without one, and a silent kubelet
+// sets none, it takes the time of the machine.
+func (c *Cluster) place(pod *v1.Pod) { pod.Status.StartTime = ptr.To(metav1.NewTime(c.now())) }
+
 // start makes a pod, of which there is no other user, running and ready.
 func (c *Cluster) start(pod *v1.Pod) {
-	now := metav1.NewTime(c.now())
-	pod.Status.Phase, pod.Status.StartTime, pod.Status.NominatedNodeName = v1.PodRunning, &now, ""
+	c.place(pod)
+	now := *pod.Status.StartTime
+	pod.Status.Phase, pod.Status.NominatedNodeName = v1.PodRunning, ""
 	for _, is := range []v1.PodConditionType{v1.PodScheduled, v1.PodInitialized, v1.ContainersReady, v1.PodReady} {
 		podutil.UpdatePodCondition(&pod.Status, &v1.PodCondition{Type: is, Status: v1.ConditionTrue})
 	}

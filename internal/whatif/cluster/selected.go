@@ -44,7 +44,7 @@ func (s selectedPodsIn) List(selector labels.Selector) ([]*v1.Pod, error) {
 		o := pod.(metav1.Object)
 		return o.GetNamespace() == s.namespace && selector.Matches(labels.Set(o.GetLabels()))
 	}
-	all, err := s.table.sorted([2]string{"selector " + s.namespace, selector.String()}, 0, has, func() (selected []any, err error) {
+	all, err := s.table.sorted([2]string{"selector " + s.namespace, SelectorKey(selector)}, 0, has, func() (selected []any, err error) {
 		all, err := s.table.Indexer.ByIndex(cache.NamespaceIndex, s.namespace)
 		for _, pod := range all {
 			if has(pod) {
@@ -54,4 +54,13 @@ func (s selectedPodsIn) List(selector labels.Selector) ([]*v1.Pod, error) {
 		return selected, err
 	})
 	return typed[*v1.Pod](all), err
+}
+
+// SelectorKey is the text of a selector, and another one for each that selects other pods: String is empty both for all and for none.
+func SelectorKey(selector labels.Selector) string {
+	_, selects := selector.Requirements()
+	if !selects {
+		return "none"
+	}
+	return "pods " + selector.String()
 }

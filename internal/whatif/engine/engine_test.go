@@ -184,23 +184,39 @@ func TestAnotherSeedIsAnotherChoice(t *testing.T) {
 	}
 }
 
-// TestPreemptionAmongEqualNodesDependsOnTheSeedAlone: also of pods of which the file does not say when they began.
+// TestPreemptionAmongEqualNodesDependsOnTheSeedAlone: also of pods of which nothing says when they began.
 func TestPreemptionAmongEqualNodesDependsOnTheSeedAlone(t *testing.T) {
+	t.Run("pods of the file", func(t *testing.T) {
+		testSeedOfPreemption(t, "", func(i int) string { return fmt.Sprint("n", i) })
+	})
+	t.Run("pods that get a node with a silent kubelet", func(t *testing.T) {
+		testSeedOfPreemption(t, "conditions: [{type: Ready, status: Unknown}], ", func(int) string { return "" })
+	})
+}
+
+func testSeedOfPreemption(t *testing.T, status string, on func(i int) string) {
+	const tolerates = "tolerations: [{operator: Exists}], "
 	text := "priorityClasses:\n- {metadata: {name: high}, value: 1000}\nnodes:\n"
 	for i := range 120 { // of which kube-scheduler looks at 100
-		text += node(fmt.Sprint("n", i), "2")
+		text += strings.Replace(node(fmt.Sprint("n", i), "2"), "status: {", "status: {"+status, 1)
 	}
-	text += "pods:\n" + pod("urgent", "", "2", "priorityClassName: high, ")
+	text += "pods:\n"
 	for i := range 120 {
-		text += pod(fmt.Sprint("p", i), fmt.Sprint("n", i), "2", "")
+		text += pod(fmt.Sprint("p", i), on(i), "2", tolerates)
 	}
+	urgent := read(t, "pods:\n"+pod("urgent", "", "2", tolerates+"priorityClassName: high, ")).Pods[0]
 	chosen := map[string]bool{}
 	for seed := range uint64(4) {
 		first := ""
 		for range 3 {
-			now := outcomes(t, over(t, read(t, text), func(o *Options) { o.Seed = seed }))
-			if first != "" && now != first {
-				t.Errorf("seed %d: not the same", seed)
+			e := over(t, read(t, text), func(o *Options) { o.Seed = seed })
+			outcomes(t, e)
+			_, err := e.Cluster.Create(t.Context(), urgent.DeepCopy())
+			testkit.Must(t, err)
+			outcomes(t, e)
+			now := fmt.Sprint(e.Outcome(cluster.NameOf(&urgent)).Preempted)
+			if now == "[]" || first != "" && now != first {
+				t.Errorf("seed %d: %s is preempted, and before %s", seed, now, first)
 			}
 			first = now
 		}

@@ -38,8 +38,11 @@ type nodeVerdict struct {
 	decided    int // how many of the profile's plugins have, the first ones
 }
 
-// mostKept bounds the memory to 32 MB, and the statuses.
-const mostKept = 2 << 20
+// mostKept bounds the memory to 50 MB, and the statuses. A text takes as much as one of these for each keptBytes.
+const (
+	mostKept  = 2 << 20
+	keptBytes = 24
+)
 
 // ofNodeAlone are Filter plugins that look at nothing but the node, with its pods, and at the fields of a pod that [nodeVerdicts.begin]
 // lists. NodeResourcesFit looks at DeviceClasses, too, if these can have a resource: then DynamicResources filters nodes as well.
@@ -82,10 +85,10 @@ func (v *nodeVerdicts) begin(of framework.Framework, state fwk.CycleState, pod *
 	if len(v.pod) == nodes {
 		return
 	}
-	v.kept += nodes - len(v.pod) + len(text)/16
+	v.kept += nodes - len(v.pod) + len(text)/keptBytes
 	if v.kept > mostKept {
 		clear(v.pods)
-		v.kept = nodes
+		v.kept = nodes + len(text)/keptBytes
 	}
 	v.pod = make([]nodeVerdict, nodes)
 	v.pods[string(text)] = v.pod

@@ -28,6 +28,7 @@ type spreading struct {
 	pod              *v1.Pod                       // of the current attempt
 	known            map[string][]countedNode      // by what is read of a pod: nodes by their places in the list
 	classes          map[string]int
+	kept             int // as in [nodeVerdicts]
 }
 
 // countedNode is what is known of a node until it changes, as in [nodeVerdict].
@@ -145,16 +146,23 @@ func (s *spreading) selectors(pod *v1.Pod) (all []labels.Selector) {
 
 // nodesFor are the nodes as they are known for pods like one.
 func (s *spreading) nodesFor(pod *v1.Pod, selectors []labels.Selector, nodes int, domains bool) []countedNode {
-	read := fmt.Sprint(domains, pod.Namespace, selectors)
+	read := fmt.Sprint(domains, pod.Namespace)
+	for _, selector := range selectors {
+		read += " " + cluster.SelectorKey(selector)
+	}
 	if domains {
 		text, _ := json.Marshal([]any{pod.Spec.TopologySpreadConstraints, pod.Spec.NodeSelector, pod.Spec.Affinity}) // which are of JSON
 		read += string(text)
 	}
 	if len(s.known[read]) != nodes {
-		if (len(s.known)+1)*nodes > mostKept || s.known == nil {
-			s.known = map[string][]countedNode{}
-			s.classes = map[string]int{}
-		}
+		s.kept += nodes + len(read)/keptBytes
+	}
+	if s.kept > mostKept || s.known == nil {
+		s.known = map[string][]countedNode{}
+		s.classes = map[string]int{}
+		s.kept = nodes + len(read)/keptBytes
+	}
+	if len(s.known[read]) != nodes {
 		s.known[read] = make([]countedNode, nodes)
 	}
 	return s.known[read]
@@ -178,6 +186,7 @@ func (s *spreading) classOf(node *v1.Node, pod *v1.Pod, affinity nodeaffinity.Re
 		}
 	}
 	if _, ok := s.classes[text]; !ok {
+		s.kept += 1 + len(text)/keptBytes
 		s.classes[text] = len(s.classes)
 	}
 	return s.classes[text]
