@@ -103,10 +103,10 @@ walkthrough: ## its steps, checked, with every plugin variant; PLUGIN=… for on
 build: bin/scheduler bin/extender bin/simulator bin/kubectl-regex bin/guest ## bin/scheduler, bin/extender, bin/simulator, bin/kubectl-regex, bin/guest; of KUBERNETES=… (1.36), 1.35 or 1.37
 
 bin/%: FORCE
-	go build $(call identify,$(call minor,$(KUBERNETES))) -o $@ ./cmd/$*
+	@tools/build.sh $@ ./cmd/$* $(call identify,$(call minor,$(KUBERNETES)))
 
 $(MINORS:%=bin/simulator-%): bin/simulator-%: FORCE # beside one another
-	go build $(call identify,$(call minor,$*)) -o $@ ./cmd/simulator
+	@tools/build.sh $@ ./cmd/simulator $(call identify,$(call minor,$*))
 
 .PHONY: helm
 helm: # bin/helm, Helm's own program, for deploy/chart; skipped loudly where its modules are not served
@@ -148,7 +148,7 @@ $(IMAGES:%=$(IMAGE_FOLDER)/%$(SUFFIX).tar): $(IMAGE_FOLDER)/%$(SUFFIX).tar: $$(f
 	@cd tools && go run ./image --name $(REGISTRY)/$*:$(TAGGED) $(addprefix --revision ,$(COMMIT)) --out $(abspath $@) $(abspath $^)
 
 $(foreach a,$(ARCH),$(IMAGES:%=bin/linux-$(a)/%)): FORCE
-	GOOS=linux GOARCH=$(patsubst bin/linux-%/,%,$(@D)/) go build $(call identify,$(call minor,$(KUBERNETES)),$(TAGGED)) -o $@ ./cmd/$(@F)
+	@GOOS=linux GOARCH=$(patsubst bin/linux-%/,%,$(@D)/) tools/build.sh $@ ./cmd/$(@F) $(call identify,$(call minor,$(KUBERNETES)),$(TAGGED))
 
 .PHONY: release
 release: ## dist/: what people install (docs/install.md); TAG=v… REGISTRY=… DOWNLOADS=… (where its files will be); CHARTS=oci://… also pushes the chart
