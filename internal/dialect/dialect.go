@@ -21,8 +21,9 @@ var (
 	manyDigits = regexp.MustCompile(`\d\d`)
 	braces     = regexp.MustCompile(`\{\w+\.\.\w+\}`)
 
-	// A single character is repeated at the end, where that changes no match, or a hyphen between others.
-	wildcard = regexp.MustCompile(`[\w-][*?]\$?$|-\*-|\?\?`)
+	// The signs of a glob in a plain name: at the end they change no match. Among other operators, ? is for a regular expression.
+	glob     = regexp.MustCompile(`[\w-][*?]$|-\*-|\?\?`)
+	globStar = regexp.MustCompile(`[\w-]\*$|-\*\$$|-\*-`)
 	repeated = regexp.MustCompile(`\{\d+(?:,\d*)?\}`)
 	separate = regexp.MustCompile(`[,\s]+`)
 	plain    = regexp.MustCompile(`^[a-z0-9.*?-]+$`)
@@ -66,28 +67,29 @@ func Hostlist(pattern string) (habits []string) {
 }
 
 // wildcards is Hostlist for the signs of globs and of lists of names. It names the pattern that was meant, where the rest is a plain name.
-func wildcards(pattern string) (habits []string) {
+func wildcards(pattern string) []string {
 	excluded, excludes := strings.CutPrefix(pattern, "!")
 	if excludes {
 		meant := "the pattern of the nodes to exclude"
 		if plain.MatchString(excluded) {
 			meant = excluded
 		}
-		if wildcard.MatchString(meant) {
+		if glob.MatchString(meant) {
 			meant = ofGlob(meant)
 		}
-		habits = append(habits, "! stands for this character, which no node's name has; to exclude nodes, write "+meant+" in the annotation regex-exclude")
+		return []string{"! stands for this character, which no node's name has; to exclude nodes, write " + meant + " in the annotation regex-exclude"}
 	}
 	operators := repeated.ReplaceAllString(atoms.ReplaceAllString(pattern, "()"), "()")
+	const unlikeGlob = "* and ? repeat the character before them, and stand for no others as in a glob; "
 	switch {
 	case separate.MatchString(operators):
-		habits = append(habits, "no node's name has a comma or a space; for a list of names write "+alternatives(separate.Split(pattern, -1)))
-	case wildcard.MatchString(operators) && plain.MatchString(pattern):
-		habits = append(habits, "* and ? repeat the character before them, and stand for no others as in a glob; for names like that write "+ofGlob(pattern))
-	case wildcard.MatchString(operators):
-		habits = append(habits, "* and ? repeat the character before them, and stand for no others as in a glob; for any text write .*, and . for one character")
+		return []string{"no node's name has a comma or a space; for a list of names write " + alternatives(separate.Split(pattern, -1))}
+	case plain.MatchString(pattern) && glob.MatchString(pattern):
+		return []string{unlikeGlob + "for names like that write " + ofGlob(pattern)}
+	case globStar.MatchString(operators):
+		return []string{unlikeGlob + "for any text write .*, and . for one character"}
 	}
-	return habits
+	return nil
 }
 
 // alternatives is the pattern of a list of names or globs.
@@ -102,8 +104,8 @@ func alternatives(names []string) string {
 }
 
 // ofGlob is the pattern that matches the names that a glob does.
-func ofGlob(glob string) string {
-	pattern := fromGlob.Replace(glob)
+func ofGlob(names string) string {
+	pattern := fromGlob.Replace(names)
 	begin, ok := strings.CutSuffix(pattern, ".*")
 	if ok && begin != "" {
 		return "^" + begin

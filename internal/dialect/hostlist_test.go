@@ -20,6 +20,9 @@ func TestHostlist(t *testing.T) {
 		`node-0*1`:            "",
 		`gpu-?[0-9]+`:         "",
 		`gpu-\d*`:             "",
+		`^node-[0-9]+a?$`:     "",
+		`node-[0-9]+a?`:       "",
+		`[0-9]??-a`:           "",
 		`gpu-[,a]?`:           "",
 		`a{2,3}-(b|c)*`:       "",
 		`^node-(1|2)?$`:       "",
@@ -37,6 +40,7 @@ func TestGlobAndListHaveThePatternThatWasMeant(t *testing.T) {
 		`kubecon-*`:       "; for names like that write ^kubecon-",
 		`node*`:           "; for names like that write ^node",
 		`gpu-??`:          "; for names like that write ^gpu-..$",
+		`^node*`:          "; for any text write .*, and . for one character",
 		`gpu-?`:           "; for names like that write ^gpu-.$",
 		`rack-*-gpu.a`:    `; for names like that write ^rack-.*-gpu\.a$`,
 		`^(gpu|cpu)-*$`:   "; for any text write .*, and . for one character",
@@ -48,7 +52,7 @@ func TestGlobAndListHaveThePatternThatWasMeant(t *testing.T) {
 		`!(gpu|tpu)`:      "; to exclude nodes, write the pattern of the nodes to exclude in the annotation regex-exclude",
 	} {
 		got := Hostlist(pattern)
-		if len(got) == 0 || !strings.HasSuffix(got[0], want) {
+		if len(got) != 1 || !strings.HasSuffix(got[0], want) {
 			t.Errorf("%s: got %q, want %q", pattern, got, want)
 		}
 	}
