@@ -65,9 +65,8 @@ func TestProgramHasItsModulesGuestsAndCertificates(t *testing.T) {
 		t.Errorf("the digest is %v", digest)
 	}
 	nottinygc := find(t, find(t, doc.Components, "regex_v2.wasm").Components, "github.com/wasilibs/nottinygc")
-	mod, err := os.ReadFile("../../v2/go.mod")
-	must(t, err)
-	if !strings.Contains(string(mod), nottinygc.Name+" "+nottinygc.Version+"\n") {
+	mod := contentOf(t, "../../v2/go.mod")
+	if !strings.Contains(mod, nottinygc.Name+" "+nottinygc.Version+"\n") {
 		t.Errorf("nottinygc is %+v, and not as in\n%s", nottinygc, mod)
 	}
 	refs := map[string]bool{self.Ref: true}
@@ -97,10 +96,25 @@ func TestGuestHasWhatIsLinkedIntoIt(t *testing.T) {
 	for _, name := range []string{"github.com/tinygo-org/tinygo", "go", "bdwgc", "mimalloc", "wasi-libc", "compiler-rt"} {
 		find(t, doc.Components, name)
 	}
+	// What package parts has in its source holds for these only.
+	nottinygc, toolchain := find(t, doc.Components, "github.com/wasilibs/nottinygc"), contentOf(t, "../toolchain.txt")
+	if nottinygc.Version != "v0.7.1" {
+		t.Errorf("nottinygc is %s: look for the versions in its buildtools/", nottinygc.Version)
+	}
+	if !strings.Contains(toolchain, "2613786231 2343156 /usr/lib/wasm32-wasi/libc.a\n") {
+		t.Errorf("wasi-libc is another one: dpkg -l wasi-libc says which\n%s", toolchain)
+	}
 	err := write("v9.8.7", "other.wasm", filepath.Join(t.TempDir(), "out.json"), false)
 	if err == nil || !strings.Contains(err.Error(), "other.wasm is no guest that is built here") {
 		t.Errorf("of a guest that is not ours: %v", err)
 	}
+}
+
+func contentOf(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	must(t, err)
+	return string(text)
 }
 
 func must(t *testing.T, err error) {
