@@ -129,11 +129,16 @@ func TestEveryProgramIsTried(t *testing.T) {
 }
 
 func TestOnlyTheSimulatorLinksWhatIfs(t *testing.T) {
-	for program := range programs {
-		links, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "./"+program).Output()
-		testkit.Must(t, err)
-		if strings.Contains(string(links), "/internal/whatif") != (program == "simulator") {
-			t.Errorf("%s links:\n%s", program, links)
+	list, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Name}} {{.ImportPath}} {{.Deps}}", "./...").Output()
+	testkit.Must(t, err)
+	for line := range strings.Lines(string(list)) {
+		program, isProgram := strings.CutPrefix(line, "main ")
+		program, links, _ := strings.Cut(program, " ")
+		if isProgram && strings.Contains(links, "/internal/whatif") != strings.HasSuffix(program, "/simulator") {
+			t.Errorf("%s links: %s", program, links)
 		}
+	}
+	if strings.Count("\n"+string(list), "\nmain ") != len(programs) {
+		t.Errorf("other programs are listed: %s", list)
 	}
 }
