@@ -247,7 +247,7 @@ func TestChartRefusesWhatItCannotDo(t *testing.T) {
 }
 
 // TestChartHasAnImageForEachMinor compares it with the minors that the Makefile builds for. A
-// scheduler serves its own minor and the next: the last one's image is for two.
+// scheduler serves its own minor and the next: the last one's image is for two, as the chart says, and no image is for a later one.
 func TestChartHasAnImageForEachMinor(t *testing.T) {
 	makefile, err := os.ReadFile("../Makefile")
 	testkit.Must(t, err)
@@ -262,18 +262,41 @@ func TestChartHasAnImageForEachMinor(t *testing.T) {
 	_, err = fmt.Sscanf(last, "1.%d", &number)
 	testkit.Must(t, err)
 	want[fmt.Sprintf("1.%d", number+1)] = want[last]
+	chartWithNotes := withNotes(t)
 	for minor, image := range want {
-		out := mustHelm(t, "", "template", "r", "chart", "--kube-version="+minor)
+		out := mustHelm(t, "", "template", "r", chartWithNotes, "--kube-version="+minor)
+		isOf := fmt.Sprintf("notes: \"The scheduler is of Kubernetes %s: this chart has none of %s,", last, minor)
+		if strings.Contains(out, isOf) != (image == want[last] && minor != last) {
+			t.Errorf("on Kubernetes %s its notes are %q", minor, regexp.MustCompile("notes: .*").FindString(out))
+		}
 		got := strings.Count(out, image)
 		if got != 2 { // the scheduler, and the pod of `helm test`
 			t.Errorf("on Kubernetes %s, %d times %q in\n%s", minor, got, image, out)
 		}
+	}
+	newer := fmt.Sprintf("1.%d", number+2)
+	_, err = helm(t, "", "template", "r", "chart", "--kube-version="+newer)
+	testkit.ErrorHas(t, err, "and this is "+newer+": take a newer chart, or name an image")
+	for _, named := range []string{"image.tag=mine", "scheduler.image=example.com/scheduler:mine"} {
+		testkit.Has(t, mustHelm(t, "", "template", "r", "chart", "--kube-version="+newer, "--set="+named), "/scheduler:mine\n")
 	}
 	first := slices.Min(minors)
 	chart, err := os.ReadFile("chart/Chart.yaml")
 	if err != nil || !strings.Contains(string(chart), `kubeVersion: ">=`+first+`.0-0"`) {
 		t.Errorf("%v: the chart's kubeVersion does not begin with %s:\n%s", err, first, chart)
 	}
+}
+
+// withNotes is a copy of the chart in which helm template shows what helm install says.
+func withNotes(t *testing.T) (folder string) {
+	t.Helper()
+	folder = filepath.Join(t.TempDir(), "chart")
+	testkit.Must(t, exec.CommandContext(t.Context(), "cp", "-RL", "chart", folder).Run())
+	notes, err := os.ReadFile("chart/templates/NOTES.txt")
+	testkit.Must(t, err)
+	shown := `{{- define "notes" }}` + string(notes) + "{{ end }}\nnotes: {{ include \"notes\" . | trim | quote }}\n"
+	testkit.Must(t, os.WriteFile(folder+"/templates/notes.yaml", []byte(shown), 0o600))
+	return folder
 }
 
 // chartNamespace is where Helm installs.

@@ -6,11 +6,23 @@ kustomize does, as far as they use it. */}}
 {{- index .root.Values (get (dict "custom-scheduler" "scheduler" "extender" "extender" "static-webserver" "staticWebserver") .name) | toYaml -}}
 {{- end }}
 
+{{/* The minor of Kubernetes that the scheduler's image is of: the API server's, or the one before it. */}}
+{{- define "schedulerMinor" -}}
+{{- $last := 37 -}}
+{{- $minor := .Capabilities.KubeVersion.Minor | trimSuffix "+" | atoi -}}
+{{- if gt $minor (add1 $last) -}}
+{{- fail (printf "the scheduler of this chart serves Kubernetes up to 1.%d, and this is 1.%d: take a newer chart, or name an image with scheduler.image or image.tag" (add1 $last) $minor) -}}
+{{- end -}}
+{{- min $minor $last -}}
+{{- end }}
+
 {{/* The scheduler's image. The Makefile adds all minors but its first to the tag: docs/deploy.md, Images. */}}
 {{- define "schedulerImage" -}}
-{{- $minor := .Capabilities.KubeVersion.Minor | trimSuffix "+" | atoi -}}
-{{- $suffix := ne $minor 36 | ternary (printf "-kubernetes-1.%d" (min $minor 37)) "" -}}
-{{- $tag := .Values.image.tag | default (print .Chart.AppVersion $suffix) -}}
+{{- $tag := .Values.image.tag -}}
+{{- if not (or .Values.scheduler.image $tag) -}}
+{{- $minor := include "schedulerMinor" . -}}
+{{- $tag = ne $minor "36" | ternary (printf "%s-kubernetes-1.%s" .Chart.AppVersion $minor) .Chart.AppVersion -}}
+{{- end -}}
 {{- .Values.scheduler.image | default (printf "%s/scheduler:%s" .Values.image.registry $tag) -}}
 {{- end }}
 
