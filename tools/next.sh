@@ -18,7 +18,7 @@ esac
 refused() { # REASON: the names of modules in what go says, or else its first line
 	local names
 	names=$(grep -oE '[^ "]+@[^ ]+: (reading|module lookup disabled)' <<<"$1" | sed 's/: .*//' | sort -u | paste -sd " " - || true)
-	echo "*** NOT CHECKED: Kubernetes $asked: cannot be had here: ${names:-$(head -1 <<<"$1")}" >&2
+	echo "*** NOT CHECKED: Kubernetes $asked: cannot be had here: ${names:-$(grep -v "^go: downloading" <<<"$1" | head -1)}" >&2
 	exit 0
 }
 
