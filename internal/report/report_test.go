@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"text/tabwriter"
@@ -110,6 +111,33 @@ func TestReportsInEveryFormat(t *testing.T) {
 		"<h1>1 pod &lt;moves&gt;</h1>", "<h2>Pods and nodes</h2>", `<table id="all"`, `<th scope="row">a|b</th><td>one</td><td>two</td>`,
 		"<td colspan=\"2\">none\tat all</td>", "And 3 more", "<li>web: 1 of 2<ul><li>1 pod: no room</li></ul></li>",
 	)
+}
+
+func TestLongReasonsStandOnceEach(t *testing.T) {
+	long := "0/1000 nodes are available: 940 Insufficient cpu, 60 node(s) had untolerated taint(s)"
+	other := strings.ReplaceAll(long, "cpu", "memory")
+	rows := [][]string{{"POD", "TO", "REASON"}, {"a", "", long}, {"b", "n1", "short"}, {"c", "", "preempted by d; " + long}, {"d", "", "once: " + other}}
+	sections := []Section{{Text: []string{"text"}}, {Rows: rows}, {Rows: [][]string{{"WORKLOAD", "REASON"}, {"web", long}}}, {Text: []string{"end"}}}
+	for name, tt := range map[string]struct {
+		about map[string][]string
+		want  string
+	}{
+		"with pods": {
+			map[string][]string{long: {"a", "c"}, other: {"e"}, "short": {"b"}},
+			"Cause 1, of 2 pods: " + long + "\n  a, c\nCause 2, of 1 pod: " + other + "\n  e\n",
+		},
+		"by rows": {nil, "Cause 1: " + long + "\n  a, c, web\n"},
+	} {
+		var out bytes.Buffer
+		testkit.Must(t, Write(&out, "table", nil, Report{Answer: "answer", Sections: Once(slices.Clone(sections), tt.about)}))
+		want := "answer\n\ntext\n\nPOD   TO   REASON\na          cause 1\nb     n1   short\nc          preempted by d; cause 1\nd          once: " + other + "\n\n" + tt.want + "\nWORKLOAD   REASON\nweb        cause 1\n\nend\n"
+		if out.String() != want {
+			t.Errorf("%s: it is\n%s\nwant\n%s", name, &out, want)
+		}
+	}
+	if rows[1][2] != long {
+		t.Error("the rows of the caller are changed")
+	}
 }
 
 func TestTextDoesNotControlTheTerminal(t *testing.T) {

@@ -22,17 +22,17 @@ func TestEveryQuestionEnds(t *testing.T) {
 		wants  []string // of the report
 	}{
 		"a DaemonSet's pod without a name": {"fit --cluster ds-generate.yaml -f need3.yaml", 0, []string{"1 pod would fit."}},
-		"ordinals far apart":               {"drain --cluster ordinals.yaml n1", statusLost, []string{"2 pods: 0 to another node, 2 unschedulable", "db-1000000   n1     -    0/1 nodes are available"}},
+		"ordinals far apart":               {"drain --cluster ordinals.yaml n1", statusLost, []string{"2 pods: 0 to another node, 2 unschedulable", "db-1000000   n1     -    cause 1", "\nCause 1, of 2 pods: 0/1 nodes are available"}},
 		"a pending pod of an old rollout":  {"fit --cluster pending.yaml -f one.yaml", 0, []string{"1 pod would fit.", "with seed 1. Stopped looking: deployment-controller at default/web, since further looks change nothing. Webhooks"}},
 		"a crash-looping pod":              {"fit --cluster crashloop.yaml -f one.yaml", 0, []string{"1 pod would fit.", "Stopped looking: deployment-controller at default/web, since"}},
 		"its node, drained":                {"drain --cluster crashloop.yaml n1", statusLost, []string{"1 unschedulable"}},
 		"a node search beside it":          {"shrink --cluster crashloop.yaml", statusLost, []string{"Stopped looking: deployment-controller at default/web, since"}},
 		"a finalizer": {"drain --cluster finalizer.yaml n1", statusLost, []string{
-			"Draining n1 would not end, since pod default/web-5d5c-abcde cannot leave n1: it stays terminating until its finalizer example.com/deregister is removed.\n", "n1     n2   it stays terminating until its finalizer example.com/deregister is removed",
+			"Draining n1 would not end, since pod default/web-5d5c-abcde cannot leave n1: it stays terminating until its finalizer example.com/deregister is removed.\n", "n1     n2   cause 1", "\nCause 1, of 1 pod: it stays terminating until its finalizer example.com/deregister is removed\n  default/web-5d5c-abcde\n",
 		}},
 		"a finalizer of a pod without owner": {"drain --cluster finalizer-bare.yaml --force n1", statusLost, []string{
 			"Draining n1 would not end, since pod default/web cannot leave n1: ",
-			"default/web   n1     -    it stays terminating until its finalizer example.com/deregister is removed",
+			"default/web   n1     -    cause 1", "\nCause 1, of 1 pod: it stays terminating until its finalizer example.com/deregister is removed\n",
 		}},
 		"a finalizer, shrink": {"shrink --cluster finalizer.yaml", 0, []string{
 			"You can remove 1 of 2 nodes", "1 node cannot go: it stays terminating until its finalizer example.com/deregister is removed\n  n1 (default/web-5d5c-abcde)",
@@ -49,7 +49,7 @@ func TestEveryQuestionEnds(t *testing.T) {
 		"a pod that is being deleted beside upgrade": {"upgrade --cluster terminating.yaml n1", statusLost, []string{"stop at n1, which pod default/gone-1 cannot leave: " + stays}},
 		"a pod that is being deleted beside shrink":  {"shrink --cluster terminating.yaml", 0, []string{"You can remove 1 of 2 nodes", "--cluster=testdata/ends/terminating.yaml n2"}},
 		"a pod that is being deleted beside fail":    {"fail --cluster terminating.yaml n1", 0, []string{"If n1 failed, all of 1 pod would be back on other nodes."}},
-		"a pod that is being deleted beside compare": {"compare --pods all --cluster terminating.yaml --a native --b none", 0, []string{"Nothing would change", "1 pod on 2 nodes, all rescheduled"}},
+		"a pod that is being deleted beside compare": {"compare --pods all --cluster terminating.yaml --a native --b none", 0, []string{": nothing would change.\n", "1 pod on 2 nodes, all rescheduled"}},
 		"a node without pods fails":                  {"fail --cluster finalizer.yaml n2", 0, []string{"If n2 failed, no pod would have to move."}},
 		"a pod of a Job that is missing":             {"drain --cluster jobpod.yaml n1", 0, []string{"default/batch-x7k2p   n1     n2   \n", "not modelled: Jobs that the cluster's file lacks"}},
 		"the same, shrink":                           {"shrink --cluster jobpod.yaml", 0, []string{"You can remove 1 of 2 nodes"}},
@@ -59,11 +59,11 @@ func TestEveryQuestionEnds(t *testing.T) {
 		"a Job's pod is preempted":                   {"fit --cluster preempt-job.yaml -f one.yaml", 0, []string{"1 pod would fit."}},
 		"a pod is preempted":                         {"fit --cluster preempt-plain.yaml -f one.yaml", 0, []string{"1 pod would fit."}},
 		"a dead node": {"drain --cluster two-nodes.yaml n2", statusLost, []string{
-			"Draining n2 would not end, since pod default/web-1 cannot leave n2: it stays terminating, since the kubelet of its node does not answer: delete the node", "n2     n1   it stays terminating, since the kubelet of its node does not answer: delete the node",
+			"Draining n2 would not end, since pod default/web-1 cannot leave n2: it stays terminating, since the kubelet of its node does not answer: delete the node", "n2     n1   cause 1", "\nCause 1, of 1 pod: it stays terminating, since the kubelet of its node does not answer: delete the node",
 		}},
 		"a dead node with a StatefulSet's pod": {"drain --cluster two-nodes-set.yaml n2", statusLost, []string{
 			"Draining n2 would not end, since pod default/db-0 cannot leave n2: ",
-			"default/db-0   n2     -    it stays terminating, and its StatefulSet does not recreate it before it is gone: delete the node",
+			"default/db-0   n2     -    cause 1", "\nCause 1, of 1 pod: it stays terminating, and its StatefulSet does not recreate it before it is gone: delete the node",
 		}},
 		"a dead node, shrink":                           {"shrink --cluster two-nodes.yaml", 0, []string{"You can remove 1 of 2 nodes", "two-nodes.yaml n2\n", "n2     n1   \n"}},
 		"a dead node with a StatefulSet's pod, shrink":  {"shrink --cluster two-nodes-set.yaml", 0, []string{"default/db-0   n2     n1   \n"}},

@@ -52,6 +52,15 @@ func TestFitExitStatusReportsPendingPods(t *testing.T) {
 	if status != statusLost || !strings.HasPrefix(out, "0 more replicas would fit.\n\nPod default/p: 0 more fit\n  The next one would stay pending: 0/1 nodes are available: 1 node(s) didn't match Pod's node") {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
+	var two string
+	for _, name := range []string{"a", "b"} {
+		two += "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: " + name + "}\nspec: {selector: {matchLabels: {app: " + name + "}}, template: {metadata: {labels: {app: " + name +
+			"}}, spec: {nodeSelector: {no: such}, containers: [{name: c, image: c}]}}}\n"
+	}
+	_, out, _ = fitHere(t, "-f", writeFile(t, dir, "two.yaml", two), "--cluster", cluster)
+	if strings.Count(out, "0/1 nodes are available: 1 node(s) didn't match Pod's node") != 1 || !strings.Contains(out, "\nReplicaSet default/b: 0 of 1 fit\n  1 pod would stay pending, for the reason of ReplicaSet default/a\n") {
+		t.Errorf("two workloads of one cause: %s", out)
+	}
 	node := writeFile(t, dir, "node.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: large}\nstatus: {allocatable: {cpu: \"8\", memory: 8Gi, pods: \"10\"}}\n")
 	status, out, errOut = fitHere(t, "-f", both, "--cluster", cluster, "--grow-with", node, "--runs", "2")
 	if status != 0 || !strings.HasPrefix(out, "2 pods would fit with 1 more node like large.\n") || !strings.Contains(out, "2 times, with seeds 1 to 2: further nodes: 1 in 2 runs.") {

@@ -60,7 +60,7 @@ func newReport(details bool, results []*Result) report.Report {
 			}
 		}
 	}
-	all.Sections = append(all.Sections, report.Section{Text: []string{last.String()}})
+	all.Sections = append(report.Once(all.Sections, nil), report.Section{Text: []string{last.String()}})
 	return all
 }
 

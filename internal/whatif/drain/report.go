@@ -54,12 +54,16 @@ func (r *Result) Report(again string) report.Report {
 			r.cost(),
 		}
 	}
-	return report.Report{Answer: r.Verdict() + ".", Sections: slices.Concat(
+	about := map[string][]string{} // pods by reason
+	for _, move := range r.Moves {
+		about[move.Reason] = append(about[move.Reason], move.Pod)
+	}
+	return report.Report{Answer: r.Verdict() + ".", Sections: report.Once(slices.Concat(
 		r.Basis.Lacking(),
 		[]report.Section{{Text: append(text, r.Summary(), r.between()), Run: again}},
 		r.Timeline.Sections(),
 		[]report.Section{r.Workloads(), r.Pods(), r.Blocked(), {Text: []string{r.Basis.String()}}},
-	)}
+	), about)}
 }
 
 // between is how many pods did not run for a while.

@@ -509,8 +509,9 @@ func (f Fitting) MarshalJSON() ([]byte, error) {
 // Report is the result for people, with each pod's node if asked for.
 func (f *Fitting) Report(nodes bool) report.Report {
 	var workloads, preempted []report.Item
+	first := map[string]string{} // workloads by reason
 	for _, w := range f.byCause(nodes) {
-		workloads = append(workloads, w.item(f, nodes))
+		workloads = append(workloads, w.item(f, nodes, first))
 	}
 	for _, move := range f.Preempted {
 		then := "it would stay pending: " + move.Reason
@@ -535,7 +536,7 @@ func (f *Fitting) Report(nodes bool) report.Report {
 	if len(f.Skipped) > 0 {
 		last = "Skipped, since it creates no pods now and no pod depends on it: " + report.Counted(f.Skipped) + ". " + last
 	}
-	return report.Report{Answer: f.Verdict() + ".", Sections: slices.Concat(f.Basis.Lacking(), []report.Section{{List: workloads}}, f.Timeline.Sections(), []report.Section{{List: preempted}, {Text: []string{last}}})}
+	return report.Report{Answer: f.Verdict() + ".", Sections: slices.Concat(f.Basis.Lacking(), []report.Section{{List: workloads}}, report.Once(f.Timeline.Sections(), nil), []report.Section{{List: preempted}, {Text: []string{last}}})}
 }
 
 // byCause are the workloads. Pods that do not fit for the same cause are one, unless each is listed.
@@ -567,7 +568,8 @@ func (f *Fitting) byCause(nodes bool) (all []*Workload) {
 }
 
 // item says how many of its pods fit, and why no more do.
-func (w *Workload) item(f *Fitting, nodes bool) report.Item {
+// A reason that an earlier workload has, too, is not repeated.
+func (w *Workload) item(f *Fitting, nodes bool, first map[string]string) report.Item {
 	item := report.Item{Text: fmt.Sprintf("%s: %d of %d fit", w, w.Fit, w.Tried())}
 	if f.UntilFull {
 		item.Text = w.String() + ": " + w.More() + " more fit"
@@ -604,7 +606,13 @@ func (w *Workload) item(f *Fitting, nodes bool) report.Item {
 		item.Lines = []string{w.limit()}
 	} else {
 		for _, why := range slices.Sorted(maps.Keys(w.Why)) {
-			item.Lines = append(item.Lines, report.Plural(w.Why[why], "pod")+" would "+pending+": "+why)
+			pods := report.Plural(w.Why[why], "pod") + " would " + pending
+			if first[why] == "" {
+				first[why] = w.String()
+				item.Lines = append(item.Lines, pods+": "+why)
+			} else {
+				item.Lines = append(item.Lines, pods+", for the reason of "+first[why])
+			}
 		}
 		for _, why := range slices.Sorted(maps.Keys(w.NotCreated)) {
 			item.Lines = append(item.Lines, report.Plural(w.NotCreated[why], "pod")+" would "+notCreated+": "+engine.Rejection(why))
