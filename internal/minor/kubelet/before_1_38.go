@@ -11,8 +11,9 @@ import (
 
 // Rejects says by which filter a kubelet rejects a pod and why, or which resource is short.
 func Rejects(pod *v1.Pod, node *framework.NodeInfo) (filter, why string, short *noderesources.InsufficientResource) {
-	for _, r := range scheduler.AdmissionCheck(pod, node, false) {
-		return r.Name, r.Reason, r.InsufficientResource
+	rejected := scheduler.AdmissionCheck(pod, node, false)
+	if len(rejected) == 0 {
+		return "", "", nil
 	}
-	return "", "", nil
+	return rejected[0].Name, rejected[0].Reason, rejected[0].InsufficientResource
 }

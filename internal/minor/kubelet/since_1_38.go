@@ -17,12 +17,13 @@ import (
 // Rejects says by which filter a kubelet rejects a pod and why, or which resource is short. Its own is a private function
 // (generalFilter of pkg/kubelet/lifecycle).
 func Rejects(pod *v1.Pod, node *framework.NodeInfo) (filter, why string, short *noderesources.InsufficientResource) {
-	for _, r := range noderesources.Fits(pod, node, nil, noderesources.ResourceRequestsOptions{
+	tooLittle := noderesources.Fits(pod, node, nil, noderesources.ResourceRequestsOptions{
 		EnablePodLevelResources:           feature.DefaultFeatureGate.Enabled(features.PodLevelResources),
 		EnableDRAExtendedResource:         feature.DefaultFeatureGate.Enabled(features.DRAExtendedResource),
 		EnableDRANodeAllocatableResources: feature.DefaultFeatureGate.Enabled(features.DRANodeAllocatableResources),
-	}) {
-		return "", "", &r
+	})
+	if len(tooLittle) > 0 {
+		return "", "", &tooLittle[0]
 	}
 	if matches, _ := corev1nodeaffinity.GetRequiredNodeAffinity(pod).Match(node.Node()); !matches {
 		return nodeaffinity.Name, nodeaffinity.ErrReasonPod, nil
