@@ -20,7 +20,7 @@ import (
 // registry, and renders it.
 func TestChartIsPackedAndPushed(t *testing.T) {
 	if _, err := os.Stat("../bin/helm"); err != nil {
-		notTested(t, "no ../bin/helm: make helm builds it, where its modules are served")
+		notTested(t, "no bin/helm: make helm builds it, where its modules are served")
 	}
 	first, second := packChart(t), packChart(t)
 	a, b := contentOf(t, first), contentOf(t, second)

@@ -3,6 +3,7 @@ package testkit
 import (
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 )
 
@@ -11,7 +12,7 @@ func Needs(t testing.TB, program, install string) (path string) {
 	t.Helper()
 	path, err := exec.LookPath(program)
 	if err != nil {
-		NotTested(t, "no "+program+": "+install)
+		NotTested(t, "no "+strings.TrimPrefix(program, "../")+": "+install)
 	}
 	return path
 }
@@ -19,6 +20,6 @@ func Needs(t testing.TB, program, install string) (path string) {
 // NotTested skips a test that needs what this machine lacks. make test repeats the reason at its end.
 func NotTested(t testing.TB, reason string) {
 	t.Helper()
-	os.Getenv("INSTALLED") // so that go test repeats the test once something is installed (tools/test.sh)
+	_ = os.Getenv("INSTALLED") // so that go test repeats the test once something is installed (tools/test.sh)
 	t.Skip("*** NOT TESTED: " + reason)
 }

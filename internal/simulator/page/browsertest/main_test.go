@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 func run(m *testing.M) int {
 	binary := findChromium()
 	if binary == "" {
-		os.Getenv("INSTALLED") // as testkit.NotTested
+		_ = os.Getenv("INSTALLED") // as testkit.NotTested
 		fmt.Println("*** NOT TESTED: no chromium: make chromium installs it (Debian)")
 		return 0
 	}
