@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/klog/v2"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/kubernetes/pkg/apis/core/v1/helper"
@@ -42,9 +43,10 @@ type Options struct {
 
 // Result is the result of a drain, or of a shrink.
 type Result struct {
-	Go     []string      `json:"go"`             // the nodes that go
-	Moves  []engine.Move `json:"moves"`          // first pods without another node, then pods that were kept
-	Stay   []Stay        `json:"stay,omitempty"` // nodes that cannot go, or whose drain would not end
+	Go     []string      `json:"go"`               // the nodes that go
+	Delete []string      `json:"delete,omitempty"` // of these: pods stay terminating there until the node is deleted
+	Moves  []engine.Move `json:"moves"`            // first pods without another node, then pods that were kept
+	Stay   []Stay        `json:"stay,omitempty"`   // nodes that cannot go, or whose drain would not end
 	Trials int           `json:"trials,omitempty"`
 	Basis  report.Basis  `json:"basis"`
 	// Timeline is what happens when, of an upgrade or a failure.
@@ -126,8 +128,9 @@ type draining struct {
 	file     *engine.Pods // as the file has them
 	found    Result
 	progress engine.Progress
-	removes  bool // the nodes are removed once they are empty
-	held     bool // controllers do nothing
+	removes  bool             // the nodes are removed once they are empty
+	kept     sets.Set[string] // nodes with pods that only a removal ends
+	held     bool             // controllers do nothing
 }
 
 // once does something in a copy, when that is at rest.
@@ -137,7 +140,7 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	if err != nil {
 		return nil, err
 	}
-	d := &draining{engine: copied, options: o, progress: progress, file: copied.Pods()}
+	d := &draining{engine: copied, options: o, progress: progress, file: copied.Pods(), kept: sets.Set[string]{}}
 	defer d.engine.Close()
 	d.progress("schedules", 0, 0)
 	if err := d.engine.RunBeforeQuestion(ctx); err != nil {
@@ -298,6 +301,7 @@ func (d *draining) removeTerminating(pod *v1.Pod) bool {
 	now := cluster.Get[*v1.Pod](d.engine.Cluster, pod.Namespace, pod.Name)
 	gone := d.engine.Cluster.Terminating(pod) != "" && len(now.Finalizers) == 0
 	if gone {
+		d.kept.Insert(pod.Spec.NodeName)
 		d.engine.Cluster.Remove(pod)
 	}
 	return gone

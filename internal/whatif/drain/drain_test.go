@@ -252,8 +252,9 @@ func TestShrinkNamesNoNodeThatIsStuck(t *testing.T) {
 	} {
 		r, err := Shrink(t.Context(), removing(t, unmodified, tt.cluster, tt.may...))
 		testkit.Must(t, err)
-		if strings.Join(r.Go, " ") != tt.want || len(r.Go)+len(r.Stay) != len(tt.may) {
-			t.Errorf("%s: %q can go, %v stay; want %q", name, r.Go, r.Stay, tt.want)
+		deleted := strings.Join(r.Delete, " ")
+		if strings.Join(r.Go, " ") != tt.want || len(r.Go)+len(r.Stay) != len(tt.may) || (deleted == "dead") != (tt.want == "dead") || r.Go == nil {
+			t.Errorf("%s: %q can go, %q if deleted, %v stay; want %q", name, r.Go, deleted, r.Stay, tt.want)
 		}
 	}
 }

@@ -54,13 +54,17 @@ func (r *Result) Report(again string) report.Report {
 			r.cost(),
 		}
 	}
+	var deletes report.Section
+	if len(r.Delete) > 0 {
+		deletes.Text = []string{"Then delete " + report.Few(r.Delete) + ": their kubelets do not answer, so that pods stay terminating there, and a drain does not end, before that."}
+	}
 	about := map[string][]string{} // pods by reason
 	for _, move := range r.Moves {
 		about[move.Reason] = append(about[move.Reason], move.Pod)
 	}
 	return report.Report{Answer: r.Verdict() + ".", Sections: report.Once(slices.Concat(
 		r.Basis.Lacking(),
-		[]report.Section{{Text: append(text, r.Summary(), r.between()), Run: again}},
+		[]report.Section{{Text: append(text, r.Summary(), r.between()), Run: again}, deletes},
 		r.Timeline.Sections(),
 		[]report.Section{r.Workloads(), r.Pods(), r.Blocked(), {Text: []string{r.Basis.String()}}},
 	), about)}

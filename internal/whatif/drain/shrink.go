@@ -52,6 +52,11 @@ func (d *draining) shrink(ctx context.Context, nodes []string) error {
 	if err == nil {
 		_, err = d.untilNoneIsStuck(ctx, all, d.confirm)
 	}
+	for _, node := range d.found.Go {
+		if d.kept.Has(node) {
+			d.found.Delete = append(d.found.Delete, node)
+		}
+	}
 	return err
 }
 
@@ -65,7 +70,7 @@ func (d *draining) untilNoneIsStuck(ctx context.Context, all []string, try func(
 			return all, err
 		}
 	}
-	d.found.Go, d.found.Moves = nil, nil
+	d.found.Go, d.found.Moves = []string{}, nil
 	return nil, nil
 }
 
