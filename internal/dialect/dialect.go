@@ -21,9 +21,12 @@ var (
 	manyDigits = regexp.MustCompile(`\d\d`)
 	braces     = regexp.MustCompile(`\{\w+\.\.\w+\}`)
 
-	// The signs of a glob in a plain name: at the end they change no match. Among other operators, ? is for a regular expression.
-	glob     = regexp.MustCompile(`[\w-][*?]$|-\*-|\?\?`)
+	// The signs of a glob in a plain name: at the end they change no match. Among the operators of a regular expression, ? is one
+	// of them, and only a * that changes no match, or repeats a hyphen, is a sign.
+	glob     = regexp.MustCompile(`[\w-][*?]$|-\*(?:-|\.[^*?])|\?\?`)
 	globStar = regexp.MustCompile(`[\w-]\*$|-\*\$$|-\*-`)
+	// No glob has these: it is a regular expression, though all its characters can be in a glob.
+	anyText  = regexp.MustCompile(`\.[*?]`)
 	repeated = regexp.MustCompile(`\{\d+(?:,\d*)?\}`)
 	separate = regexp.MustCompile(`[,\s]+`)
 	plain    = regexp.MustCompile(`^[a-z0-9.*?-]+$`)
@@ -67,24 +70,25 @@ func Hostlist(pattern string) (habits []string) {
 }
 
 // wildcards is Hostlist for the signs of globs and of lists of names. It names the pattern that was meant, where the rest is a plain name.
+// It does not know which annotation has the pattern.
 func wildcards(pattern string) []string {
 	excluded, excludes := strings.CutPrefix(pattern, "!")
 	if excludes {
-		meant := "the pattern of the nodes to exclude"
-		if plain.MatchString(excluded) {
-			meant = excluded
+		meant := ""
+		switch {
+		case isGlob(excluded) && strings.ContainsAny(excluded, "*?"):
+			meant = ": " + ofGlob(excluded)
+		case plain.MatchString(excluded):
+			meant = ": " + excluded
 		}
-		if glob.MatchString(meant) {
-			meant = ofGlob(meant)
-		}
-		return []string{"! stands for this character, which no node's name has; to exclude nodes, write " + meant + " in the annotation regex-exclude"}
+		return []string{"! stands for this character, which no node's name has; to exclude nodes, the annotation regex-exclude takes their pattern without !" + meant}
 	}
 	operators := repeated.ReplaceAllString(atoms.ReplaceAllString(pattern, "()"), "()")
 	const unlikeGlob = "* and ? repeat the character before them, and stand for no others as in a glob; "
 	switch {
 	case separate.MatchString(operators):
 		return []string{"no node's name has a comma or a space; for a list of names write " + alternatives(separate.Split(pattern, -1))}
-	case plain.MatchString(pattern) && glob.MatchString(pattern):
+	case isGlob(pattern) && glob.MatchString(pattern):
 		return []string{unlikeGlob + "for names like that write " + ofGlob(pattern)}
 	case globStar.MatchString(operators):
 		return []string{unlikeGlob + "for any text write .*, and . for one character"}
@@ -98,9 +102,17 @@ func alternatives(names []string) string {
 		if !plain.MatchString(name) {
 			return "the alternatives, as in ^(node-1|node-2)$"
 		}
-		names[i] = fromGlob.Replace(name)
+		if isGlob(name) {
+			names[i] = fromGlob.Replace(name)
+		}
 	}
 	return "^(" + strings.Join(names, "|") + ")$"
+}
+
+// isGlob reports whether a pattern with the signs of a glob, if any, is a plain name otherwise.
+func isGlob(pattern string) bool {
+	_, err := regexp.Compile(pattern)
+	return plain.MatchString(pattern) && (err != nil || !anyText.MatchString(pattern))
 }
 
 // ofGlob is the pattern that matches the names that a glob does.

@@ -1,6 +1,9 @@
 package dialect
 
 import (
+	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,6 +30,13 @@ func TestHostlist(t *testing.T) {
 		`a{2,3}-(b|c)*`:       "",
 		`^node-(1|2)?$`:       "",
 		`^node-[[:digit:]]+$`: "",
+		`^worker-[0-9]+b?$`:   "",
+		`^nodes?$`:            "",
+		`^node-\d+a?$`:        "",
+		`^a$|^b?$`:            "",
+		`^gke-pool-1-.*x?$`:   "",
+		`gke-.*-pool?`:        "",
+		`gpu-.?-a?`:           "",
 	} {
 		got := strings.Join(Hostlist(pattern), "; ")
 		if want == "" && got != "" || !strings.HasPrefix(got, want) {
@@ -36,6 +46,8 @@ func TestHostlist(t *testing.T) {
 }
 
 func TestGlobAndListHaveThePatternThatWasMeant(t *testing.T) {
+	// In regex-exclude, too, this is not wrong.
+	const exclude = "; to exclude nodes, the annotation regex-exclude takes their pattern without !"
 	for pattern, want := range map[string]string{
 		`kubecon-*`:       "; for names like that write ^kubecon-",
 		`node*`:           "; for names like that write ^node",
@@ -47,13 +59,71 @@ func TestGlobAndListHaveThePatternThatWasMeant(t *testing.T) {
 		`node-1,node-2`:   "; for a list of names write ^(node-1|node-2)$",
 		`a-*, gpu-?`:      "; for a list of names write ^(a-.*|gpu-.)$",
 		`gpu[1-2],[a-b]1`: "; for a list of names write the alternatives, as in ^(node-1|node-2)$",
-		`!gpu`:            "; to exclude nodes, write gpu in the annotation regex-exclude",
-		`!gpu-*`:          "; to exclude nodes, write ^gpu- in the annotation regex-exclude",
-		`!(gpu|tpu)`:      "; to exclude nodes, write the pattern of the nodes to exclude in the annotation regex-exclude",
+		`node-.*,gpu-.*`:  "; for a list of names write ^(node-.*|gpu-.*)$",
+		`node-.*,gpu-*`:   "; for a list of names write ^(node-.*|gpu-.*)$",
+		`.*-*-.*`:         "; for any text write .*, and . for one character",
+		`ip-10-*.ec2.a`:   `; for names like that write ^ip-10-.*\.ec2\.a$`,
+		`!gpu`:            exclude + ": gpu",
+		`!gpu-*`:          exclude + ": ^gpu-",
+		`!*-gpu`:          exclude + ": ^.*-gpu$",
+		`!gpu-.*`:         exclude + ": gpu-.*",
+		`!(gpu|tpu)`:      exclude,
 	} {
 		got := Hostlist(pattern)
 		if len(got) != 1 || !strings.HasSuffix(got[0], want) {
 			t.Errorf("%s: got %q, want %q", pattern, got, want)
 		}
+	}
+}
+
+// TestPatternThatWasMeantMatchesAllThatWasNamed compares the pattern that a note recommends with another reading of the globs.
+func TestPatternThatWasMeantMatchesAllThatWasNamed(t *testing.T) {
+	words := []string{""}
+	for length, begins := 0, words; length < 4; length++ {
+		var longer []string
+		for _, begin := range begins {
+			for _, part := range []string{"a", "-", ".", "*", "?", ".*"} {
+				longer = append(longer, begin+part)
+			}
+		}
+		words, begins = append(words, longer...), longer
+	}
+	names := slices.DeleteFunc(slices.Clone(words), func(name string) bool { return strings.ContainsAny(name, "*?") })
+	named := func(word, name string) bool {
+		ok, err := path.Match(word, name)
+		if strings.Contains(word, ".*") || strings.Contains(word, ".?") {
+			if re, wrong := regexp.Compile("^(" + word + ")$"); wrong == nil {
+				return re.MatchString(name)
+			}
+		}
+		return ok && err == nil
+	}
+	recommended := regexp.MustCompile(`(?: write|without !:) (\S*[a-z.-]\S*)$`)
+	count := 0
+	for _, word := range words[1:] {
+		for _, pattern := range []string{word, "!" + word, "aa," + word, word + " a.*"} {
+			if _, err := regexp.Compile(pattern); err != nil {
+				continue
+			}
+			for _, note := range Hostlist(pattern) {
+				found := recommended.FindStringSubmatch(note)
+				if found == nil {
+					continue
+				}
+				count++
+				re, err := regexp.Compile(found[1])
+				if err != nil {
+					t.Errorf("%s: %s: %v", pattern, note, err)
+					continue
+				}
+				missed := slices.IndexFunc(names, func(name string) bool { return named(word, name) && !re.MatchString(name) })
+				if missed >= 0 {
+					t.Errorf("%s: %s does not match %s", pattern, found[1], names[missed])
+				}
+			}
+		}
+	}
+	if count < 1000 {
+		t.Errorf("only %d patterns were recommended", count)
 	}
 }
