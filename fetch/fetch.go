@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -262,11 +263,14 @@ func explain(err error, stage string) error {
 		shown, stage = request.Err, stageHTTP // the line that this ends up in has the URL already
 	}
 	var connection net.Error
+	var address *net.AddrError
 	var certificate *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
 	switch {
 	case errors.As(shown, &certificate): // whose text names what the certificate has
 		return failure{whyInvalid(certificate), err}
+	case errors.As(shown, &address): // such as a port that is too large
+		return shown
 	case errors.As(shown, &connection), errors.Is(shown, io.EOF), errors.Is(shown, io.ErrUnexpectedEOF):
 		return &wasmhost.UnavailableError{Err: shown}
 	case errors.As(shown, &record), errors.Is(shown, http.ErrSchemeMismatch), errors.Is(shown, context.Canceled):
@@ -279,10 +283,18 @@ func explain(err error, stage string) error {
 func answered(who string, code int, hint string) error {
 	err := errors.New(who + " answered " + status(code) + hint)
 	switch {
+	case slices.Contains(unable, code):
+		return err
 	case code >= 500, code == http.StatusNotFound, code == http.StatusRequestTimeout, code == http.StatusTooManyRequests:
 		return &wasmhost.UnavailableError{Err: err}
 	}
 	return err
+}
+
+// unable are the statuses of a server which, as it is, will never answer the request.
+var unable = []int{
+	http.StatusNotImplemented, http.StatusHTTPVersionNotSupported, http.StatusVariantAlsoNegotiates, http.StatusLoopDetected, http.StatusNotExtended,
+	http.StatusNetworkAuthenticationRequired,
 }
 
 // status is a code in the words of the standard, not in those of the server.

@@ -75,6 +75,33 @@ func TestGuestsThatCannotBeFetched(t *testing.T) {
 	}
 }
 
+func TestGuestIsUnavailableIfAnotherFetchMaySucceed(t *testing.T) {
+	server := func(code int) string { return serve(t, say(code, "")) }
+	for name, tt := range map[string]struct {
+		url  string
+		want bool
+	}{
+		"nothing listens":           {"http://127.0.0.1:1/guest.wasm", true},
+		"not found":                 {server(404), true},
+		"an error of the server":    {server(500), true},
+		"a gateway without servers": {server(502), true},
+		"a status of a proxy's own": {server(523), true},
+		"too many requests":         {server(429), true},
+		"forbidden":                 {server(403), false},
+		"not implemented":           {server(501), false},
+		"another version of HTTP":   {server(505), false},
+		"a loop":                    {server(508), false},
+		"a port that is too large":  {"http://127.0.0.1:99999/guest.wasm", false},
+		"an image's port, too":      {"oci://127.0.0.1:99999/guest:v1", false},
+		"no file":                   {"file:///no/such.wasm", false},
+	} {
+		_, err := get(t, Fetcher{}, tt.url)
+		if err == nil || errors.As(err, new(*wasmhost.UnavailableError)) != tt.want {
+			t.Errorf("%s: %v: want unavailable %t", name, err, tt.want)
+		}
+	}
+}
+
 func stopsHalfway(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(magic))
 	_ = http.NewResponseController(w).Flush()

@@ -166,9 +166,13 @@ func TestStartAsksAgainForAGuestThatIsUnavailable(t *testing.T) {
 			answers: append(notYet, func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, guest) }), asked: 5,
 			want: []string{`"The guest is unavailable: asking again" plugin="Wasm" for="1m30s" err="plugin Wasm: guest http://`, `"The guest has become available" plugin="Wasm"`},
 		},
-		"until the time is up":           {flag: "--wait-for-guests=250ms", answers: notYet[1:2], want: []string{"the server answered 503 Service Unavailable\n"}},
-		"not with 0":                     {flag: "--wait-for-guests=0", answers: notYet, asked: 1, want: []string{": EOF\n"}},
-		"unless there is a mistake":      {profile: "noSuchField: 1", answers: notYet, asked: 1, want: []string{": EOF; ", "noSuchField"}},
+		"until the time is up":      {flag: "--wait-for-guests=250ms", answers: notYet[1:2], want: []string{"the server answered 503 Service Unavailable\n"}},
+		"not with 0":                {flag: "--wait-for-guests=0", answers: notYet, asked: 1, want: []string{": EOF\n"}},
+		"unless there is a mistake": {profile: "noSuchField: 1", answers: notYet, asked: 1, want: []string{": EOF; ", "noSuchField"}},
+		"unless another guest has failed": {
+			profile: "schedulerName: a\n- schedulerName: b\n  plugins: {multiPoint: {enabled: [{name: Wasm}]}}\n  pluginConfig: [{name: Wasm, args: {guestURL: 'file:///no/such.wasm'}}]",
+			answers: notYet[1:2], asked: 1, want: []string{"the server answered 503 Service Unavailable; ", "no such file"},
+		},
 		"unless the server will not":     {answers: []http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }}, asked: 1, want: []string{"403 Forbidden\n"}},
 		"unless it can never be a guest": {answers: []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "main_test.go") }}, asked: 1, want: []string{"not a Wasm module\n"}},
 	} {

@@ -33,7 +33,7 @@ import (
 type Plugins struct {
 	Host       *wasmhost.Host            // for the guests
 	CompiledIn frameworkruntime.Registry // besides the native one; of [Registry]
-	// Patience is for how long Start asks again for guests that are unavailable. Zero asks once.
+	// Patience is for how long Start asks again for guests that are unavailable. Zero asks once. It also asks once if anything else is wrong.
 	Patience time.Duration
 
 	started map[profilePlugin]*wasmhost.Started
@@ -52,12 +52,10 @@ func (p *Plugins) Start(ctx context.Context, c *Configuration) (*config.KubeSche
 	if len(mistakes) > 0 {
 		deadline = time.Time{} // waiting would not help
 	}
-	for _, g := range guests {
-		started, err := p.startGuest(ctx, g, deadline)
+	for i, err := range p.startGuests(ctx, guests, deadline) {
 		if err != nil {
-			mistakes.addArgs(g.path, "guestURL", err)
+			mistakes.addArgs(guests[i].path, "guestURL", err)
 		}
-		p.started[g.profilePlugin] = started
 	}
 	if err := mistakes.located(c); err != nil {
 		return nil, err
@@ -65,33 +63,52 @@ func (p *Plugins) Start(ctx context.Context, c *Configuration) (*config.KubeSche
 	return c.Effective()
 }
 
-// How long to wait before a guest that was unavailable is asked for again: each time twice as long.
+// How long to wait before guests that were unavailable are asked for again: each time twice as long.
 const (
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = 2 * time.Second
 )
 
-// startGuest starts a guest. Where it is unavailable, it tries again until the deadline.
-func (p *Plugins) startGuest(ctx context.Context, g guest, deadline time.Time) (*wasmhost.Started, error) {
-	logger := klog.LoggerWithValues(klog.FromContext(ctx), "plugin", g.plugin)
+// startGuests starts all guests, and returns an error or nil of each. While all that have failed are unavailable, it tries these again until the deadline.
+func (p *Plugins) startGuests(ctx context.Context, guests []guest, deadline time.Time) []error {
+	errs := make([]error, len(guests))
 	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
-		started, err := p.Host.Start(ctx, g.plugin, g.args)
-		again := errors.As(err, new(*wasmhost.UnavailableError)) && time.Until(deadline) > pause
-		switch {
-		case !again && err == nil && pause > firstRetry:
-			logger.Info("The guest has become available")
-			return started, nil
-		case !again:
-			return started, err
-		case pause == firstRetry:
-			logger.Info("The guest is unavailable: asking again", "for", p.Patience, "err", err)
+		first := pause == firstRetry
+		failed := false
+		again := time.Until(deadline) > pause
+		for i, g := range guests {
+			if !first && errs[i] == nil {
+				continue // it has started
+			}
+			started, err := p.Host.Start(ctx, g.plugin, g.args)
+			errs[i] = err
+			p.started[g.profilePlugin] = started
+			switch {
+			case err != nil:
+				failed = true
+				again = again && errors.As(err, new(*wasmhost.UnavailableError))
+			case !first:
+				g.logger(ctx).Info("The guest has become available")
+			}
+		}
+		if !failed || !again {
+			return errs
+		}
+		for i, g := range guests {
+			if first && errs[i] != nil {
+				g.logger(ctx).Info("The guest is unavailable: asking again", "for", p.Patience, "err", errs[i])
+			}
 		}
 		select {
 		case <-ctx.Done():
-			return nil, err
+			return errs
 		case <-time.After(pause):
 		}
 	}
+}
+
+func (g guest) logger(ctx context.Context) klog.Logger {
+	return klog.LoggerWithValues(klog.FromContext(ctx), "plugin", g.plugin)
 }
 
 // Registry returns the plugins that options such as [app.WithPlugin] add. It is an error if a
