@@ -115,6 +115,21 @@ func TestReleaseHasTheSameBytesOnEachMachine(t *testing.T) {
 	}
 }
 
+func TestTagOfAReleaseIsASemanticVersion(t *testing.T) {
+	c := newCheckout(t, "v9.8.7")
+	c.must(t, ">new") // no tag makes a release of this
+	const version, none = "release: not everything is committed", " is no version; write it as v0.1.0"
+	for tag, want := range map[string]string{
+		"v0.1.0": version, "v10.20.30": version, "v0.1.0-rc.1": version, "v0.1.0-0": version, "v0.1.0-0a.x-y": version, "v0.0.0-trial": version,
+		"": none, "0.1.0": none, "v0.1": none, "v01.002.3": none, "v0.1.0-": none, "v0.1.0-..": none, "v0.1.0-rc.": none, "v0.1.0-rc.01": none, "v0.1.0+a": none,
+	} {
+		said, err := c.try(t, "make release TAG="+tag)
+		if err == nil || !strings.Contains(said, want) {
+			t.Errorf("%s: error %v, want %q:\n%s", tag, err, want, said)
+		}
+	}
+}
+
 func TestReleaseFailsWhereItWouldNotBeWhole(t *testing.T) {
 	const notWhole, notNamed = "release: it would not be whole, so nothing is made: ", "release: this is no git checkout, so no commit can be named: "
 	for name, test := range map[string]struct{ spoil, environment, want string }{

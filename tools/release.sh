@@ -22,7 +22,8 @@ tag=${1:-} registry=${2:-} downloads=${3:-} charts=${4:-}
 dist=$PWD/dist
 
 # What can be known to be missing is reported before anything is built.
-[[ $tag =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]] || die "TAG=$tag is no version; write it as v0.1.0"
+number="(0|[1-9][0-9]*)" identifier="(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)" # of semver
+[[ $tag =~ ^v$number\.$number\.$number(-$identifier(\.$identifier)*)?$ ]] || die "TAG=$tag is no version; write it as v0.1.0"
 no_git="this is no git checkout, so no commit can be named"
 prefix=$(git rev-parse --show-prefix 2>&1) || die "$no_git: $prefix"
 [ -z "$prefix" ] || die "$no_git: it is the folder $prefix of another one"
