@@ -163,7 +163,7 @@ func trySchedulerConfig(text string, content map[string]any) error {
 }
 
 // tryKustomization renders it beside deploy/. What only patches stands for a part
-// of one with the extender's load.
+// of one with the extender's load. Each of its images has to be used.
 func tryKustomization(t *testing.T, content map[string]any) error {
 	if content["resources"] == nil {
 		content["resources"] = []string{"../deploy/extender/load"}
@@ -171,9 +171,18 @@ func tryKustomization(t *testing.T, content map[string]any) error {
 	text, err := yaml.Marshal(content)
 	testkit.Must(t, err)
 	rendered, err := renderOn(inMemory(t, map[string]string{"/my-cluster/kustomization.yaml": string(text)}), "/my-cluster")
+	var all strings.Builder
 	for _, object := range rendered {
 		if err == nil {
 			err = apply(t.Context(), object, metav1.DryRunAll)
+		}
+		fmt.Fprintln(&all, object.Object)
+	}
+	images, _ := content["images"].([]any)
+	for _, image := range images {
+		tag := fmt.Sprintf(":%v ", image.(map[string]any)["newTag"])
+		if err == nil && !strings.Contains(all.String(), tag) {
+			err = fmt.Errorf("no container has the image %v", image)
 		}
 	}
 	return err
