@@ -42,7 +42,9 @@ func TestREADMELeadsFromItsFirstCommandToAnExplanation(t *testing.T) {
 		p.click("[data-step=" + quote(click[1]) + "]")
 	}
 	p.says("#verdict", `3 node(s) didn't match the pod's node name regex "cncf-.*"`)
-	p.says("#panel .attempt[open]", "WasmRegexScheduling")
+	p.says("#panel .attempt[open] .matrix .failed", "WasmRegexScheduling")
+	p.waitFor("one plugin rejects each node, and all others were asked", `(rows => rows.length === 3 && rows.every(row =>
+		row.querySelectorAll(".is-Failed").length === 1 && !row.querySelector(".is-NotRun")))([...document.querySelectorAll("#panel .attempt[open] .matrix tbody tr")])`)
 	p.says("#summary", "1 running")
 	p.says(".totals", "1.5 of 12.0")
 	p.press("\x1b", false)
