@@ -95,7 +95,7 @@ func TestChartIsTheKustomizations(t *testing.T) {
 		{"plugin=v2", "", "resources: [../deploy/scheduler/wasm, ../deploy/static-webserver]"},
 		{
 			"plugin=v2", withMonitoring,
-			"resources: [../deploy/scheduler/wasm, ../deploy/static-webserver]\ncomponents: [../deploy/static-webserver/components/servicemonitor]",
+			"resources: [../deploy/scheduler/wasm, ../deploy/scheduler/alerts, ../deploy/static-webserver]\ncomponents: [../deploy/static-webserver/components/servicemonitor]",
 		},
 		{"plugin=native", "", "resources: [../deploy/scheduler/native]"},
 		{
@@ -109,7 +109,7 @@ func TestChartIsTheKustomizations(t *testing.T) {
 		},
 		{
 			"plugin=extender", withMonitoring,
-			"resources: [../deploy/scheduler/extender, ../deploy/extender/servicemonitor]",
+			"resources: [../deploy/scheduler/extender, ../deploy/scheduler/alerts, ../deploy/extender/servicemonitor]",
 		},
 		{
 			"plugin=native,scheduler.tls=true", withMonitoring,
