@@ -19,6 +19,9 @@ var (
 	// expression it is a class of single characters.
 	numbers    = regexp.MustCompile(`\[\d+(?:[-,]\d+)+\]`)
 	manyDigits = regexp.MustCompile(`\d\d`)
+	host       = regexp.MustCompile(`^(?:[a-z0-9.-]|\[\d{1,6}(?:-\d{1,6})?(?:,\d{1,6}(?:-\d{1,6})?)*\])+$`)
+	brackets   = regexp.MustCompile(`\[[^\]]*\]`)
+	hosts      = regexp.MustCompile(`(?:[^,[]|\[[^\]]*\])+`) // between commas that are not in brackets
 	braces     = regexp.MustCompile(`\{\w+\.\.\w+\}`)
 
 	// The signs of a glob in a plain name: at the end they change no match. Among the operators of a regular expression, ? is one
@@ -59,6 +62,10 @@ func Python(pattern string) (differences []string) {
 func Hostlist(pattern string) (habits []string) {
 	for _, found := range numbers.FindAllString(pattern, -1) {
 		if manyDigits.MatchString(found) {
+			meant := ofHostlist(strings.TrimSpace(pattern))
+			if meant != "" {
+				return []string{found + " matches one character, not a range of numbers; for these names write " + meant}
+			}
 			habits = append(habits, found+" matches one character, not a range of numbers; write the alternatives, as in (0[1-9]|1[0-2])")
 		}
 	}
