@@ -327,6 +327,8 @@ func TestAnInputThatLacksKindsIsNamedBelowTheAnswer(t *testing.T) {
 		return `{"apiVersion":"v1","kind":"List","items":[` + fmt.Sprintf(node, "n1") + "," + fmt.Sprintf(node, "n2") + "," + pod + more + "]}"
 	}
 	plain, claims := fmt.Sprintf(pod, ""), fmt.Sprintf(pod, claim)
+	pending := func(pod string) string { return strings.Replace(pod, `"nodeName":"n1",`, "", 1) }
+	another := func(pod string) string { return "," + strings.Replace(pod, "db-0", "another", 1) } // which sorts before db-0
 	for name, tt := range map[string]struct {
 		text, question string
 		wants          []string // none: nothing is lacking
@@ -337,6 +339,8 @@ func TestAnInputThatLacksKindsIsNamedBelowTheAnswer(t *testing.T) {
 		"everything was asked for":        {list(claims, whole), "drain n1", nil},
 		"claims for a drain":              {list(claims, ""), "shrink", []string{warning, "No PersistentVolumeClaims, PersistentVolumes, StorageClasses: each of these pods has a claim without a volume here, and gets no node: shop/db-0\n"}},
 		"claims of pods that stay":        {list(claims, ""), "drain n2", []string{"No PodDisruptionBudgets: "}},
+		"claims of a pending pod":         {list(pending(claims), another(plain)), "why shop/db-0", []string{warning, "and gets no node: shop/db-0\n"}},
+		"not those of another pod":        {list(pending(plain), another(claims)), "why shop/db-0", nil},
 		"quotas for what is new":          {list(claims, ""), "fit -f testdata/dumps/one.yaml", []string{"No ResourceQuotas, LimitRanges: "}},
 		"an export has all that there is": {`{"nodes":[{"metadata":{"name":"n1"}}],"pods":[` + plain + "]}", "drain n1", nil},
 	} {

@@ -89,13 +89,13 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 	return r, nil
 }
 
-// find is a pod of a cluster. The error names other namespaces with such a pod.
+// find is a copy of a pod of a cluster: an engine reorders the cluster's list. The error names other namespaces with such a pod.
 func find(s *snapshot.Snapshot, name types.NamespacedName) (*v1.Pod, error) {
 	var others []string
 	for i := range s.Pods {
 		pod := &s.Pods[i]
 		if cluster.NameOf(pod) == name {
-			return pod, nil
+			return pod.DeepCopy(), nil
 		}
 		if pod.Name == name.Name {
 			others = append(others, pod.Namespace)
