@@ -40,9 +40,19 @@ func TestWhySaysWhyAPodIsPending(t *testing.T) {
 			pendingPod("", "scheduler.wasmkwokwizardry.io/regex: '^gpu-'"), noNode + `2 nodes didn't match the pod's node name regex "^gpu-"`,
 			`2 +RegexScheduling +node\(s\) didn't match .* +node-1, node-2\n`,
 		},
+		"a regex-exclude matches all": {
+			pendingPod("", "scheduler.wasmkwokwizardry.io/regex-exclude: '^node-'"), noNode + `2 nodes matched the pod's node name regex-exclude "^node-"`,
+			`change the annotation scheduler.wasmkwokwizardry.io/regex-exclude: \^node-, or add a node with another name: then it fits node-1\n`,
+		},
 		"a bad regex": {
 			pendingPod("", "scheduler.wasmkwokwizardry.io/regex: '['"),
-			`, and another node would not help: annotation scheduler.wasmkwokwizardry.io/regex: missing closing ]: "[" (plugin RegexScheduling)`, `rejected +RegexScheduling \(annotation`,
+			`, and another node would not help: annotation scheduler.wasmkwokwizardry.io/regex: missing closing ]: "[" (plugin RegexScheduling)`,
+			`change the annotation scheduler.wasmkwokwizardry.io/regex: then it fits node-1\n(.*\n)*rejected +RegexScheduling \(annotation`,
+		},
+		"a bad regex-prefer": {
+			pendingPod("", "scheduler.wasmkwokwizardry.io/regex-prefer: '['"),
+			`, and another node would not help: annotation scheduler.wasmkwokwizardry.io/regex-prefer: missing closing ]: "[" (plugin RegexScheduling)`,
+			`change the annotation scheduler.wasmkwokwizardry.io/regex-prefer: then it fits node-1\n`,
 		},
 		"resources": {
 			strings.ReplaceAll(pendingPod("", ""), "100m", `"5", memory: 9Gi`), noNode + tainted + "; 1 node does not have enough free cpu, memory",

@@ -251,16 +251,19 @@ func labels(pod *v1.Pod, cause bool) (all []candidate) {
 }
 
 func patterns(pod *v1.Pod, attempt *recorder.Attempt) (all []candidate) {
-	for _, key := range []string{regex.Annotation, regex.ExcludeAnnotation} {
+	cause := attempt != nil && slices.ContainsFunc(attempt.Causes(), func(g recorder.Group) bool { return strings.Contains(g.Reason, "regex") })
+	for role, node := range []string{regex.Require: "a node with such a name", regex.Exclude: "a node with another name", regex.Prefer: ""} {
+		key := regex.Default.Key(regex.Role(role))
 		pattern, ok := pod.Annotations[key]
-		if !ok {
+		_, refused := regex.Default.Compile(pod.Annotations, regex.Role(role))
+		says := "change the annotation " + key
+		switch {
+		case !ok || refused == nil && node == "":
 			continue
+		case refused == nil: // else no node would help
+			says += fmt.Sprintf(": %s, or add %s", pattern, node)
 		}
-		cause := attempt != nil && slices.ContainsFunc(attempt.Causes(), func(g recorder.Group) bool { return strings.Contains(g.Reason, "regex") })
-		all = append(all, candidate{
-			says:  fmt.Sprintf("change the annotation %s: %s, or add a node with such a name", key, pattern),
-			apply: func(pod *v1.Pod) { delete(pod.Annotations, key) }, cause: cause,
-		})
+		all = append(all, candidate{says: says, apply: func(pod *v1.Pod) { delete(pod.Annotations, key) }, cause: cause})
 	}
 	return all
 }
