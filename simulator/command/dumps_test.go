@@ -338,6 +338,7 @@ func TestAnInputThatLacksKindsIsNamedBelowTheAnswer(t *testing.T) {
 		"no budgets are there":            {list(plain, "") + noPDBs, "drain n1", nil},
 		"everything was asked for":        {list(claims, whole), "drain n1", nil},
 		"claims for a drain":              {list(claims, ""), "shrink", []string{warning, "No PersistentVolumeClaims, PersistentVolumes, StorageClasses: each of these pods has a claim without a volume here, and gets no node: shop/db-0\n"}},
+		"claims of an inferred set":       {list(strings.Replace(claims, "shared", "v-db-0", 1), ""), "drain n1", []string{`persistentvolumeclaim "v-db-0" not found`, "and gets no node: shop/db-0\n"}},
 		"claims of pods that stay":        {list(claims, ""), "drain n2", []string{"No PodDisruptionBudgets: "}},
 		"claims of a pending pod":         {list(pending(claims), another(plain)), "why shop/db-0", []string{warning, "and gets no node: shop/db-0\n"}},
 		"not those of another pod":        {list(pending(plain), another(claims)), "why shop/db-0", nil},

@@ -83,11 +83,15 @@ func newAdmission(c *Cluster) (chain, error) {
 }
 
 // Create makes an object as an API server does, and returns it as it is then. No one else
-// may have it.
+// may have it. A claim of an inferred StatefulSet is not made.
 func (c *Cluster) Create(ctx context.Context, o Object) (Object, error) {
 	k := c.of(o)
 	if k == nil {
 		return nil, c.errNotServed("create", fmt.Sprintf("%T", o))
+	}
+	_, isClaim := o.(*v1.PersistentVolumeClaim)
+	if isClaim && isInferred(o) { // of a template that has a name only: the cluster has this claim, and the file lacks it
+		return o, nil
 	}
 	created, err := c.create(ctx, k, o)
 	if err != nil {
