@@ -75,7 +75,7 @@ The exit status is 0 if nodes can go, 1 if none can, and 2 if there is no result
 
   # Look at the nodes of a pool only
   simulator shrink -l pool=old --cluster cluster.yaml`,
-		Args: cobra.NoArgs,
+		Args: noArgs("choose nodes with --selector"),
 	}, func(cmd *cobra.Command, _ []string) error {
 		r.workers = r.selector == ""
 		return r.run(cmd, nil, drain.Shrink)
@@ -128,7 +128,7 @@ func (r *removal) run(cmd *cobra.Command, names []string, remove func(context.Co
 	})
 }
 
-// choose finds the nodes that are named, or those with the labels, or that there are pods
+// choose finds the nodes that are named, by a name or as node/NAME, or those with the labels, or that there are pods
 // with the labels.
 func (r *removal) choose(names []string) (err error) {
 	o := &r.options
@@ -150,6 +150,10 @@ func (r *removal) choose(names []string) (err error) {
 		}
 		return nil
 	}
+	names = slices.Clone(names)
+	for i := range names {
+		names[i] = strings.TrimPrefix(names[i], "node/") // as kubectl get nodes -o name prints it
+	}
 	selector, err := labels.Parse(r.selector)
 	if err != nil {
 		return fmt.Errorf("--selector %s: %w", r.selector, err)
@@ -165,6 +169,9 @@ func (r *removal) choose(names []string) (err error) {
 	at := func(node string) int { return slices.Index(names, node) } // named ones go in this order, as with kubectl drain
 	slices.SortFunc(o.Nodes, func(a, b string) int { return cmp.Or(at(a)-at(b), cmp.Compare(a, b)) })
 	unknown := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(o.Nodes, name) })
+	if slices.ContainsFunc(unknown, func(name string) bool { return strings.Contains(name, ",") }) {
+		return fmt.Errorf("the cluster has no node %s; put a space between two nodes, and no comma", report.Few(unknown))
+	}
 	if len(unknown) > 0 {
 		return fmt.Errorf("the cluster has no node %s", report.Few(unknown))
 	}

@@ -50,7 +50,7 @@ func TestDrainExitStatusReportsUnschedulablePods(t *testing.T) {
 	if status != 0 || !regexp.MustCompile("(?s)^Evicting these pods would move 2 pods, and there is a node for each of them.\n\n2 pods: [01] to another node, [12] back to the same, 0 unschedulable.*big-1 +node-2 +node-2 .*2 times, with seeds 1 to 2: pods without a node: 0 in 2 runs. Shown is the run with seed 1").MatchString(out) {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
-	_, out, errOut = here(t, "drain", "node-2", "node-1", "--cluster", cluster)
+	_, out, errOut = here(t, "drain", "node/node-2", "node-1", "--cluster", cluster)
 	if !strings.HasPrefix(out, "Draining node-2, node-1 would") {
 		t.Errorf("not in the order in which they are named:\n%s%s", out, errOut)
 	}
@@ -133,17 +133,18 @@ func TestDrainAndShrinkReportMistakesBeforeTheyStartAnything(t *testing.T) {
 	})
 	refused(t, "drain --cluster "+cluster, map[string][]string{
 		"choose what to drain: name nodes, or give --selector, or give --pod-selector": nil,
-		"choose what to drain: name ":                             {"node-1", "--selector", "a"},
-		"the cluster has no node node-3, node-4":                  {"node-3", "node-1", "node-4"},
-		"--pod-selector app=none: no pod that has a node matches": {"--pod-selector", "app=none"},
-		"--pod-selector =: ":                                      {"--pod-selector", "="},
+		"choose what to drain: name ":                                                        {"node-1", "--selector", "a"},
+		"the cluster has no node node-3, node-4":                                             {"node-3", "node-1", "node-4"},
+		"the cluster has no node node-1,node-2; put a space between two nodes, and no comma": {"node-1,node-2"},
+		"--pod-selector app=none: no pod that has a node matches":                            {"--pod-selector", "app=none"},
+		"--pod-selector =: ":                                                                 {"--pod-selector", "="},
 	})
 	refused(t, "shrink --cluster "+cluster, map[string][]string{
 		"--selector pool=new: no node matches": {"--selector", "pool=new"},
 		"--selector =: ":                       {"--selector", "="},
 		"--prices: no node has a price: there are some for huge, and none of these is a node's label type": {"--prices", prices},
 		"--prices: open " + dir + "/none: no such file or directory":                                       {"--prices", dir + "/none"},
-		`unknown command "node-1" for "simulator shrink"`:                                                  {"node-1"},
+		`unexpected argument "node-1": choose nodes with --selector`:                                       {"node-1"},
 	})
 }
 

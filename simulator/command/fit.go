@@ -42,7 +42,7 @@ preempted, and 2 if there is no result. With --until-full it is 1 if no replica 
 
   # Count how many more nodes the manifests need
   simulator fit -f manifests/ --cluster cluster.yaml --grow-with node.yaml`,
-		Args: cobra.NoArgs,
+		Args: noArgs("give each file of manifests with -f"),
 	}, func(cmd *cobra.Command, _ []string) error { return f.answer(cmd, fit.Fit) })
 	f.addFlags(cmd)
 	flags := cmd.Flags()

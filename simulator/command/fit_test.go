@@ -176,9 +176,9 @@ func TestFitReportsMistakesBeforeItStartsAnything(t *testing.T) {
 	misspelt := writeFile(t, dir, "misspelt.yaml", strings.Replace(fittedPods, "containers", "container", 1))
 	config := writeFile(t, dir, "config.yaml", "profiles:\n- schedulername: mine\n")
 	refused(t, "fit", map[string][]string{
-		"-f is missing":                           {"--cluster", cluster},
-		"--cluster or --kubeconfig is missing":    {"-f", pods},
-		`unknown command "x" for "simulator fit"`: {"x"},
+		"-f is missing":                        {"--cluster", cluster},
+		"--cluster or --kubeconfig is missing": {"-f", pods},
+		`unexpected argument "other.yaml": give each file of manifests with -f`: {"-f", pods, "other.yaml"},
 	})
 	refused(t, "fit --cluster "+cluster, map[string][]string{
 		`the path "` + gone + `" does not exist`:                               {"-f", gone},

@@ -84,7 +84,7 @@ when, and of a rollout that does not end the pod that is pending, why, and what 
 The exit status is 0 if all rollouts end, 1 if one does not, and 2 if there is no result.`,
 		Example: `  # Roll out changed manifests
   simulator rollout -f web.yaml --kubeconfig ~/.kube/config`,
-		Args: cobra.NoArgs,
+		Args: noArgs("give each file of manifests with -f"),
 	}, func(cmd *cobra.Command, _ []string) error {
 		return f.answer(cmd, fit.Rollout)
 	})

@@ -65,6 +65,16 @@ func whatIfCommand(cmd *cobra.Command, run func(cmd *cobra.Command, args []strin
 	return cmd
 }
 
+// noArgs refuses arguments, and says what to do instead.
+func noArgs(instead string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return fmt.Errorf("unexpected argument %q: %s", args[0], instead)
+		}
+		return nil
+	}
+}
+
 // clusterFlags are the flags of which cluster is copied.
 type clusterFlags struct {
 	file    string
