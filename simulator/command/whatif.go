@@ -111,8 +111,8 @@ func (c *clusterFlags) read(cmd *cobra.Command) (*snapshot.Snapshot, error) {
 	if err == nil && len(cluster.Nodes) == 0 && !cmd.Flags().Changed("grow-with") && !cmd.Flags().Changed("scenario") {
 		err = fmt.Errorf("%s has no nodes; this lists all kinds: %s", cluster.Source.Name(), snapshot.KubectlGet)
 	}
-	runs := []string{"compare", "drain", "fail", "shrink", "upgrade"} // ask about what runs
-	if err == nil && c.file != "" && len(cluster.Pods) == 0 && slices.Contains(runs, cmd.Name()) && !cmd.Flags().Changed("scenario") {
+	asks := []string{"compare", "drain", "fail", "shrink", "upgrade", "why"} // about pods of the cluster
+	if err == nil && c.file != "" && len(cluster.Pods) == 0 && slices.Contains(asks, cmd.Name()) && !cmd.Flags().Changed("scenario") {
 		err = fmt.Errorf("%s has no pods; this lists all kinds: %s", cluster.Source.Name(), snapshot.KubectlGet)
 	}
 	return cluster, err

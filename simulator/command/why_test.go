@@ -182,9 +182,25 @@ func TestWhyGroupsPendingPodsAndTriesChanges(t *testing.T) {
 			t.Errorf("%q: status %d: %s %s", args, status, out, errOut)
 		}
 	}
-	status, out, errOut = here(t, "why", "-n", "default", "--cluster", file)
-	if status != 0 || !strings.HasPrefix(out, "No pod is pending.\n") {
-		t.Errorf("another namespace: status %d: %s %s", status, out, errOut)
+	nodes, _, _ := strings.Cut(pendingCluster, "\npods:")
+	onlyNodes := writeFile(t, t.TempDir(), "nodes.yaml", nodes)
+	empty := writeFile(t, t.TempDir(), "cluster.yaml", "namespaces: [{metadata: {name: empty}}]"+cluster)
+	for name, tt := range map[string]struct {
+		args   string
+		status int
+		want   string // of what is printed
+	}{
+		"a namespace":               {"-n shop --cluster " + file, statusLost, "6 pods of namespace shop are pending, for 5 causes.\n"},
+		"another namespace":         {"-n default --cluster " + file, 0, "No pod of namespace default is pending.\n"},
+		"a namespace without pods":  {"-n empty --cluster " + empty, 0, "No pod of namespace empty is pending.\n"},
+		"an unknown namespace":      {"-n nope --cluster " + file, statusNone, "simulator: namespace nope does not exist, or has no pods here: pods are in default, shop\n"},
+		"a file without pods":       {"--cluster " + onlyNodes, statusNone, "nodes.yaml has no pods; this lists all kinds: kubectl get "},
+		"a pod of one without pods": {"it -n shop --cluster " + onlyNodes, statusNone, "nodes.yaml has no pods; "},
+	} {
+		status, out, errOut := here(t, append([]string{"why"}, strings.Fields(tt.args)...)...)
+		if status != tt.status || !strings.Contains(out+errOut, tt.want) || status != statusNone && !strings.HasPrefix(out, tt.want) {
+			t.Errorf("%s: status %d: %s %s", name, status, out, errOut)
+		}
 	}
 	_, out, _ = here(t, "why", "--cluster", file, "-o", "json")
 	var all struct {

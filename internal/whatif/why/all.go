@@ -13,6 +13,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 )
@@ -24,6 +25,8 @@ type All struct {
 	Groups    []*Group     `json:"groups"`              // of pods that stay pending, the largest first
 	Scheduled []string     `json:"scheduled,omitempty"` // pods that are not pending in the copy
 	Basis     report.Basis `json:"basis"`
+
+	namespace string // empty: all
 }
 
 // Counts are how many pods are pending in the cluster, and how many stay so in the copy.
@@ -51,8 +54,11 @@ type Group struct {
 // mostBytes bounds the attempts that are kept: the last one of each pending pod comes last to go.
 const mostBytes = 256 << 20
 
-// Pending says why each pending pod of a namespace is, or of all if that is empty.
+// Pending says why each pending pod of a namespace is, or of all if that is empty. That the cluster has no such namespace is an error.
 func Pending(ctx context.Context, o Options) (*All, error) {
+	if err := checkNamespace(o.Cluster, o.Pod.Namespace); err != nil {
+		return nil, err
+	}
 	asked := sets.New[string]()
 	for i := range o.Cluster.Pods {
 		pod := &o.Cluster.Pods[i]
@@ -74,7 +80,7 @@ func Pending(ctx context.Context, o Options) (*All, error) {
 	if err := e.Run(ctx); err != nil {
 		return nil, err
 	}
-	r := &All{Groups: []*Group{}, Counts: Counts{Pods: len(asked)}}
+	r := &All{Groups: []*Group{}, Counts: Counts{Pods: len(asked)}, namespace: o.Pod.Namespace}
 	pods := r.group(e, o.Recorder, asked)
 	asks = false
 	for i, group := range r.Groups {
@@ -94,6 +100,19 @@ func Pending(ctx context.Context, o Options) (*All, error) {
 	r.Counts.Causes = len(r.Groups)
 	r.Verdict = r.verdict()
 	return r, nil
+}
+
+// checkNamespace returns an error if nothing in a cluster says that it has a namespace.
+func checkNamespace(s *snapshot.Snapshot, namespace string) error {
+	others := sets.New[string]()
+	for i := range s.Pods {
+		others.Insert(s.Pods[i].Namespace)
+	}
+	exists := slices.ContainsFunc(s.Namespaces, func(n v1.Namespace) bool { return n.Name == namespace })
+	if namespace == "" || exists || others.Has(namespace) {
+		return nil
+	}
+	return fmt.Errorf("namespace %s does not exist, or has no pods here: pods are in %s", namespace, report.Few(sets.List(others)))
 }
 
 // group groups the pods that stay pending by their cause, and returns them.
@@ -145,15 +164,18 @@ func (g *Group) describe() {
 }
 
 func (r *All) verdict() string {
-	switch {
-	case r.Counts.Pods == 0:
-		return "No pod is pending."
-	case r.Counts.Pending == 0:
-		return "Nothing keeps the pending pods pending in the copy: all " + report.Plural(r.Counts.Pods, "pod") + " would be scheduled."
+	of, is := "", "are"
+	if r.namespace != "" {
+		of = " of namespace " + r.namespace
 	}
-	is := "are"
 	if r.Counts.Pending == 1 {
 		is = "is"
 	}
-	return fmt.Sprintf("%s %s pending, for %s.", report.Plural(r.Counts.Pending, "pod"), is, report.Plural(len(r.Groups), "cause"))
+	switch {
+	case r.Counts.Pods == 0:
+		return "No pod" + of + " is pending."
+	case r.Counts.Pending == 0:
+		return "Nothing keeps the pending pods" + of + " pending in the copy: all " + report.Plural(r.Counts.Pods, "pod") + " would be scheduled."
+	}
+	return fmt.Sprintf("%s%s %s pending, for %s.", report.Plural(r.Counts.Pending, "pod"), of, is, report.Plural(len(r.Groups), "cause"))
 }
