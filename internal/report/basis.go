@@ -33,6 +33,19 @@ type Lack struct {
 	Effect string   `json:"effect"`
 }
 
+// Qualify says at the end of a sentence, with or without a full stop, that what the input lacks may change it.
+func (b *Basis) Qualify(answer string) string {
+	if b == nil || len(b.Lacks) == 0 {
+		return answer
+	}
+	text, ends := strings.CutSuffix(answer, ".")
+	text += ", as far as the input shows"
+	if ends {
+		text += "."
+	}
+	return text
+}
+
 // Lacking are the sections of what the input lacks. They stand below the answer.
 func (b *Basis) Lacking() []Section {
 	if b == nil || len(b.Lacks) == 0 {

@@ -49,7 +49,7 @@ func TestEveryQuestionEnds(t *testing.T) {
 		"a pod that is being deleted beside upgrade": {"upgrade --cluster terminating.yaml n1", statusLost, []string{"stop at n1, which pod default/gone-1 cannot leave: " + stays}},
 		"a pod that is being deleted beside shrink":  {"shrink --cluster terminating.yaml", 0, []string{"You can remove 1 of 2 nodes", "--cluster=testdata/ends/terminating.yaml n2"}},
 		"a pod that is being deleted beside fail":    {"fail --cluster terminating.yaml n1", 0, []string{"If n1 failed, all of 1 pod would be back on other nodes."}},
-		"a pod that is being deleted beside compare": {"compare --pods all --cluster terminating.yaml --a native --b none", 0, []string{": nothing would change.\n", "1 pod on 2 nodes, all rescheduled"}},
+		"a pod that is being deleted beside compare": {"compare --pods all --cluster terminating.yaml --a native --b none", 0, []string{"Nothing would change if all pods were rescheduled from scratch under none (B) in place of native (A). Applying a configuration moves no running pod.\n", "1 pod on 2 nodes, all rescheduled"}},
 		"a node without pods fails":                  {"fail --cluster finalizer.yaml n2", 0, []string{"If n2 failed, no pod would have to move."}},
 		"a pod of a Job that is missing":             {"drain --cluster jobpod.yaml n1", 0, []string{"default/batch-x7k2p   n1     n2   \n", "not modelled: Jobs that the cluster's file lacks"}},
 		"the same, shrink":                           {"shrink --cluster jobpod.yaml", 0, []string{"You can remove 1 of 2 nodes"}},
@@ -94,8 +94,9 @@ func TestEveryQuestionEnds(t *testing.T) {
 			if status != tt.status {
 				t.Errorf("status %d, want %d", status, tt.status)
 			}
+			answer := strings.Replace(out.String(), ", as far as the input shows.", ".", 1)
 			for _, want := range tt.wants {
-				if !strings.Contains(out.String(), want) {
+				if !strings.Contains(answer, want) {
 					t.Errorf("no %q", want)
 				}
 			}

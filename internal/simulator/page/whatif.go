@@ -250,7 +250,7 @@ func (p *page) compare(w http.ResponseWriter, r *http.Request) error {
 		var out bytes.Buffer
 		err = compare.Page(&out, results[0], "/results", job.Began)
 		job.result = out.Bytes()
-		return outcome{Notice: results[0].Verdict, Link: job.URL()}, err
+		return outcome{Notice: results[0].Change(), Link: job.URL()}, err
 	}))
 }
 

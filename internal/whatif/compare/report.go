@@ -35,18 +35,16 @@ func Write(w io.Writer, format string, details bool, results ...*Result) error {
 // newReport is results for people. Of several it has no more than sums, without details.
 func newReport(details bool, results []*Result) report.Report {
 	first := results[0]
-	all := report.Report{Answer: first.sentence("B")}
+	all := report.Report{Answer: first.sentence("B") + "."}
 	if len(results) > 1 {
 		all.Answer = fmt.Sprintf("%s compared with %s (A).", report.Plural(len(results), "configuration"), first.A)
 		var answers report.Section
 		for i, r := range results {
-			answers.List = append(answers.List, report.Item{Text: r.sentence(letter(i, len(results)))})
+			answers.List = append(answers.List, report.Item{Text: r.sentence(letter(i, len(results))) + "."})
 		}
 		all.Sections = []report.Section{answers}
 	}
-	if first.Pods == side.All {
-		all.Answer = nothingMoves + all.Answer
-	}
+	all.Answer += first.caveat()
 	last := basis(results)
 	all.Sections = append(all.Sections, last.Lacking()...)
 	all.Sections = append(all.Sections, report.Section{Text: []string{first.scheduled() + "."}}, summary(results), counts(results), report.Section{Text: []string{Terms}})

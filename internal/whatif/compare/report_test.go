@@ -20,8 +20,8 @@ import (
 func example() *Result {
 	room := amounts("cpu", "4", "memory", "8Gi", "pods", "110")
 	return &Result{
-		A: "before.yaml", B: "<after>.yaml", Verdict: "1 pod would no longer have a node", NotModelled: []string{"list leases"}, Pods: side.Pending, Nodes: 2, Asked: 4,
-		Seed: 1, Counts: Counts{Same: 1, Moved: 1, OnlyA: 1, Pending: 1, Follows: 1, Ties: 2},
+		A: "before.yaml", B: "<after>.yaml", NotModelled: []string{"list leases"}, Pods: side.Pending, Nodes: 2, Asked: 4,
+		Seed: 1, Counts: Counts{Pods: 6, Same: 1, Moved: 1, OnlyA: 1, Pending: 1, Follows: 1, Ties: 2},
 		Differences: []Difference{
 			{
 				Namespace: "default", Name: "picky", Kind: OnlyA, Cause: Verdict, Plugin: "Regex",
@@ -78,7 +78,7 @@ func lacks(t *testing.T, text string, patterns ...string) {
 
 func TestReportHasDetailsOnDemandOnly(t *testing.T) {
 	both := []string{
-		`^1 pod would no longer have a node if the scheduler had the configuration <after>.yaml \(B\) in place of before.yaml \(A\)\.\n\n4 pending pods on 2 nodes\.\n\n`,
+		`^1 pod would no longer have a node, .* by chance alone if the scheduler had the configuration <after>.yaml \(B\) in place of before.yaml \(A\)\. Running pods stay where they are: --pods all compares all pods\.\n\n4 pending pods on 2 nodes\.\n\n`,
 		`\n +TODAY +A: before.yaml +B: <after>.yaml\npods that lose their node +1: default/picky\n` +
 			`nodes used, empty +0, 2 +1, 1 +0, 2\nimbalance, CPU +0.0 % +18.8 % +0.0 %\n`,
 		"\ndefault/Deployment/w`e\\|b +4 of 27 replicas moved, 1 of 27 replicas only under A \\(1 as a knock-on effect\\); zone 9/9/9 → 12/8/7\n",
@@ -105,14 +105,13 @@ func TestReportHasDetailsOnDemandOnly(t *testing.T) {
 func TestReportOfSeveralIsOneTable(t *testing.T) {
 	other := example()
 	other.B = "other"
-	other.Verdict = "Nothing would change"
 	other.Counts = Counts{Same: 4}
 	lacks(t, written(t, "table", false, example(), other),
-		`^2 configurations compared with before.yaml \(A\)\.\n\n1 pod .* <after>.yaml \(B1\) .*\nNothing would change if .* other \(B2\) in place of before.yaml \(A\)\.\n`,
+		`^2 configurations compared with before.yaml \(A\)\. Running pods stay .*\.\n\n1 pod .* <after>.yaml \(B1\) .*\nNothing would change for the 4 pending pods if .* other \(B2\) in place of before.yaml \(A\)\.\n`,
 		`\n +TODAY +A: before.yaml +B1: <after>.yaml +B2: other\nnodes used, empty +0, 2 +1, 1 +0, 2 +0, 2\n`,
 		`\nPODS +UNPLACED .*\nB1 +0 +1 .*\nB2 +0 .* 4\n`)
 	lacks(t, written(t, "markdown", true, example(), other), `<summary>B1: Pods that differ</summary>`, `<summary>B2: Pods that differ</summary>`)
-	lacks(t, written(t, "html", false, example(), other), `<h1>2 configurations compared with before.yaml \(A\)\.</h1>`, `<th>B1: &lt;after&gt;.yaml</th>`)
+	lacks(t, written(t, "html", false, example(), other), `<h1>2 configurations compared with before.yaml \(A\)\. .*</h1>`, `<th>B1: &lt;after&gt;.yaml</th>`)
 	var again []Result
 	err := json.Unmarshal([]byte(written(t, "json", false, example(), other)), &again)
 	if err != nil || len(again) != 2 || again[0].Differences[0].Reason != example().Differences[0].Reason {
@@ -124,7 +123,6 @@ func TestUnplacedPodsAreProminentInEveryFormat(t *testing.T) {
 	r := example()
 	r.Unplaced = []Difference{{Namespace: "default", Name: "db", Kind: Unplaced, Plugin: "VolumeBinding", Reason: "no <claim>"}}
 	r.Counts.Unplaced = 1
-	r.Verdict = r.verdict()
 	for format, wants := range map[string][]string{
 		"table": {`\nRunning pods that are pending under A:\n(?s:.*)\nPOD +REASON\ndefault/db +VolumeBinding: no <claim>\n(?s:.*)\nWORKLOAD +DIFFERENCE`},
 		"json":  {`(?s)"unplaced": \[\s+{\s+"namespace": "default",\s+"name": "db",\s+"kind": "unplaced"`},
@@ -205,13 +203,25 @@ func TestPageOfThreeThousandPodsIsSmall(t *testing.T) {
 }
 
 func TestVerdicts(t *testing.T) {
+	lack := report.Basis{Lacks: []report.Lack{{Kinds: []string{"PriorityClasses"}}}}
+	for want, r := range map[string]Result{
+		"Nothing would change if all pods were rescheduled from scratch under b (B) in place of a (A)":                                                              {Pods: side.All, Counts: Counts{Same: 3}},
+		"Nothing would change for the 1 pending pod if the scheduler had the configuration b (B) in place of a (A)":                                                 {Pods: side.Pending, Asked: 1, Counts: Counts{Same: 3}},
+		"1 pod would no longer have a node if the scheduler had the configuration b (B) in place of a (A), as far as the input shows":                               {Pods: side.Pending, Asked: 1, Counts: Counts{OnlyA: 1}, Basis: lack},
+		"A leaves 1 running pod pending, which makes this unreliable. Nothing would change if all pods were rescheduled from scratch under b (B) in place of a (A)": {Pods: side.All, Counts: Counts{Unplaced: 1}},
+	} {
+		r.A, r.B = "a", "b"
+		if r.sentence("B") != want {
+			t.Errorf("%q, want %q", r.sentence("B"), want)
+		}
+	}
 	for want, counts := range map[string]Counts{
 		"Nothing would change": {Same: 3},
 		"Nothing would change, 2 pods would have another node by chance alone":               {Ties: 2, Pending: 5},
 		"1 pod would have another node, 3 pods would have another node as a knock-on effect": {Moved: 4, Follows: 3},
 		"1 pod would no longer have a node, 1 pending pod would get a node":                  {OnlyA: 1, OnlyB: 1},
 	} {
-		got := (&Result{Counts: counts}).verdict()
+		got := (&Result{Counts: counts}).Change()
 		if got != want {
 			t.Errorf("%+v is %q, want %q", counts, got, want)
 		}

@@ -17,7 +17,7 @@ import (
 type Result struct {
 	A       string `json:"a"`
 	B       string `json:"b"`
-	Verdict string `json:"verdict"` // the answer, such as "2 pods would have another node"
+	Verdict string `json:"verdict"` // the first sentence of the report, without an end
 	Meaning string `json:"meaning"` // what the configuration does, and what is compared
 	// Summary is what supports it, in about ten lines.
 	Summary []Line `json:"summary"`
@@ -51,6 +51,8 @@ type Result struct {
 	Ignored     []string          `json:"ignored"` // pods whose regex neither side reads
 	// Cluster is what was copied, as "a copy of prod"; empty if that is not known.
 	Cluster string `json:"cluster,omitempty"`
+	// Basis has what the fields above have, as results of other commands do.
+	Basis report.Basis `json:"basis"`
 }
 
 // Counts are how many pods have which result.
@@ -102,7 +104,8 @@ func newResult(a, b *side.Result) (*Result, error) {
 	slices.SortFunc(r.Differences, func(a, b Difference) int { return cmp.Or(cmp.Compare(a.rank(), b.rank()), byKey(a, b)) })
 	c := &r.Counts
 	c.Pods = c.Same + c.Moved + c.OnlyA + c.OnlyB + c.Pending + c.Ties + c.Unplaced
-	r.Verdict = r.verdict()
+	r.Basis = basis([]*Result{r})
+	r.Verdict = r.sentence("B")
 	r.Meaning = r.meaning()
 	r.Summary = r.summary()
 	return r, nil
@@ -154,8 +157,8 @@ func asked(r *side.Result) (pods int) {
 	return pods
 }
 
-// verdict is the answer without an end, and first what makes it unreliable.
-func (r *Result) verdict() string {
+// Change is what differs, without an end, and first what makes it unreliable.
+func (r *Result) Change() string {
 	c := r.Counts
 	var all []string
 	for _, one := range []struct {
@@ -173,7 +176,11 @@ func (r *Result) verdict() string {
 		}
 	}
 	if c.OnlyA+c.OnlyB+c.Moved == 0 {
-		all = append([]string{"Nothing would change"}, all...)
+		nothing := "Nothing would change"
+		if r.Pods == side.Pending {
+			nothing += " for the " + report.Plural(r.Asked, "pending pod")
+		}
+		all = append([]string{nothing}, all...)
 	}
 	return r.unreliable() + strings.Join(all, ", ")
 }
@@ -186,7 +193,6 @@ func (r *Result) unreliable() string {
 	return "A leaves " + report.Plural(r.Counts.Unplaced, "running pod") + " pending, which makes this unreliable. "
 }
 
-// nothingMoves is what an answer about all pods begins with: it is easily read as a list of what will happen.
 const nothingMoves = "Applying a configuration moves no running pod. "
 
 // meaning says what a configuration does to running pods, and what is compared.
@@ -197,11 +203,22 @@ func (r *Result) meaning() string {
 	return nothingMoves + "This compares where kube-scheduler would put the pending pods."
 }
 
-// sentence says which side is which. Letter is what B is called.
-func (r *Result) sentence(letter string) string {
-	if r.Pods == side.All {
-		verdict := strings.TrimPrefix(r.Verdict, r.unreliable())
-		return fmt.Sprintf("%sIf all pods were rescheduled from scratch under %s (%s) in place of %s (A): %s.", r.unreliable(), r.B, letter, r.A, strings.ToLower(verdict[:1])+verdict[1:])
+// caveat is what an answer does not say, after its first sentence: it is easily read as a list of what will happen, or as about all pods.
+func (r *Result) caveat() string {
+	switch {
+	case r.Pods == side.All:
+		return " " + strings.TrimSpace(nothingMoves)
+	case r.Counts.Pods > r.Asked:
+		return " Running pods stay where they are: --pods all compares all pods."
 	}
-	return fmt.Sprintf("%s if the scheduler had the configuration %s (%s) in place of %s (A).", r.Verdict, r.B, letter, r.A)
+	return ""
+}
+
+// sentence is the answer, without an end, and says which side is which. Letter is what B is called.
+func (r *Result) sentence(letter string) string {
+	under := "the scheduler had the configuration"
+	if r.Pods == side.All {
+		under = "all pods were rescheduled from scratch under"
+	}
+	return r.Basis.Qualify(fmt.Sprintf("%s if %s %s (%s) in place of %s (A)", r.Change(), under, r.B, letter, r.A))
 }

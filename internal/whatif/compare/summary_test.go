@@ -71,7 +71,7 @@ func TestSummaryIsTheAnswer(t *testing.T) {
 		{About: "imbalance, example.com/fpga", Today: "0.0 %", A: "0.0 %", B: "0.0 %"},
 		{About: "imbalance, nvidia.com/gpu", Today: "50.0 %", A: "12.5 %", B: "37.5 %"},
 	}
-	if r.Verdict != "1 pod would no longer have a node, 2 pods would have another node as a knock-on effect" {
+	if r.Verdict != "1 pod would no longer have a node, 2 pods would have another node as a knock-on effect if all pods were rescheduled from scratch under B (B) in place of A (A)" {
 		t.Error(r.Verdict)
 	}
 	for i, line := range r.Summary {
