@@ -97,6 +97,7 @@ func (r *removal) run(cmd *cobra.Command, names []string, remove func(context.Co
 		o := &r.options
 		o.Options = with.Options
 		o.Runs = r.runs
+		o.Zone = r.zone
 		o.Progress = with.progress
 		if err := cmp.Or(r.choose(names), r.readPrices()); err != nil {
 			return result, err

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/fit"
 )
@@ -38,7 +39,7 @@ func TestOverTimeExitStatusSaysWhetherItEnds(t *testing.T) {
 		"upgrade node-1 node-2 --surge 2 --node " + node + " --cluster " + cluster: {0, "The upgrade would replace all of 2 nodes, and every pod has a node.\n"},
 		"upgrade -l pool=old --cluster " + budget:                                  {statusLost, "The upgrade would replace 0 of 1 node and stop at node-1, which pod default/web-1 cannot leave: The disruption budget all needs "},
 		"fail node-1 --cluster " + cluster:                                         {0, "If node-1 failed, all of 1 pod would be back on other nodes.\n"},
-		"fail --zone z --cluster " + zone:                                          {0, "If node-1 failed, all of 1 pod would be back on other nodes.\n"},
+		"fail --zone z --cluster " + zone:                                          {0, "If zone z (node-1) failed, all of 1 pod would be back on other nodes.\n"},
 		"fail node-2 --cluster " + cluster:                                         {statusLost, "If node-2 failed, 1 of 1 pod would not be back.\n"},
 	} {
 		status, out, errOut := here(t, strings.Fields(command)...)
@@ -46,7 +47,9 @@ func TestOverTimeExitStatusSaysWhetherItEnds(t *testing.T) {
 			t.Errorf("%s: status %d: %s %s", command, status, out, errOut)
 		}
 	}
-	_, out, _ := here(t, "fail", "node-1", "--cluster", cluster, "-o", "json")
+	_, out, _ := here(t, "fail", "node-2", "--cluster", cluster)
+	testkit.Has(t, out, "\nNot running in between:\n\nWORKLOAD                 PODS   SINCE    UNTIL   REASON\nReplicaSet default/big   1      +5m50s   -  ")
+	_, out, _ = here(t, "fail", "node-1", "--cluster", cluster, "-o", "json")
 	var failed drain.Result
 	err := json.Unmarshal([]byte(out), &failed)
 	if err != nil || len(failed.Timeline.Events) == 0 || failed.Timeline.Events[0].What != "is not ready" {

@@ -35,6 +35,7 @@ type Options struct {
 	Runs     int             // how often it is tried, with another seed each time. Less than 1 is 1
 	Progress engine.Progress // may be nil
 	Prices   *Prices         // of the nodes that Shrink finds; may be nil
+	Zone     string          // for Fail, of all Nodes; may be empty
 	Surge    int             // for Upgrade, how many nodes come first
 	Node     *v1.Node        // for Upgrade, what new nodes are like; nil: like the ones that they replace
 
@@ -44,6 +45,7 @@ type Options struct {
 // Result is the result of a drain, or of a shrink.
 type Result struct {
 	Go     []string      `json:"go"`               // the nodes that go
+	Zone   string        `json:"zone,omitempty"`   // that fails
 	Delete []string      `json:"delete,omitempty"` // of these: pods stay terminating there until the node is deleted
 	Moves  []engine.Move `json:"moves"`            // first pods without another node, then pods that were kept
 	Stay   []Stay        `json:"stay,omitempty"`   // nodes that cannot go, or whose drain would not end
@@ -96,6 +98,7 @@ func (o *Options) run(ctx context.Context, counts string, count func(*Result) in
 		return nil, err
 	}
 	most.Tried = len(o.Nodes)
+	most.Zone = o.Zone
 	most.Basis.Runs = runs
 	most.Basis.Counts = counts
 	return most, nil

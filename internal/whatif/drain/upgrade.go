@@ -192,6 +192,10 @@ func (d *draining) outOfReach(pod *v1.Pod, left []*v1.Node) string {
 // sentence is the sentence of an upgrade, or of a failure.
 func (r *Result) sentence() string {
 	lost := r.Lost()
+	failed := report.Few(r.Go)
+	if r.Zone != "" {
+		failed = "zone " + r.Zone + " (" + failed + ")"
+	}
 	switch {
 	case r.Upgrade && len(r.Stay) > 0:
 		at := r.Stay[0]
@@ -201,9 +205,9 @@ func (r *Result) sentence() string {
 	case r.Upgrade:
 		return fmt.Sprintf("The upgrade would replace all of %s, and every pod has a node", report.Plural(r.Tried, "node"))
 	case len(r.Moves) == 0:
-		return fmt.Sprintf("If %s failed, no pod would have to move", report.Few(r.Go))
+		return fmt.Sprintf("If %s failed, no pod would have to move", failed)
 	case lost > 0:
-		return fmt.Sprintf("If %s failed, %d of %s would not be back", report.Few(r.Go), lost, report.Plural(len(r.Moves), "pod"))
+		return fmt.Sprintf("If %s failed, %d of %s would not be back", failed, lost, report.Plural(len(r.Moves), "pod"))
 	}
-	return fmt.Sprintf("If %s failed, all of %s would be back on other nodes", report.Few(r.Go), report.Plural(len(r.Moves), "pod"))
+	return fmt.Sprintf("If %s failed, all of %s would be back on other nodes", failed, report.Plural(len(r.Moves), "pod"))
 }

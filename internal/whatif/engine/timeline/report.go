@@ -54,7 +54,7 @@ func (t *Timeline) Sections() []report.Section {
 		}
 		rows = append(rows, []string{w.About, fmt.Sprint(w.Pods), "+" + lasting(w.From), to, w.Reason})
 	}
-	return []report.Section{events, report.Table("Not running in between", []string{"WORKLOAD", "PODS", "FROM", "TO", "REASON"}, rows)}
+	return []report.Section{events, report.Table("Not running in between", []string{"WORKLOAD", "PODS", "SINCE", "UNTIL", "REASON"}, rows)}
 }
 
 // lanes are a picture of the time line: a lane for the nodes, and one for each workload.
