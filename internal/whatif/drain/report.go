@@ -94,8 +94,10 @@ func (r *Result) cost() string {
 	return text + "."
 }
 
-// Verdict is the result in a sentence.
-func (r *Result) Verdict() string {
+// Verdict is the result in a sentence, without an end.
+func (r *Result) Verdict() string { return r.Basis.Qualify(r.verdict()) }
+
+func (r *Result) verdict() string {
 	what := "Evicting these pods"
 	switch {
 	case r.Upgrade || r.Fail:

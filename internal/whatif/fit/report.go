@@ -423,8 +423,10 @@ func (f *Fitting) lacking() (pending, notCreated, inTurn int) {
 	return pending, notCreated, inTurn
 }
 
-// Verdict is the result in a line.
-func (f *Fitting) Verdict() string {
+// Verdict is the result in a line, without an end.
+func (f *Fitting) Verdict() string { return f.Basis.Qualify(f.verdict()) }
+
+func (f *Fitting) verdict() string {
 	var text string
 	pending, notCreated, inTurn := f.lacking()
 	switch {

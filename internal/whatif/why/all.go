@@ -98,7 +98,7 @@ func Pending(ctx context.Context, o Options) (*All, error) {
 	e.LacksFor(pods)
 	r.Basis = e.Describe()
 	r.Counts.Causes = len(r.Groups)
-	r.Verdict = r.verdict()
+	r.Verdict = r.Basis.Qualify(r.verdict())
 	return r, nil
 }
 
