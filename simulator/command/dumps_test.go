@@ -247,11 +247,11 @@ func TestDumpsOfKubectl(t *testing.T) {
 		ask := func(name, flag, file string, status int, answer string) string {
 			got, out, errOut := here(t, append(args, flag, file)...)
 			line, rest, _ := strings.Cut(out, "\n")
-			const doubt = ", as far as the input shows."
-			if strings.Contains(line, doubt) != strings.Contains(rest, "\nThe answer may be wrong: ") {
+			const qualified = ", as far as the input shows."
+			if strings.Contains(line, qualified) != strings.Contains(rest, "\nThe answer may be wrong: ") {
 				t.Errorf("%s, %s: the answer and what the input lacks disagree:\n%s", q.question, name, out)
 			}
-			line = strings.Replace(line, doubt, ".", 1)
+			line = strings.Replace(line, qualified, ".", 1)
 			if got != status || !regexp.MustCompile("^"+answer+"$").MatchString(line) || ofGo.MatchString(out+errOut) || strings.Contains(errOut, "more than once") {
 				t.Errorf("%s, %s: status %d, want %d and %s:\n%s\n%s", q.question, name, got, status, answer, out, errOut)
 			}
@@ -367,8 +367,8 @@ func TestAnInputThatLacksKindsIsNamedBelowTheAnswer(t *testing.T) {
 			}
 			testkit.Must(t, json.Unmarshal([]byte(inJSON), &answer))
 			lacking := tt.wants != nil
-			doubts := strings.HasSuffix(answer.Verdict, ", as far as the input shows")
-			if strings.Contains(out, warning) != lacking || len(answer.Basis.Lacks) > 0 != lacking || doubts != lacking || !strings.HasPrefix(out, answer.Verdict+".") {
+			qualified := strings.HasSuffix(answer.Verdict, ", as far as the input shows")
+			if strings.Contains(out, warning) != lacking || len(answer.Basis.Lacks) > 0 != lacking || qualified != lacking || !strings.HasPrefix(out, answer.Verdict+".") {
 				t.Errorf("it says %s%s; in JSON %s", out, errOut, inJSON)
 			}
 			if name == "claims of pods that stay" && strings.Contains(out, "PersistentVolumeClaim") {

@@ -194,6 +194,8 @@ func TestWhyGroupsPendingPodsAndTriesChanges(t *testing.T) {
 		"another namespace":         {"-n default --cluster " + file, 0, "No pod of namespace default is pending.\n"},
 		"a namespace without pods":  {"-n empty --cluster " + empty, 0, "No pod of namespace empty is pending.\n"},
 		"an unknown namespace":      {"-n nope --cluster " + file, statusNone, "simulator: namespace nope does not exist, or has no pods here: pods are in default, shop\n"},
+		"the start of a name":       {"shop/sm --cluster " + file, statusNone, "simulator: namespace shop has no pod sm; names that begin so: shop/small-1, shop/small-2\n"},
+		"it, in another namespace":  {"web -n shop --cluster " + file, statusNone, "simulator: namespace shop has no pod web; names that begin so: default/web-runs\n"},
 		"a file without pods":       {"--cluster " + onlyNodes, statusNone, "nodes.yaml has no pods; this lists all kinds: kubectl get "},
 		"a pod of one without pods": {"it -n shop --cluster " + onlyNodes, statusNone, "nodes.yaml has no pods; "},
 	} {

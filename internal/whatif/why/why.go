@@ -86,24 +86,35 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 	e.LacksFor([]*v1.Pod{pod})
 	basis := e.Describe()
 	r.Basis = &basis
+	r.Verdict = basis.Qualify(r.Verdict)
 	return r, nil
 }
 
-// find is a copy of a pod of a cluster: an engine reorders the cluster's list. The error names other namespaces with such a pod.
+// find is a copy of a pod of a cluster: an engine reorders the cluster's list. The error names other namespaces with such a pod, or
+// pods whose names begin so.
 func find(s *snapshot.Snapshot, name types.NamespacedName) (*v1.Pod, error) {
-	var others []string
+	var others, near, far []string
 	for i := range s.Pods {
 		pod := &s.Pods[i]
 		if cluster.NameOf(pod) == name {
 			return pod.DeepCopy(), nil
 		}
-		if pod.Name == name.Name {
+		switch {
+		case pod.Name == name.Name:
 			others = append(others, pod.Namespace)
+		case strings.HasPrefix(pod.Name, name.Name) && pod.Namespace == name.Namespace:
+			near = append(near, cluster.NameOf(pod).String())
+		case strings.HasPrefix(pod.Name, name.Name):
+			far = append(far, cluster.NameOf(pod).String())
 		}
 	}
 	err := fmt.Errorf("namespace %s has no pod %s", name.Namespace, name.Name)
 	if len(others) > 0 {
 		return nil, fmt.Errorf("%w: it is in namespace %s", err, report.Few(others))
+	}
+	near = append(near, far...)
+	if len(near) > 0 {
+		return nil, fmt.Errorf("%w; names that begin so: %s", err, report.Few(near))
 	}
 	return nil, err
 }
