@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -161,7 +162,7 @@ func TestWhyGroupsPendingPodsAndTriesChanges(t *testing.T) {
 	}
 	for pod, want := range map[string]string{
 		"2 pods": " are pending because none of the cluster's 3 nodes can run it: 1 node is cordoned; 1 node had untolerated taint(s); 1 node does not have enough free cpu.\n" +
-			"shop/small-1, shop/small-2\nEach of these changes was tried alone, for shop/small-1:\n\n" +
+			"shop/small-1, shop/small-2\nEach of these changes was tried alone, for shop/small-1 only:\n\n" +
 			uncordon + "free 200m of cpu (it requests 600m) on node-3, or request so much less: then it fits node-3\n" + tolerate + "\n",
 		"Pod shop/large": "request 500m of cpu (it requests 900m) and 1Gi of memory (it requests 9Gi) less, as much as node-3 has left, or add a larger node: then it fits node-3\n" +
 			"uncordon node-1: not enough alone\n",
@@ -215,6 +216,145 @@ func TestWhyGroupsPendingPodsAndTriesChanges(t *testing.T) {
 	testkit.Must(t, json.Unmarshal([]byte(out), &all))
 	if all.Counts["pods"] != 7 || all.Counts["pending"] != 6 || len(all.Groups) != 5 || len(all.Groups[0].Pods) != 2 || !all.Groups[0].Changes[0].Helps {
 		t.Errorf("JSON has %+v", all)
+	}
+}
+
+func TestWhyTriesChangesThatAPersonMayMake(t *testing.T) {
+	node := func(name, spec, of string) string {
+		return "- {metadata: {name: " + name + ", labels: {kubernetes.io/hostname: " + name + "}}, spec: {" + spec + "}, status: {allocatable: &" + name + " {cpu: \"1\", memory: 8Gi, pods: \"10\"" + of + "}, capacity: *" + name + "}}\n"
+	}
+	pod := func(name, metadata, spec, requests string) string {
+		return "- {metadata: {name: " + name + ", namespace: shop" + metadata + "}, spec: {" + spec + "containers: [{name: c, image: c, ports: [{containerPort: 80}], resources: {requests: &r {" + requests + "}, limits: *r}}]}}\n"
+	}
+	tainted := func(key string) string { return "taints: [{key: " + key + ", effect: NoSchedule}]" }
+	db := ", labels: {app: db}"
+	apart := "affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: {matchLabels: {app: db}}, topologyKey: kubernetes.io/hostname}]}}, "
+	it := pod("it", "", "", "cpu: 100m")
+	many := func(n int) (nodes string) {
+		for i := range n {
+			nodes += node(fmt.Sprintf("many-%02d", i), tainted(fmt.Sprintf("all, effect: NoSchedule}, {key: other-%02d", i)), "")
+		}
+		return nodes + node("last", tainted("zzz"), "")
+	}
+	for name, tt := range map[string]struct {
+		nodes, pods string
+		want        string // all that is listed
+	}{
+		"of two nodes that lack as much, the one that the pod would get": {
+			node("a", "", "") + node("b", "", ""),
+			pod("db", db, "nodeName: a, ", "cpu: 500m") + pod("web", "", "nodeName: b, ", "cpu: 500m") + pod("it", db, apart, "cpu: 1"),
+			"free 500m of cpu (it requests 1) on b, or request so much less: then it fits b\n",
+		},
+		"more room on a node that lacks more": {
+			node("a", "", "") + node("b", "", "") + node("c", "", ""),
+			pod("db-0", db, "nodeName: a, ", "cpu: 300m") + pod("db-1", db, "nodeName: b, ", "cpu: 400m") + pod("web", "", "nodeName: c, ", "cpu: 600m") + pod("it", db, apart, "cpu: 1"),
+			"free 600m of cpu (it requests 1) on c, or request so much less: then it fits c\n" +
+				"free 300m of cpu (it requests 1) on a, or request so much less: not enough alone\n1 more: not enough alone\n",
+		},
+		"taints until one helps": {
+			many(5), it,
+			"tolerate the taint zzz:NoSchedule of last, or remove it: then it fits last\n" +
+				"tolerate the taint all:NoSchedule of many-00, many-01, many-02, many-03, many-04, or remove it: not enough alone\n" +
+				"tolerate the taint other-00:NoSchedule of many-00, or remove it: not enough alone\n" +
+				"tolerate the taint other-01:NoSchedule of many-01, or remove it: not enough alone\n3 more: not enough alone\n",
+		},
+		"the first of very many taints": {
+			many(60), it,
+			"tolerate the taint all:NoSchedule of many-00, many-01, many-02, many-03, many-04, and 55 more, or remove it: not enough alone\n" +
+				"tolerate the taint other-00:NoSchedule of many-00, or remove it: not enough alone\n" +
+				"tolerate the taint other-01:NoSchedule of many-01, or remove it: not enough alone\n47 more: not enough alone; 12 more: not tried\n",
+		},
+		"no node that leaves": {
+			node("a", tainted("ToBeDeletedByClusterAutoscaler"), "") + node("b", tainted("karpenter.sh/disrupted"), ""), it, "",
+		},
+		"a taint that an agent removes": {
+			node("a", tainted("node.cilium.io/agent-not-ready"), ""), it,
+			"wait until the taint node.cilium.io/agent-not-ready:NoSchedule of a goes: then it fits a\n",
+		},
+		"a taint that a cloud's controller removes": {
+			node("a", tainted("node.cloudprovider.kubernetes.io/shutdown"), ""), it,
+			"repair a, so that the taint node.cloudprovider.kubernetes.io/shutdown:NoSchedule goes: then it fits a\n",
+		},
+		"a taint that a controller may have set": {
+			node("a", tainted("node-role.kubernetes.io/control-plane"), ""), it,
+			"tolerate the taint node-role.kubernetes.io/control-plane:NoSchedule of a: then it fits a\n",
+		},
+		"a taint that an administrator removes": {
+			node("a", tainted("node.kubernetes.io/out-of-service"), ""), it,
+			"repair a, and remove the taint node.kubernetes.io/out-of-service:NoSchedule: then it fits a\n",
+		},
+		"a DaemonSet's pod stays on its node": {
+			node("a", "", "") + node("b", "", ""),
+			pod("web", "", "nodeName: a, ", "cpu: 900m") + pod("it", ", ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: agent, uid: u, controller: true}]",
+				"affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [a]}]}]}}}, ", "cpu: 200m"),
+			"free 100m of cpu (it requests 200m) on a, or request so much less: then it fits a\n",
+		},
+		"a label that a kubelet sets": {
+			node("a", "", ""), pod("it", "", "nodeSelector: {kubernetes.io/arch: arm64}, ", "cpu: 100m"),
+			"remove kubernetes.io/arch=arm64 from its nodeSelector, or add a node that has it: then it fits a\n",
+		},
+		"a label that a cloud sets": {
+			node("a", "", ""), pod("it", "", "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [z]}]}]}}}, ", "cpu: 100m"),
+			"remove its required nodeAffinity, or add a node that has it: then it fits a\n",
+		},
+		"a regex that excludes": {
+			node("a", "", ""), pod("it", ", annotations: {scheduler.wasmkwokwizardry.io/regex-exclude: ^a}", "", "cpu: 100m"),
+			"change the annotation scheduler.wasmkwokwizardry.io/regex-exclude: ^a, or add a node with another name: then it fits a\n",
+		},
+		"an extended resource that nodes have": {
+			node("a", "", "") + node("b", "", `, nvidia.com/gpu: "1"`), pod("ai", "", "nodeName: b, ", `nvidia.com/gpu: "1"`) + pod("it", "", "", `nvidia.com/gpu: "1"`),
+			"free 1 of nvidia.com/gpu (it requests 1) on b: then it fits b\n",
+		},
+		"an extended resource that no node has": {node("a", "", ""), pod("it", "", "", `nvidia.com/gpu: "1"`), ""},
+		"the ports of a pod in its node's network": {
+			node("a", "", ""), strings.ReplaceAll(pod("web", "", "hostNetwork: true, nodeName: a, ", "cpu: 100m")+pod("it", "", "hostNetwork: true, ", "cpu: 100m"), "containerPort: 80", "containerPort: 80, hostPort: 80"),
+			"free its host ports on a, or add a node on which they are free: then it fits a\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := writeFile(t, t.TempDir(), "cluster.yaml", "nodes:\n"+tt.nodes+"pods:\n"+tt.pods)
+			status, out, errOut := here(t, "why", "--cluster", file)
+			_, listed, _ := strings.Cut(out, "Each of these changes was tried alone:\n\n")
+			listed, _, _ = strings.Cut(listed, "\nTried in memory")
+			if status != statusLost || listed != tt.want || !strings.Contains(out, "Pod shop/it is pending") {
+				t.Errorf("want %q, got status %d: %s %s", tt.want, status, out, errOut)
+			}
+		})
+	}
+}
+
+// TestWhySaysHowManyOfAGroupDiffer: a change that helps its first pod may not help the others.
+func TestWhySaysHowManyOfAGroupDiffer(t *testing.T) {
+	pods := ""
+	for name, amount := range map[string]string{"a": "5", "b": "6", "c": "6"} {
+		pods += "- {metadata: {name: " + name + ", namespace: shop}, spec: {containers: [{name: c, image: c, resources: {requests: {cpu: " + amount + "}}}]}}\n"
+	}
+	_, out, errOut := here(t, "why", "--cluster", writeFile(t, t.TempDir(), "cluster.yaml", pendingCluster+pods))
+	want := "was tried alone, for shop/a only (2 of the others differ in requests or constraints):\n"
+	if !strings.Contains(out, want) {
+		t.Errorf("want %q: %s %s", want, out, errOut)
+	}
+}
+
+func TestWhySaysThatPendingPodsGetRoom(t *testing.T) {
+	pod := func(name, amount string) string {
+		return "- {metadata: {name: " + name + ", namespace: shop}, spec: {priorityClassName: high, containers: [{name: c, image: c, resources: {requests: {cpu: \"" + amount + "\"}}}]}}\n"
+	}
+	preempts := "Pod shop/it is pending until there is room on node node-1, which it gets by preemption of default/web-runs.\n"
+	for pods, tt := range map[string]struct {
+		status   int
+		verdict  string
+		preempts bool
+	}{
+		pod("it", "4"):                        {0, "1 pod is pending until there is room by preemption.", true},
+		pod("it", "4") + pod("large", "9"):    {statusLost, "1 pod is pending, for 1 cause. 1 pod is pending until there is room by preemption.", true},
+		pod("it", "1"):                        {0, "Nothing keeps the pending pod pending in the copy: it would be scheduled.", false},
+		pod("it", "1") + pod("another", "1m"): {0, "Nothing keeps the pending pods pending in the copy: all 2 pods would be scheduled.", false},
+	} {
+		status, out, errOut := here(t, "why", "--cluster", writeFile(t, t.TempDir(), "cluster.yaml", pendingCluster+pods))
+		if status != tt.status || !strings.HasPrefix(out, tt.verdict+"\n") || strings.Contains(out, preempts) != tt.preempts {
+			t.Errorf("want %q, got status %d: %s %s", tt.verdict, status, out, errOut)
+		}
 	}
 }
 

@@ -7,8 +7,12 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	quota "k8s.io/apiserver/pkg/quota/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
@@ -16,6 +20,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // All is why the pods of a cluster, or of a namespace, are pending.
@@ -23,7 +28,8 @@ type All struct {
 	Verdict   string       `json:"verdict"` // a sentence
 	Counts    Counts       `json:"counts"`
 	Groups    []*Group     `json:"groups"`              // of pods that stay pending, the largest first
-	Scheduled []string     `json:"scheduled,omitempty"` // pods that are not pending in the copy
+	Preempt   []Preemption `json:"preempt,omitempty"`   // for pods that are pending until there is room
+	Scheduled []string     `json:"scheduled,omitempty"` // pods that are not pending in the copy, without those
 	Basis     report.Basis `json:"basis"`
 
 	namespace string // empty: all
@@ -34,6 +40,7 @@ type Counts struct {
 	Pods    int `json:"pods"`
 	Pending int `json:"pending"`
 	Causes  int `json:"causes,omitempty"`
+	Preempt int `json:"preempt,omitempty"` // how many get room by preemption
 }
 
 // Group is the pods that are pending for the same cause.
@@ -43,6 +50,10 @@ type Group struct {
 	Pods    []string `json:"pods"`
 	Message string   `json:"message,omitempty"` // the scheduler's, of the first
 	Changes []Change `json:"changes,omitempty"` // that were tried for the first: first the ones that help
+	// Unlisted are further changes for the first.
+	Unlisted Unlisted `json:"unlisted,omitzero"`
+	// Unlike is how many of the pods have other requests or constraints than the first.
+	Unlike int `json:"unlike,omitempty"`
 
 	reason  string
 	differ  bool // the reasons do, in more than their cause
@@ -89,7 +100,7 @@ func Pending(ctx context.Context, o Options) (*All, error) {
 		}
 		group.describe()
 		if minor.PodGroupOf(group.first) == "" {
-			group.Changes, err = changes(ctx, e, group.first, group.attempt)
+			group.Changes, group.Unlisted, err = changes(ctx, e, group.first, group.attempt)
 		}
 		if err != nil {
 			return nil, err
@@ -122,7 +133,12 @@ func (r *All) group(e *engine.Engine, attempts *recorder.Recorder, asked sets.Se
 		namespace, short, _ := strings.Cut(name, "/")
 		pod := cluster.Get[*v1.Pod](e.Cluster, namespace, short)
 		if pod == nil || pod.Spec.NodeName != "" {
-			r.Scheduled = append(r.Scheduled, name)
+			o := e.Outcome(types.NamespacedName{Namespace: namespace, Name: short})
+			if len(o.Preempted) > 0 {
+				r.Preempt = append(r.Preempt, Preemption{Pod: name, Node: o.Node, Preempted: namesOf(o.Preempted)})
+			} else {
+				r.Scheduled = append(r.Scheduled, name)
+			}
 			continue
 		}
 		pods = append(pods, pod)
@@ -144,10 +160,37 @@ func (r *All) group(e *engine.Engine, attempts *recorder.Recorder, asked sets.Se
 		of := groups[cause]
 		of.Pods = append(of.Pods, name)
 		of.differ = of.differ || of.reason != reason
+		if !alike(of.first, pod) {
+			of.Unlike++
+		}
 	}
 	r.Counts.Pending = len(pods)
+	r.Counts.Preempt = len(r.Preempt)
 	slices.SortStableFunc(r.Groups, func(a, b *Group) int { return len(b.Pods) - len(a.Pods) })
 	return pods
+}
+
+// alike reports whether the same changes may help two pods.
+func alike(a, b *v1.Pod) bool {
+	options := resourcehelper.PodResourcesOptions{}
+	return a == b || quota.Equals(resourcehelper.PodRequests(a, options), resourcehelper.PodRequests(b, options)) &&
+		equality.Semantic.DeepEqual(constraints(a), constraints(b))
+}
+
+// constraints are on which nodes a pod may run, beside its requests.
+func constraints(pod *v1.Pod) []any {
+	var ports []v1.ContainerPort
+	for _, container := range pod.Spec.Containers {
+		for _, port := range container.Ports {
+			if port.HostPort > 0 {
+				ports = append(ports, port)
+			}
+		}
+	}
+	return []any{
+		pod.Spec.NodeSelector, pod.Spec.Affinity, pod.Spec.Tolerations, pod.Spec.TopologySpreadConstraints, pod.Spec.SchedulingGates,
+		pod.Annotations[regex.Annotation], pod.Annotations[regex.ExcludeAnnotation], ports,
+	}
 }
 
 // describe says why the pods of a group are pending.
@@ -164,18 +207,32 @@ func (g *Group) describe() {
 }
 
 func (r *All) verdict() string {
-	of, is := "", "are"
+	of := ""
 	if r.namespace != "" {
 		of = " of namespace " + r.namespace
-	}
-	if r.Counts.Pending == 1 {
-		is = "is"
 	}
 	switch {
 	case r.Counts.Pods == 0:
 		return "No pod" + of + " is pending."
-	case r.Counts.Pending == 0:
+	case r.Counts.Pending+r.Counts.Preempt == 0 && r.Counts.Pods == 1:
+		return "Nothing keeps the pending pod" + of + " pending in the copy: it would be scheduled."
+	case r.Counts.Pending+r.Counts.Preempt == 0:
 		return "Nothing keeps the pending pods" + of + " pending in the copy: all " + report.Plural(r.Counts.Pods, "pod") + " would be scheduled."
 	}
-	return fmt.Sprintf("%s%s %s pending, for %s.", report.Plural(r.Counts.Pending, "pod"), of, is, report.Plural(len(r.Groups), "cause"))
+	var texts []string
+	if r.Counts.Pending > 0 {
+		texts = append(texts, are(r.Counts.Pending, of)+" pending, for "+report.Plural(len(r.Groups), "cause")+".")
+	}
+	if r.Counts.Preempt > 0 {
+		texts = append(texts, are(r.Counts.Preempt, of)+" pending until there is room by preemption.")
+	}
+	return strings.Join(texts, " ")
+}
+
+// are is a number of pods with its verb.
+func are(pods int, of string) string {
+	if pods == 1 {
+		return "1 pod" + of + " is"
+	}
+	return report.Plural(pods, "pod") + of + " are"
 }

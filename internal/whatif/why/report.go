@@ -1,6 +1,10 @@
 package why
 
-import "wasmkwokwizardry.io/regex-scheduling/internal/report"
+import (
+	"fmt"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/report"
+)
 
 // Report is the result for people, without what only a page can show.
 func (r *Result) Report() report.Report {
@@ -12,7 +16,7 @@ func (r *Result) Report() report.Report {
 			hint.Text = append(hint.Text, "In the copy, the scheduler said: "+a.Message)
 		}
 	}
-	all.Sections = append(all.Sections, listed(r.Changes, ""))
+	all.Sections = append(all.Sections, listed(r.Changes, r.Unlisted, ""))
 	if a != nil {
 		all.Sections = append(all.Sections, a.Sections()...)
 	}
@@ -23,13 +27,16 @@ func (r *Result) Report() report.Report {
 }
 
 // listed are changes, under a line that says what they are.
-func listed(changes []Change, of string) report.Section {
-	if len(changes) == 0 {
+func listed(changes []Change, unlisted Unlisted, of string) report.Section {
+	if len(changes) == 0 && unlisted == (Unlisted{}) {
 		return report.Section{}
 	}
 	s := report.Section{Text: []string{"Each of these changes was tried alone" + of + ":"}}
 	for _, change := range changes {
 		s.List = append(s.List, report.Item{Text: change.String()})
+	}
+	if more := unlisted.String(); more != "" {
+		s.List = append(s.List, report.Item{Text: more})
 	}
 	return s
 }
@@ -41,12 +48,20 @@ func (r *All) Report() report.Report {
 		about, of := []string{group.Verdict}, ""
 		if len(group.Pods) > 1 {
 			about = append(about, report.Few(group.Pods))
-			of = ", for " + group.Pods[0]
+			of = ", for " + group.Pods[0] + " only"
 		}
-		s := listed(group.Changes, of)
+		if group.Unlike > 0 {
+			of += fmt.Sprintf(" (%d of the others differ in requests or constraints)", group.Unlike)
+		}
+		s := listed(group.Changes, group.Unlisted, of)
 		s.Text = append(about, s.Text...)
 		all.Sections = append(all.Sections, s)
 	}
+	var preempt report.Section
+	for _, one := range r.Preempt {
+		preempt.List = append(preempt.List, report.Item{Text: one.String()})
+	}
+	all.Sections = append(all.Sections, preempt)
 	if len(r.Scheduled) > 0 {
 		all.Sections = append(all.Sections, report.Section{Text: []string{
 			"Scheduled in the copy: " + report.Few(r.Scheduled) + ". " + notTried,

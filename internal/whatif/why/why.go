@@ -36,6 +36,7 @@ type Result struct {
 	Node      string   `json:"node,omitempty"`      // that it has, or would get
 	Preempted []string `json:"preempted,omitempty"` // pods that would be preempted for it
 	Changes   []Change `json:"changes,omitempty"`   // that were tried: first the ones that help
+	Unlisted  Unlisted `json:"unlisted,omitzero"`   // changes
 	// Attempt is the last one; nil if the scheduler did not try the pod.
 	Attempt *recorder.Attempt `json:"attempt,omitempty"`
 	Basis   *report.Basis     `json:"basis,omitempty"` // nil if nothing was tried
@@ -78,7 +79,7 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 	if r.Pending && minor.PodGroupOf(pod) == "" {
 		now := cluster.Get[*v1.Pod](e.Cluster, o.Pod.Namespace, o.Pod.Name)
 		o.Recorder.Only = func(*v1.Pod) bool { return false }
-		r.Changes, err = changes(ctx, e, now, r.Attempt)
+		r.Changes, r.Unlisted, err = changes(ctx, e, now, r.Attempt)
 		if err != nil {
 			return nil, err
 		}
@@ -137,9 +138,7 @@ const notTried = "If it stays pending in the cluster, its scheduler does not run
 
 // judge says what the result of the pod is.
 func (r *Result) judge(o engine.Outcome) {
-	for _, gone := range o.Preempted {
-		r.Preempted = append(r.Preempted, gone.String())
-	}
+	r.Preempted = namesOf(o.Preempted)
 	r.Node = o.Node
 	if r.Node == "" {
 		r.Pending = true
@@ -149,9 +148,28 @@ func (r *Result) judge(o engine.Outcome) {
 	}
 	r.Verdict = fmt.Sprintf("Nothing keeps pod %s pending in the copy: it would be scheduled to node %s.", r.Pod, r.Node)
 	if len(r.Preempted) > 0 {
-		r.Verdict = fmt.Sprintf("Pod %s is pending until there is room on node %s, which it gets by preemption of %s.", r.Pod, r.Node, report.Few(r.Preempted))
+		r.Verdict = Preemption{Pod: r.Pod, Node: r.Node, Preempted: r.Preempted}.String()
 	}
 	r.Hint = notTried
+}
+
+// Preemption is how a pod gets room.
+type Preemption struct {
+	Pod       string   `json:"pod"`
+	Node      string   `json:"node"`
+	Preempted []string `json:"preempted"` // pods
+}
+
+// String is a sentence.
+func (p Preemption) String() string {
+	return fmt.Sprintf("Pod %s is pending until there is room on node %s, which it gets by preemption of %s.", p.Pod, p.Node, report.Few(p.Preempted))
+}
+
+func namesOf(pods []types.NamespacedName) (all []string) {
+	for _, pod := range pods {
+		all = append(all, pod.String())
+	}
+	return all
 }
 
 // because is why a pod is pending, as the rest of a sentence.
