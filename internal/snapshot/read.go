@@ -19,6 +19,9 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	v1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -136,8 +139,8 @@ type reading struct {
 	digest     hash.Hash
 	documents  int
 	recognized int             // objects, fields of exports, and lists without items
-	exported   bool            // it has an export, whose lists are complete
-	listed     map[string]bool // kinds with an empty list
+	exported   bool            // it has an export with nodes, whose lists are complete
+	listed     map[string]bool // kinds with a list, which may be empty
 	at         map[string]int  // where in the list of its kind an object is, by kind and name
 	notices    []Notice
 	repeated   grouped // kind and reason
@@ -211,18 +214,36 @@ func (in *reading) read(files []File) (*Snapshot, []Notice, error) {
 	return &in.Snapshot, in.notices, nil
 }
 
-// unlisted are the kinds for which kubectl was perhaps not asked. Each cluster has Namespaces and PriorityClasses: who asked for
-// these has asked for what there is.
+// unlisted are the kinds without objects which the files were perhaps not asked for: no list of theirs is there, and the other objects do
+// not show that all kinds were listed.
 func (in *reading) unlisted() (kinds []string) {
-	if in.exported || len(in.Namespaces) > 0 && len(in.PriorityClasses) > 0 {
+	if in.Source != nil && !in.Source.Taken.IsZero() {
+		return in.Source.Unlisted // which "simulator snapshot" has noted
+	}
+	if in.exported {
 		return nil
 	}
+	whole := in.hasWhatAllHave()
+	devices := len(in.DeviceClasses) > 0 && len(in.ResourceSlices) > 0
 	for _, kind := range Kinds {
-		if kind.of(&in.Snapshot).Len() == 0 && !in.listed[kind.Kind] {
+		complete := whole
+		if kind.Resource.Group == resourcev1.GroupName {
+			complete = whole && devices
+		}
+		if !complete && kind.of(&in.Snapshot).Len() == 0 && !in.listed[kind.Kind] {
 			kinds = append(kinds, kind.Kind)
 		}
 	}
 	return kinds
+}
+
+// hasWhatAllHave says whether there is what every cluster has by itself of four parts of KubectlGet: system namespaces, system priority
+// classes, the service of the API server, which is in "all", and what kubelets and DaemonSets make.
+func (in *reading) hasWhatAllHave() bool {
+	return slices.ContainsFunc(in.Namespaces, func(n v1.Namespace) bool { return n.Name == metav1.NamespaceSystem }) &&
+		slices.ContainsFunc(in.PriorityClasses, func(c schedulingv1.PriorityClass) bool { return isSystemPriority(c.Name) }) &&
+		slices.ContainsFunc(in.Services, func(s v1.Service) bool { return qualified(&s) == metav1.NamespaceDefault+"/kubernetes" }) &&
+		len(in.CSINodes)+len(in.ControllerRevisions) > 0
 }
 
 // lacks says what was not read, for the last line of a report.
@@ -534,14 +555,16 @@ func (in *reading) export(file string, raw []byte) error {
 	if len(strange) > 0 && (file != "" || len(strange) == len(of)) {
 		return noObjects{errors.New(`it has none of the fields of an export, such as "nodes" and "pods", and no kind either`)}
 	}
-	in.exported = true
 	in.notices = append(in.notices, strange...)
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		var err error
 		of, raw := kind(name), of[name]
 		switch {
 		case of >= 0:
+			in.listed[Kinds[of].Kind] = true
+			before := len(in.Nodes)
 			err = each(name, raw, func(one []byte) error { return in.add(Kinds[of], one) })
+			in.exported = in.exported || len(in.Nodes) > before
 		case name == "schedulerConfig":
 			in.SchedulerConfig = raw
 		case name == "source":

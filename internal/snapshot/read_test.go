@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
@@ -181,7 +183,7 @@ func TestWhatIsWrittenIsReadAsItWas(t *testing.T) {
 	testkit.Must(t, err)
 	was, _, err := Read(bytes.NewReader(text))
 	testkit.Must(t, err)
-	was.Source = &Source{Cluster: "prod: east", Objects: was.Objects()}
+	was.Source = &Source{Cluster: "prod: east", Objects: was.Objects(), Taken: metav1.Unix(0, 0), Unlisted: []string{"Job"}}
 	var file bytes.Buffer
 	testkit.Must(t, was.WriteYAML(&file))
 	is, _, err := Read(&file)

@@ -53,33 +53,33 @@ type Snapshot struct {
 	SchedulerConfig json.RawMessage `json:"schedulerConfig"`
 	Namespaces      []v1.Namespace  `json:"namespaces"`
 
-	RuntimeClasses         []nodev1.RuntimeClass              `json:"runtimeClasses,omitempty"`
-	CSIDrivers             []storagev1.CSIDriver              `json:"csiDrivers,omitempty"`
-	CSINodes               []storagev1.CSINode                `json:"csiNodes,omitempty"`
-	CSIStorageCapacities   []storagev1.CSIStorageCapacity     `json:"csiStorageCapacities,omitempty"`
-	VolumeAttachments      []storagev1.VolumeAttachment       `json:"volumeAttachments,omitempty"`
-	PodDisruptionBudgets   []policyv1.PodDisruptionBudget     `json:"podDisruptionBudgets,omitempty"`
-	DeviceClasses          []resourcev1.DeviceClass           `json:"deviceClasses,omitempty"`
-	ResourceSlices         []resourcev1.ResourceSlice         `json:"resourceSlices,omitempty"`
-	ResourceClaimTemplates []resourcev1.ResourceClaimTemplate `json:"resourceClaimTemplates,omitempty"`
-	ResourceClaims         []resourcev1.ResourceClaim         `json:"resourceClaims,omitempty"`
+	RuntimeClasses         []nodev1.RuntimeClass              `json:"runtimeClasses,omitzero"`
+	CSIDrivers             []storagev1.CSIDriver              `json:"csiDrivers,omitzero"`
+	CSINodes               []storagev1.CSINode                `json:"csiNodes,omitzero"`
+	CSIStorageCapacities   []storagev1.CSIStorageCapacity     `json:"csiStorageCapacities,omitzero"`
+	VolumeAttachments      []storagev1.VolumeAttachment       `json:"volumeAttachments,omitzero"`
+	PodDisruptionBudgets   []policyv1.PodDisruptionBudget     `json:"podDisruptionBudgets,omitzero"`
+	DeviceClasses          []resourcev1.DeviceClass           `json:"deviceClasses,omitzero"`
+	ResourceSlices         []resourcev1.ResourceSlice         `json:"resourceSlices,omitzero"`
+	ResourceClaimTemplates []resourcev1.ResourceClaimTemplate `json:"resourceClaimTemplates,omitzero"`
+	ResourceClaims         []resourcev1.ResourceClaim         `json:"resourceClaims,omitzero"`
 
 	// These own pods, or say which pods belong together.
-	Services               []v1.Service               `json:"services,omitempty"`
-	Deployments            []appsv1.Deployment        `json:"deployments,omitempty"`
-	ReplicaSets            []appsv1.ReplicaSet        `json:"replicaSets,omitempty"`
-	ReplicationControllers []v1.ReplicationController `json:"replicationControllers,omitempty"`
-	StatefulSets           []appsv1.StatefulSet       `json:"statefulSets,omitempty"`
-	DaemonSets             []appsv1.DaemonSet         `json:"daemonSets,omitempty"`
+	Services               []v1.Service               `json:"services,omitzero"`
+	Deployments            []appsv1.Deployment        `json:"deployments,omitzero"`
+	ReplicaSets            []appsv1.ReplicaSet        `json:"replicaSets,omitzero"`
+	ReplicationControllers []v1.ReplicationController `json:"replicationControllers,omitzero"`
+	StatefulSets           []appsv1.StatefulSet       `json:"statefulSets,omitzero"`
+	DaemonSets             []appsv1.DaemonSet         `json:"daemonSets,omitzero"`
 	// ControllerRevisions are the former pod templates of StatefulSets and DaemonSets.
-	ControllerRevisions []appsv1.ControllerRevision `json:"controllerRevisions,omitempty"`
-	CronJobs            []batchv1.CronJob           `json:"cronJobs,omitempty"`
-	Jobs                []batchv1.Job               `json:"jobs,omitempty"`
-	PodGroups           []minor.PodGroup            `json:"podGroups,omitempty"`
+	ControllerRevisions []appsv1.ControllerRevision `json:"controllerRevisions,omitzero"`
+	CronJobs            []batchv1.CronJob           `json:"cronJobs,omitzero"`
+	Jobs                []batchv1.Job               `json:"jobs,omitzero"`
+	PodGroups           []minor.PodGroup            `json:"podGroups,omitzero"`
 
 	// These change or refuse new pods of their namespace.
-	LimitRanges    []v1.LimitRange    `json:"limitRanges,omitempty"`
-	ResourceQuotas []v1.ResourceQuota `json:"resourceQuotas,omitempty"`
+	LimitRanges    []v1.LimitRange    `json:"limitRanges,omitzero"`
+	ResourceQuotas []v1.ResourceQuota `json:"resourceQuotas,omitzero"`
 }
 
 func init() {
@@ -113,13 +113,21 @@ type Source struct {
 	Digest string `json:"-"`
 	// Notes say what the snapshot does not have, or not as the cluster does.
 	Notes []Notice `json:"notes,omitempty"`
-	// Unlisted are the kinds of which the cluster may have objects, and the snapshot has none: they were not requested, or
+	// Unlisted are kinds of which the cluster may have objects, and the snapshot has none: they were not requested, or
 	// the cluster refused to list them.
 	Unlisted []string `json:"unlisted,omitempty"`
 }
 
 // KubectlGet is the command that writes all kinds that scheduling depends on, but those of devices, which not every cluster serves.
-const KubectlGet = "kubectl get all,no,ns,pc,sc,pv,pvc,pdb,quota,limits,controllerrevisions,csidrivers,csinodes,csistoragecapacities,volumeattachments,runtimeclasses -A -o json > cluster.json"
+const KubectlGet = kubectlGet + fromAll
+
+// KubectlGetDevices is the command for a cluster that has pods with claims for devices.
+const KubectlGetDevices = kubectlGet + ",deviceclasses,resourceslices,resourceclaims,resourceclaimtemplates" + fromAll
+
+const (
+	kubectlGet = "kubectl get all,no,ns,pc,sc,pv,pvc,pdb,quota,limits,controllerrevisions,csidrivers,csinodes,csistoragecapacities,volumeattachments,runtimeclasses"
+	fromAll    = " -A -o json > cluster.json"
+)
 
 // Digests is how private text was replaced by digests of it.
 type Digests struct {

@@ -295,6 +295,7 @@ func TestDumpsOfKubectl(t *testing.T) {
 func TestOneCommandOfKubectlIsRecommended(t *testing.T) {
 	command, _, _ := strings.Cut(snapshot.KubectlGet, " > ")
 	listed := strings.Split(strings.Fields(command)[2], ",")
+	withDevices := strings.Split(strings.Fields(snapshot.KubectlGetDevices)[2], ",")
 	inAll := []string{"Pod", "ReplicationController", "Service", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet", "CronJob", "Job"}
 	short := map[string]string{
 		"Node": "no", "Namespace": "ns", "PriorityClass": "pc", "StorageClass": "sc", "PersistentVolume": "pv", "PersistentVolumeClaim": "pvc",
@@ -305,6 +306,9 @@ func TestOneCommandOfKubectlIsRecommended(t *testing.T) {
 		if group != "resource.k8s.io" && kind.Kind != "PodGroup" && !slices.Contains(inAll, kind.Kind) &&
 			!slices.Contains(listed, cmp.Or(short[kind.Kind], kind.Resource.Resource)) {
 			t.Errorf("%s does not list %s", command, kind.Resource.Resource)
+		}
+		if group == "resource.k8s.io" && !slices.Contains(withDevices, kind.Resource.Resource) {
+			t.Errorf("%s does not list %s", snapshot.KubectlGetDevices, kind.Resource.Resource)
 		}
 	}
 	for file, has := range map[string]bool{
@@ -324,7 +328,12 @@ func TestAnInputThatLacksKindsIsNamedBelowTheAnswer(t *testing.T) {
 		node    = `{"apiVersion":"v1","kind":"Node","metadata":{"name":"%s"},"status":{"capacity":{"cpu":"4","memory":"8Gi","pods":"10"}}}`
 		pod     = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"db-0","namespace":"shop","ownerReferences":[{"apiVersion":"apps/v1","kind":"StatefulSet","name":"db","uid":"1","controller":true}]},"spec":{%s"nodeName":"n1","containers":[{"name":"c","image":"c"}]},"status":{"phase":"Running"}}`
 		claim   = `"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"shared"}}],`
-		whole   = `,{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop"}},{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"p"},"value":1}`
+		some    = `,{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system"}},{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"system-node-critical"},"value":1}`
+		service = `,{"apiVersion":"v1","kind":"Service","metadata":{"name":"kubernetes","namespace":"default"}}`
+		csiNode = `,{"apiVersion":"storage.k8s.io/v1","kind":"CSINode","metadata":{"name":"n1"},"spec":{"drivers":[]}}`
+		whole   = some + service + csiNode
+		ownPC   = `,{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system"}},{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"p"},"value":1}` + service + csiNode
+		devices = `,{"apiVersion":"resource.k8s.io/v1","kind":"DeviceClass","metadata":{"name":"gpu"},"spec":{}},{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","metadata":{"name":"n1"},"spec":{"driver":"gpu.example.com","nodeName":"n1","pool":{"name":"n1","generation":1,"resourceSliceCount":1}}}`
 		noPDBs  = `{"apiVersion":"policy/v1","kind":"PodDisruptionBudgetList","items":[]}`
 		warning = "The answer may be wrong"
 	)
@@ -334,6 +343,11 @@ func TestAnInputThatLacksKindsIsNamedBelowTheAnswer(t *testing.T) {
 	plain, claims := fmt.Sprintf(pod, ""), fmt.Sprintf(pod, claim)
 	pending := func(pod string) string { return strings.Replace(pod, `"nodeName":"n1",`, "", 1) }
 	another := func(pod string) string { return "," + strings.Replace(pod, "db-0", "another", 1) } // which sorts before db-0
+	claimsDevice := fmt.Sprintf(pod, `"resourceClaims":[{"name":"g","resourceClaimTemplateName":"gpu"}],`)
+	export := func(more string) string {
+		return `{"nodes":[{"metadata":{"name":"n1"}}],"pods":[` + plain + "]" + more + "}"
+	}
+	budgets := []string{warning, "No PodDisruptionBudgets: "}
 	for name, tt := range map[string]struct {
 		text, question string
 		wants          []string // none: nothing is lacking
@@ -349,7 +363,17 @@ func TestAnInputThatLacksKindsIsNamedBelowTheAnswer(t *testing.T) {
 		"not those of another pod":        {list(pending(plain), another(claims)), "why shop/db-0", nil},
 		"claims for a comparison":         {list(claims, ""), "compare --accept-unplaced --a none --b native --pods all", []string{"No PersistentVolumeClaims, "}},
 		"quotas for what is new":          {list(claims, ""), "fit -f testdata/dumps/one.yaml", []string{"No ResourceQuotas, LimitRanges: "}},
-		"an export has all that there is": {`{"nodes":[{"metadata":{"name":"n1"}}],"pods":[` + plain + "]}", "drain n1", nil},
+		"what everyone asks for":          {list(plain, some), "drain n1", budgets},
+		"what kubelets make is missing":   {list(plain, some+service), "drain n1", budgets},
+		"what all has is missing":         {list(plain, some+csiNode), "drain n1", budgets},
+		"a priority class of its own":     {list(plain, ownPC), "drain n1", budgets},
+		"an export has all that there is": {export(""), "drain n1", nil},
+		"an export with an empty field":   {export(`,"podDisruptionBudgets":[]`), "drain n1", nil},
+		"an export of a snapshot":         {export(`,"source":{"taken":"2026-01-01T00:00:00Z"}`), "drain n1", nil},
+		"another export beside a list":    {list(plain, "") + `{"namespaces":[]}`, "drain n1", budgets},
+		"devices":                         {list(claimsDevice, ""), "drain n1", []string{warning, "No ResourceClaims, ResourceClaimTemplates, DeviceClasses, ResourceSlices: ", snapshot.KubectlGetDevices}},
+		"all but devices":                 {list(claimsDevice, whole), "drain n1", []string{warning, "No ResourceClaims, ResourceClaimTemplates, DeviceClasses, ResourceSlices: ", snapshot.KubectlGetDevices}},
+		"all with devices":                {list(claimsDevice, whole+devices), "drain n1", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := writeFile(t, t.TempDir(), "cluster.json", tt.text)

@@ -106,10 +106,12 @@ func TestWhySaysWhyAPodIsPending(t *testing.T) {
 
 func TestWhySaysThatAPodIsNotPending(t *testing.T) {
 	large := "- {metadata: {name: it, namespace: shop}, spec: {priorityClassName: high, containers: [{name: c, image: c, resources: {requests: {cpu: \"4\"}}}]}}\n"
+	deleted := "- {metadata: {name: old, namespace: shop, deletionTimestamp: \"2026-01-01T00:00:00Z\", deletionGracePeriodSeconds: 30, finalizers: [a/b]}, spec: {nodeName: node-1, containers: [{name: c, image: c}]}, status: {phase: Running}}\n"
 	for pod, tt := range map[string]struct{ cluster, want string }{
 		"default/web-runs": {pendingCluster, "Pod default/web-runs is not pending: it is on node node-1.\n$"},
 		"default/ended":    {pendingCluster, `Pod default/ended is not pending: it has ended \(Succeeded\).\n$`},
 		"shop/it":          {pendingPod("", ""), "Nothing keeps pod shop/it pending in the copy: it would be scheduled to node node-1.\n\nIf it stays pending in the cluster, "},
+		" shop/it":         {pendingPod("", "") + deleted, `Nothing keeps pod shop/it pending (?s:.*)If it stays pending in the cluster, pods that are being deleted may still have their room: shop/old. Or its(?s:.*)Skipped: 1 pod already being deleted: shop/old`},
 		"shop/it ":         {pendingCluster + large, "Pod shop/it is pending until there is room on node node-1, which it gets by preemption of default/web-runs.\n"},
 	} {
 		namespace, name, _ := strings.Cut(strings.TrimSpace(pod), "/")

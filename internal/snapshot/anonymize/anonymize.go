@@ -55,7 +55,7 @@ func anonymize(s *snapshot.Snapshot, annotations []string, random *rand.Rand) {
 	source := ptr.Deref(s.Source, snapshot.Source{})
 	s.Source = &snapshot.Source{
 		Version: source.Version, Taken: source.Taken, Objects: s.Objects(), Anonymized: true,
-		Notes: slices.Concat(source.Notes, kept),
+		Notes: slices.Concat(source.Notes, kept), Unlisted: source.Unlisted,
 	}
 	for _, key := range annotations {
 		s.Source.Notes = append(s.Source.Notes, snapshot.Notice{

@@ -189,13 +189,16 @@ pods:
 // TestAnonymousFileIsNoneOfAnOlderVersion: it has no key of digests, as files of older versions have none.
 func TestAnonymousFileIsNoneOfAnOlderVersion(t *testing.T) {
 	s := sample(t, seeded(1), 2, []string{"acme"})
-	s.Source.Taken = metav1.Now()
+	s.Source.Taken, s.Source.Unlisted = metav1.Now(), []string{"ResourceQuota"}
 	testkit.Must(t, digest.Snapshot(s, nil))
 	Snapshot(s, nil)
 	var file bytes.Buffer
 	testkit.Must(t, s.WriteYAML(&file))
-	_, notices, err := snapshot.Read(&file)
+	is, notices, err := snapshot.Read(&file)
 	testkit.Must(t, err)
+	if !slices.Equal(is.Source.Unlisted, []string{"ResourceQuota"}) {
+		t.Errorf("kinds that were not listed: %v", is.Source.Unlisted)
+	}
 	for _, notice := range notices {
 		if strings.Contains(notice.Reason, "older version") {
 			t.Error(notice)

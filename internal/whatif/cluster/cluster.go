@@ -52,7 +52,7 @@ type Cluster struct {
 	Informers informers.SharedInformerFactory
 	// Scheduling are the informers of kube-scheduler, which sees no pods that have ended.
 	Scheduling informers.SharedInformerFactory
-	Skipped    []string // pods that are being deleted already, which are not here
+	Skipped    []string // pods that are being deleted already: they take no room here
 	Inferred   []string // what a file lacks, and was made as its pods are
 	// LostPods is how many new pods named a node, and were rejected by its kubelet, or are deleted at once since it is not there
 	// or has a taint that they do not tolerate.

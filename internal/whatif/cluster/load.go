@@ -226,6 +226,9 @@ func (c *Cluster) loadPod(pod *v1.Pod) error {
 		ready.LastTransitionTime = *cmp.Or(pod.Status.StartTime, &pod.CreationTimestamp)
 	}
 	if pod.DeletionTimestamp != nil && !c.keeps(pod) { // its kubelet ends it, and its finalizers keep it
+		if !podutil.IsPodTerminal(pod) {
+			c.Skipped = append(c.Skipped, cache.MetaObjectToName(pod).String())
+		}
 		pod.Status.Phase = v1.PodFailed
 	}
 	c.adopt(pod)

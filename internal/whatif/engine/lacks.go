@@ -31,6 +31,9 @@ func unlisted(s *snapshot.Snapshot) (kinds sets.Set[string], remedy string) {
 	if !s.Source.Taken.IsZero() {
 		return kinds, "The ClusterRole in docs/snapshot-clusterrole.yaml allows to list all kinds."
 	}
+	if slices.ContainsFunc(s.Pods, func(pod v1.Pod) bool { return len(pod.Spec.ResourceClaims) > 0 }) {
+		return kinds, snapshot.KubectlGetDevices
+	}
 	return kinds, snapshot.KubectlGet
 }
 
@@ -62,6 +65,9 @@ func (e *Engine) LacksFor(pods []*v1.Pod) {
 		}
 		if len(pod.Spec.ResourceClaims) > 0 {
 			devices = append(devices, name)
+			if e.remedy == snapshot.KubectlGet { // pods of a manifest, which the input did not have
+				e.remedy = snapshot.KubectlGetDevices
+			}
 		}
 		class := pod.Spec.PriorityClassName
 		if class != "" && cluster.Get[*schedulingv1.PriorityClass](e.Cluster, "", class) == nil {

@@ -64,7 +64,7 @@ func (r *All) Report() report.Report {
 	all.Sections = append(all.Sections, preempt)
 	if len(r.Scheduled) > 0 {
 		all.Sections = append(all.Sections, report.Section{Text: []string{
-			"Scheduled in the copy: " + report.Few(r.Scheduled) + ". " + notTried,
+			"Scheduled in the copy: " + report.Few(r.Scheduled) + ". " + notTried(r.Basis.Skipped),
 		}})
 	}
 	return report.Report{Answer: all.Answer, Sections: append(all.Sections, report.Section{Text: []string{r.Basis.String()}})}

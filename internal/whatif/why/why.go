@@ -75,7 +75,7 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 	if err := e.Run(ctx); err != nil {
 		return nil, err
 	}
-	r.judge(e.Outcome(o.Pod))
+	r.judge(e.Outcome(o.Pod), e.Cluster.Skipped)
 	if r.Pending && minor.PodGroupOf(pod) == "" {
 		now := cluster.Get[*v1.Pod](e.Cluster, o.Pod.Namespace, o.Pod.Name)
 		o.Recorder.Only = func(*v1.Pod) bool { return false }
@@ -133,11 +133,17 @@ func notPending(pod *v1.Pod) string {
 	return ""
 }
 
-// notTried is why a pod may be pending in a cluster that is scheduled in the copy.
-const notTried = "If it stays pending in the cluster, its scheduler does not run, has not tried the pod again yet, or has another configuration: try that with --config."
+// notTried is why a pod may be pending in a cluster that is scheduled in the copy, where pods that are being deleted have left.
+func notTried(deleted []string) string {
+	cause := "its scheduler does not run, has not tried the pod again yet, or has another configuration: try that with --config."
+	if len(deleted) > 0 {
+		cause = "pods that are being deleted may still have their room: " + report.Few(deleted) + ". Or " + cause
+	}
+	return "If it stays pending in the cluster, " + cause
+}
 
 // judge says what the result of the pod is.
-func (r *Result) judge(o engine.Outcome) {
+func (r *Result) judge(o engine.Outcome, deleted []string) {
 	r.Preempted = namesOf(o.Preempted)
 	r.Node = o.Node
 	if r.Node == "" {
@@ -150,7 +156,7 @@ func (r *Result) judge(o engine.Outcome) {
 	if len(r.Preempted) > 0 {
 		r.Verdict = Preemption{Pod: r.Pod, Node: r.Node, Preempted: r.Preempted}.String()
 	}
-	r.Hint = notTried
+	r.Hint = notTried(deleted)
 }
 
 // Preemption is how a pod gets room.
