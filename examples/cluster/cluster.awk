@@ -44,8 +44,10 @@ function meta(in_, name, id, more) {
 function uid(of, i) { return sprintf("%08d-0000-4000-8000-%012d", of, i) }
 
 function once(  i, spaces) {
-	split("shop data ml office", spaces, " ")
-	for (i = 1; i <= 4; i++) item("v1", "Namespace", meta("", spaces[i], uid(1, i)))
+	split("shop data ml office default kube-system", spaces, " ")
+	for (i = 1; i <= 6; i++) item("v1", "Namespace", meta("", spaces[i], uid(1, i)))
+	item("scheduling.k8s.io/v1", "PriorityClass", meta("", "system-cluster-critical", uid(2, 3)) ", 'value': 2000000000")
+	item("v1", "Service", meta("default", "kubernetes", uid(5, 0)) ", 'spec': {'ports': [{'port': 443}]}")
 	item("scheduling.k8s.io/v1", "PriorityClass", meta("", "customers", uid(2, 1)) ", 'value': 1000")
 	item("scheduling.k8s.io/v1", "PriorityClass", meta("", "later", uid(2, 2)) ", 'value': -10, 'preemptionPolicy': 'Never'")
 	item("storage.k8s.io/v1", "StorageClass", meta("", "zonal", uid(3, 1)) ", 'provisioner': 'disk.example.com', 'reclaimPolicy': 'Delete', " \
@@ -68,6 +70,7 @@ function node(i,  of, type, more, name, room) {
 		"'node.kubernetes.io/instance-type': '" type "', 'example.com/node-group': '" group[i] "'}") ", 'spec': {" \
 		(group[i] == "gpu" ? "'taints': [{'key': 'nvidia.com/gpu', 'effect': 'NoSchedule'}]" : "") "}, " \
 		"'status': {'capacity': " room ", 'allocatable': " room ", 'conditions': [{'type': 'Ready', 'status': 'True'}]}")
+	item("storage.k8s.io/v1", "CSINode", meta("", name, uid(12, i)) ", 'spec': {'drivers': []}")
 }
 
 # weight is how large a workload is, against the others.

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"text/template"
 	"unicode/utf8"
@@ -50,6 +51,14 @@ func Main(run func(ctx context.Context, args []string, stdout, stderr io.Writer)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
+// addTemplateFuncs adds to the functions that all commands of this process share.
+var addTemplateFuncs = sync.OnceFunc(func() {
+	cobra.AddTemplateFuncs(template.FuncMap{
+		"fold":   func(text string) string { return foldParagraphs(text, Width(os.Stdout, 80)) },
+		"indent": func(line string) string { return strings.Join(Fold(line, Width(os.Stdout, 80)-4), "\n    ") },
+	})
+})
+
 // Complete gives a program, once it has all of its commands, the command version, and
 // --version where it has no such flag. Its errors are UsageErrors where they are about what
 // was typed; the program prints them.
@@ -64,11 +73,8 @@ func Complete(root *cobra.Command) {
 			inherited.Hidden = true
 		}
 	}
+	addTemplateFuncs()
 	width := Width(os.Stdout, 80)
-	cobra.AddTemplateFuncs(template.FuncMap{
-		"fold":   func(text string) string { return foldParagraphs(text, width) },
-		"indent": func(line string) string { return strings.Join(Fold(line, width-4), "\n    ") },
-	})
 	root.SetHelpTemplate(strings.Replace(root.HelpTemplate(), "{{. |", "{{. | fold |", 1))
 	root.SetUsageTemplate(strings.NewReplacer(
 		".FlagUsages", fmt.Sprint(".FlagUsagesWrapped ", width), "{{.UseLine}}", "{{.UseLine | indent}}").Replace(root.UsageTemplate()))
