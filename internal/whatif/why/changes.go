@@ -74,10 +74,14 @@ func changes(ctx context.Context, e *engine.Engine, pod *v1.Pod, attempt *record
 	on := nodesBy(e.Cluster, attempt)
 	var others []Change
 	for _, of := range []kind{
-		{uncordon(on[names.NodeUnschedulable]), mostTried}, {gates(pod), mostTried},
-		{resources(e.Cluster, pod, on[names.NodeResourcesFit]), 1}, {taints(e.Cluster, pod, on[names.TaintToleration]), 3},
-		{labels(pod, len(on[names.NodeAffinity]) > 0), mostTried}, {patterns(pod, attempt), mostTried},
-		{ports(pod, len(on[names.NodePorts]) > 0), mostTried}, {spreading(pod, len(on[names.PodTopologySpread]) > 0), mostTried},
+		{uncordon(on[names.NodeUnschedulable]), mostTried},
+		{gates(pod), mostTried},
+		{resources(e.Cluster, pod, on[names.NodeResourcesFit]), 1},
+		{taints(e.Cluster, pod, on[names.TaintToleration]), 3},
+		{labels(pod, len(on[names.NodeAffinity]) > 0), mostTried},
+		{patterns(pod, attempt), mostTried},
+		{ports(pod, len(on[names.NodePorts]) > 0), mostTried},
+		{spreading(pod, len(on[names.PodTopologySpread]) > 0), mostTried},
 		{affinity(pod, len(on[names.InterPodAffinity]) > 0), mostTried},
 	} {
 		helped := false
