@@ -133,10 +133,14 @@ func TestDrainAndShrinkReportMistakesBeforeTheyStartAnything(t *testing.T) {
 	})
 	refused(t, "drain --cluster "+cluster, map[string][]string{
 		"choose what to drain: name nodes, or give --selector, or give --pod-selector": nil,
+
 		"choose what to drain: name ":            {"node-1", "--selector", "a"},
 		"the cluster has no node node-3, node-4": {"node-3", "node-1", "node-4"},
+
 		"the cluster has no node node-1,node-2; put a space between two nodes, and no comma": {"node-1,node-2"},
-		"--pod-selector app=none: no pod that has a node matches":                            {"--pod-selector", "app=none"},
+
+		"--pod-selector app=none: no pod that has a node matches": {"--pod-selector", "app=none"},
+
 		"--pod-selector =: ": {"--pod-selector", "="},
 	})
 	refused(t, "shrink --cluster "+cluster, map[string][]string{
