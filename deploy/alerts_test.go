@@ -43,7 +43,24 @@ func promtool(t *testing.T, rules any, args ...string) {
 }
 
 func TestAlertsFire(t *testing.T) {
-	promtool(t, mustRender(t, "scheduler/alerts")[0].Object["spec"], "test", "rules", "alerts_test.yaml")
+	promtool(t, map[string]any{"groups": groupsOfAlerts(t)}, "test", "rules", "alerts_test.yaml")
+}
+
+// groupsOfAlerts are the alerts of all components, each of which has those of what its ServiceMonitor scrapes.
+func groupsOfAlerts(t *testing.T) (groups []any) {
+	t.Helper()
+	rendered, err := renderOn(inMemory(t, map[string]string{"/mine/kustomization.yaml": "resources: [../deploy/scheduler/native, ../deploy/extender/base, ../deploy/static-webserver]\n" +
+		"components: [../deploy/scheduler/components/servicemonitor, ../deploy/extender/components/servicemonitor, ../deploy/static-webserver/components/servicemonitor]"}), "/mine")
+	testkit.Must(t, err)
+	for _, object := range rendered {
+		if object.GetKind() == "PrometheusRule" {
+			groups = append(groups, object.Object["spec"].(map[string]any)["groups"].([]any)...)
+		}
+	}
+	if len(groups) != 3 {
+		t.Fatalf("%d components have alerts, want 3", len(groups))
+	}
+	return groups
 }
 
 func TestDashboardsQueriesAreValid(t *testing.T) {
@@ -91,7 +108,7 @@ func queriesOfDashboard(t *testing.T) (queries []string) {
 
 func queriesOfAlerts(t *testing.T) (queries []string) {
 	t.Helper()
-	for _, group := range mustRender(t, "scheduler/alerts")[0].Object["spec"].(map[string]any)["groups"].([]any) {
+	for _, group := range groupsOfAlerts(t) {
 		for _, rule := range group.(map[string]any)["rules"].([]any) {
 			queries = append(queries, rule.(map[string]any)["expr"].(string))
 		}

@@ -95,7 +95,7 @@ func TestChartIsTheKustomizations(t *testing.T) {
 		{"plugin=v2", "", "resources: [../deploy/scheduler/wasm, ../deploy/static-webserver]"},
 		{
 			"plugin=v2", withMonitoring,
-			"resources: [../deploy/scheduler/wasm, ../deploy/scheduler/alerts, ../deploy/static-webserver]\ncomponents: [../deploy/static-webserver/components/servicemonitor]",
+			"resources: [../deploy/scheduler/wasm, ../deploy/static-webserver]\ncomponents: [../deploy/static-webserver/components/servicemonitor]",
 		},
 		{"plugin=native", "", "resources: [../deploy/scheduler/native]"},
 		{
@@ -109,15 +109,15 @@ func TestChartIsTheKustomizations(t *testing.T) {
 		},
 		{
 			"plugin=extender", withMonitoring,
-			"resources: [../deploy/scheduler/extender, ../deploy/scheduler/alerts, ../deploy/extender/servicemonitor]",
+			"resources: [../deploy/scheduler/extender, ../deploy/extender/servicemonitor]",
 		},
 		{
 			"plugin=native,scheduler.tls=true", withMonitoring,
-			"resources: [../deploy/scheduler/native, ../deploy/scheduler/alerts]\ncomponents: [../deploy/scheduler/components/servicemonitor]",
+			"resources: [../deploy/scheduler/native]\ncomponents: [../deploy/scheduler/components/servicemonitor]",
 		},
 		{
 			"plugin=extender,scheduler.tls=true,extender.tls=true", withMonitoring,
-			"resources: [../deploy/scheduler/extender-tls, ../deploy/scheduler/alerts, ../deploy/extender/base]\n" +
+			"resources: [../deploy/scheduler/extender-tls, ../deploy/extender/base]\n" +
 				"components: [../deploy/scheduler/components/servicemonitor, ../deploy/extender/components/servicemonitor, ../deploy/extender/components/tls]",
 		},
 	} {
