@@ -16,9 +16,11 @@ import (
 	"k8s.io/component-base/logs"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	"k8s.io/component-base/term"
+	"k8s.io/component-base/tracing"
 	"k8s.io/component-base/version/verflag"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
@@ -104,7 +106,21 @@ func runScheduler(cmd *cobra.Command, opts *options.Options, ours *ownFlags, plu
 	if err := hooks.NameInformers(opts); err != nil {
 		return err
 	}
-	cc, sched, err := app.Setup(ctx, opts, plugins.Register)
+	var provider tracing.TracerProvider
+	if ours.tracing != "" {
+		var err error
+		if provider, err = kubescheduler.TracerProvider(ctx, ours.tracing); err != nil {
+			return err
+		}
+		defer func() { _ = provider.Shutdown(context.WithoutCancel(ctx)) }()
+	}
+	wait := func(frameworkruntime.Registry) error { // Setup has read all files by then
+		if err := plugins.Wait(ctx); err != nil {
+			return fmt.Errorf("config %s: %w", opts.ConfigFile, err)
+		}
+		return nil
+	}
+	cc, sched, err := app.Setup(ctx, opts, wait, plugins.Register)
 	if err != nil {
 		return err
 	}
@@ -116,18 +132,13 @@ func runScheduler(cmd *cobra.Command, opts *options.Options, ours *ownFlags, plu
 			return fmt.Errorf("--decisions: %w", err)
 		}
 	}
-	if ours.tracing != "" {
-		provider, err := kubescheduler.TracerProvider(ctx, ours.tracing)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = provider.Shutdown(context.WithoutCancel(ctx)) }()
+	if provider != nil {
 		kubescheduler.TraceAttempts(sched, provider)
 	}
 	return app.Run(ctx, cc, sched)
 }
 
-// startGuests reads a configuration, if there is one, and starts its guests.
+// startGuests reads a configuration, if there is one, and starts those of its guests that are available.
 func startGuests(ctx context.Context, plugins *kubescheduler.Plugins, path string) error {
 	if path == "" {
 		return nil

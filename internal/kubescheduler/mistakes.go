@@ -63,6 +63,12 @@ func (m *Mistakes) addArgs(path, field string, err error) {
 	m.addNamed(strings.TrimSuffix(path+"."+field, "."), "%w", err)
 }
 
+func (m *Mistakes) addGuests(failed []failure) {
+	for _, f := range failed {
+		m.addArgs(f.path, "guestURL", f.err)
+	}
+}
+
 func below(path string, problems yamlcheck.Problems) (m Mistakes) {
 	for _, p := range problems {
 		m.add(strings.Trim(path+"."+p.Field, "."), "%s", p.Message)

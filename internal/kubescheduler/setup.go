@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -33,34 +34,53 @@ import (
 type Plugins struct {
 	Host       *wasmhost.Host            // for the guests
 	CompiledIn frameworkruntime.Registry // besides the native one; of [Registry]
-	// Patience is for how long Start asks again for guests that are unavailable. Zero asks once. It also asks once if anything else is wrong.
+	// Patience is for how long [Plugins.Wait] asks again for guests that are unavailable. With zero Start reports them.
 	Patience time.Duration
 
 	started map[profilePlugin]*wasmhost.Started
+	missing []failure // guests for Wait
 }
 
 // profilePlugin is a plugin of a profile. No two profiles have the same name.
 type profilePlugin struct{ profile, plugin string }
 
+// failure is a guest that did not start.
+type failure struct {
+	guest
+	err error
+}
+
 // Start starts the guests of a configuration, and returns it as [Configuration.Effective] does. The error has
-// all mistakes in it, as [Mistakes].
+// all mistakes in it, as [Mistakes]. It leaves guests that are unavailable to Wait, if there is patience and nothing else is wrong.
 func (p *Plugins) Start(ctx context.Context, c *Configuration) (*config.KubeSchedulerConfiguration, error) {
 	compiledIn := sets.KeySet(plugins.NewInTreeRegistry()).Union(sets.KeySet(p.CompiledIn)).Insert(plugin.Name)
 	guests, mistakes := c.check(compiledIn)
-	p.started = map[profilePlugin]*wasmhost.Started{}
-	deadline := time.Now().Add(p.Patience)
-	if len(mistakes) > 0 {
-		deadline = time.Time{} // waiting would not help
-	}
-	for i, err := range p.startGuests(ctx, guests, deadline) {
-		if err != nil {
-			mistakes.addArgs(guests[i].path, "guestURL", err)
+	p.started, p.missing = map[profilePlugin]*wasmhost.Started{}, nil
+	var failed []failure
+	for _, g := range guests {
+		if err := p.start(ctx, g); err != nil {
+			failed = append(failed, failure{g, err})
 		}
 	}
+	if p.Patience > 0 && len(mistakes) == 0 && unavailable(failed) {
+		p.missing, failed = failed, nil
+	}
+	mistakes.addGuests(failed)
 	if err := mistakes.located(c); err != nil {
 		return nil, err
 	}
 	return c.Effective()
+}
+
+func (p *Plugins) start(ctx context.Context, g guest) error {
+	started, err := p.Host.Start(ctx, g.plugin, g.args)
+	p.started[g.profilePlugin] = started
+	return err
+}
+
+// unavailable reports whether that is all that is wrong.
+func unavailable(failed []failure) bool {
+	return !slices.ContainsFunc(failed, func(f failure) bool { return !errors.As(f.err, new(*wasmhost.UnavailableError)) })
 }
 
 // How long to wait before guests that were unavailable are asked for again: each time twice as long.
@@ -69,42 +89,34 @@ const (
 	lastRetry  = 2 * time.Second
 )
 
-// startGuests starts all guests, and returns an error or nil of each. While all that have failed are unavailable, it tries these again until the deadline.
-func (p *Plugins) startGuests(ctx context.Context, guests []guest, deadline time.Time) []error {
-	errs := make([]error, len(guests))
-	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
-		first := pause == firstRetry
-		failed := false
-		again := time.Until(deadline) > pause
-		for i, g := range guests {
-			if !first && errs[i] == nil {
-				continue // it has started
-			}
-			started, err := p.Host.Start(ctx, g.plugin, g.args)
-			errs[i] = err
-			p.started[g.profilePlugin] = started
-			switch {
-			case err != nil:
-				failed = true
-				again = again && errors.As(err, new(*wasmhost.UnavailableError))
-			case !first:
-				g.logger(ctx).Info("The guest has become available")
-			}
-		}
-		if !failed || !again {
-			return errs
-		}
-		for i, g := range guests {
-			if first && errs[i] != nil {
-				g.logger(ctx).Info("The guest is unavailable: asking again", "for", p.Patience, "err", errs[i])
-			}
-		}
+// Wait starts the guests that Start found unavailable, and tries them again as long as there is patience and nothing else is wrong. A
+// process calls it when it has all else that it needs, so that what is wrong with that shows at once. The error is [Mistakes].
+func (p *Plugins) Wait(ctx context.Context) error {
+	for _, f := range p.missing {
+		f.logger(ctx).Info("The guest is unavailable: asking again", "for", p.Patience, "err", f.err)
+	}
+	deadline := time.Now().Add(p.Patience)
+	for pause := firstRetry; len(p.missing) > 0 && unavailable(p.missing) && time.Until(deadline) > pause && ctx.Err() == nil; pause = min(2*pause, lastRetry) {
 		select {
 		case <-ctx.Done():
-			return errs
 		case <-time.After(pause):
 		}
+		var failed []failure
+		for _, f := range p.missing {
+			if f.err = p.start(ctx, f.guest); f.err != nil {
+				failed = append(failed, f)
+			} else {
+				f.logger(ctx).Info("The guest has become available")
+			}
+		}
+		p.missing = failed
 	}
+	mistakes := Mistakes(nil)
+	mistakes.addGuests(p.missing)
+	if len(mistakes) == 0 {
+		return nil
+	}
+	return mistakes
 }
 
 func (g guest) logger(ctx context.Context) klog.Logger {
