@@ -139,8 +139,7 @@ type reading struct {
 	digest     hash.Hash
 	documents  int
 	recognized int             // objects, fields of exports, and lists without items
-	exported   bool            // it has an export with nodes, whose lists are complete
-	listed     map[string]bool // kinds with a list, which may be empty
+	listed     map[string]bool // kinds with a list of their own, or a field of an export, which may be empty
 	at         map[string]int  // where in the list of its kind an object is, by kind and name
 	notices    []Notice
 	repeated   grouped // kind and reason
@@ -219,9 +218,6 @@ func (in *reading) read(files []File) (*Snapshot, []Notice, error) {
 func (in *reading) unlisted() (kinds []string) {
 	if in.Source != nil && !in.Source.Taken.IsZero() {
 		return in.Source.Unlisted // which "simulator snapshot" has noted
-	}
-	if in.exported {
-		return nil
 	}
 	whole := in.hasWhatAllHave()
 	devices := len(in.DeviceClasses) > 0 && len(in.ResourceSlices) > 0
@@ -431,7 +427,7 @@ func (in *reading) value(file string, raw []byte, list header, depth int) error 
 	case is.Items != nil && is.Kind == "" && is.APIVersion != "":
 		return errors.New("the kind is missing, with which a list of kubectl ends: the file is cut off")
 	case is.Items != nil && (is.Kind == "" || strings.HasSuffix(is.Kind, "List")):
-		if is.Kind != "" && string(is.Items) == "[]" {
+		if is.Kind != "" && isEmptyList(is.Items) {
 			in.recognized++
 			in.listed[strings.TrimSuffix(is.Kind, "List")] = true
 		}
@@ -457,6 +453,11 @@ func (in *reading) value(file string, raw []byte, list header, depth int) error 
 		return in.manifest(one)
 	}
 	return in.object(raw, is)
+}
+
+// isEmptyList says whether the items of a list are none. In Go, a list without any may be written as null.
+func isEmptyList(items []byte) bool {
+	return string(items) == "null" || len(bytes.Trim(items, "[] \t\r\n")) == 0
 }
 
 // kindOfKindless is the kind of an object by the path of its file, as in cluster-resources/pods/default.json, or else the only
@@ -561,10 +562,8 @@ func (in *reading) export(file string, raw []byte) error {
 		of, raw := kind(name), of[name]
 		switch {
 		case of >= 0:
-			in.listed[Kinds[of].Kind] = true
-			before := len(in.Nodes)
+			in.listed[Kinds[of].Kind] = in.listed[Kinds[of].Kind] || string(raw) != "null" // as of a list that could not be read
 			err = each(name, raw, func(one []byte) error { return in.add(Kinds[of], one) })
-			in.exported = in.exported || len(in.Nodes) > before
 		case name == "schedulerConfig":
 			in.SchedulerConfig = raw
 		case name == "source":

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
@@ -35,6 +37,17 @@ func writeFile(t *testing.T, dir, name, text string) string {
 	path := filepath.Join(dir, name)
 	testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
+}
+
+// whole adds to an export an empty list of each kind without a field, as of a cluster that has no such objects.
+func whole(export string) string {
+	for field := range reflect.TypeFor[snapshot.Snapshot]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if field.Type.Kind() == reflect.Slice && field.Name != "SchedulerConfig" && !strings.Contains("\n"+export, "\n"+name+":") {
+			export = name + ": []\n" + export
+		}
+	}
+	return export
 }
 
 // here runs a command to its end.
@@ -182,7 +195,7 @@ func TestCompareOfSeveralConfigurationsIsOneTable(t *testing.T) {
 
 // A snapshot that lacks what pods need leaves them without a node under any configuration.
 func TestCompareReportsRunningPodsThatAreUnschedulableUnderA(t *testing.T) {
-	cluster := writeFile(t, t.TempDir(), "cluster.yaml", healthyCluster+`
+	cluster := writeFile(t, t.TempDir(), "cluster.yaml", whole(healthyCluster+`
 - metadata: {name: db, namespace: default}
   spec:
     nodeName: node-1
@@ -193,7 +206,7 @@ func TestCompareReportsRunningPodsThatAreUnschedulableUnderA(t *testing.T) {
 limitRanges: # younger than the pod
 - metadata: {name: limit, namespace: small}
   spec: {limits: [{type: Container, max: {cpu: 100m}}]}
-`)
+`))
 	args := []string{"--cluster", cluster, "--a", "none", "--b", "native", "--pods", "all"}
 	status, out, errOut := compareHere(t, args...)
 	const sentence = "2 pods run in the cluster and have no node under A: default/db, small/refused; "

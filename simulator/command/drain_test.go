@@ -32,7 +32,7 @@ pods:
 `
 
 func TestDrainExitStatusReportsUnschedulablePods(t *testing.T) {
-	cluster := writeFile(t, t.TempDir(), "cluster.yaml", drainable)
+	cluster := writeFile(t, t.TempDir(), "cluster.yaml", whole(drainable))
 	status, out, errOut := here(t, "drain", "--selector", "pool=old", "--cluster", cluster)
 	const tried = "\nTried in memory on a copy of cluster.yaml, under native (default: --cluster has no configuration), with seed 1. Inferred from pods, since the file lacks them: ReplicaSet default/big, ReplicaSet default/web. Webhooks, admission policies, service accounts and autoscalers are not modelled.\n"
 	const sum = "Draining node-1 would move 1 pod, and there is a node for it.\n\n1 pod: 1 to another node, 0 unschedulable.\n\n"
@@ -46,7 +46,7 @@ func TestDrainExitStatusReportsUnschedulablePods(t *testing.T) {
 	if status != 0 || out != want {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
-	status, out, errOut = here(t, "drain", "--pod-selector", "app=web", "--cluster", writeFile(t, t.TempDir(), "cluster.yaml", strings.ReplaceAll(drainable, "namespace: default,", "namespace: default, labels: {app: web},")), "--runs", "2")
+	status, out, errOut = here(t, "drain", "--pod-selector", "app=web", "--cluster", writeFile(t, t.TempDir(), "cluster.yaml", whole(strings.ReplaceAll(drainable, "namespace: default,", "namespace: default, labels: {app: web},"))), "--runs", "2")
 	if status != 0 || !regexp.MustCompile("(?s)^Evicting these pods would move 2 pods, and there is a node for each of them.\n\n2 pods: [01] to another node, [12] back to the same, 0 unschedulable.*big-1 +node-2 +node-2 .*2 times, with seeds 1 to 2: pods without a node: 0 in 2 runs. Shown is the run with seed 1").MatchString(out) {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
@@ -68,7 +68,7 @@ func TestDrainExitStatusReportsUnschedulablePods(t *testing.T) {
 
 func TestShrinkShowsWhichNodesCanGoAndWhatThatSaves(t *testing.T) {
 	dir := t.TempDir()
-	cluster := writeFile(t, dir, "cluster.yaml", drainable)
+	cluster := writeFile(t, dir, "cluster.yaml", whole(drainable))
 	prices := writeFile(t, dir, "prices.yaml", "label: type\ncurrency: EUR\nperHour: {small: 0.5, large: 2}\n")
 	status, out, errOut := here(t, "shrink", "--cluster", cluster, "--prices", prices)
 	want := "^You can remove 1 of 2 nodes, and every running pod still has a node.\n\nThis took 4 trials, the emptiest node first; another order may find more.\nRemoving them saves 0.50 EUR an hour.\n" +
@@ -122,7 +122,7 @@ func TestShrinkQuotesTheCommandThatItPrints(t *testing.T) {
 
 func TestDrainAndShrinkReportMistakesBeforeTheyStartAnything(t *testing.T) {
 	dir := t.TempDir()
-	cluster := writeFile(t, dir, "cluster.yaml", drainable)
+	cluster := writeFile(t, dir, "cluster.yaml", whole(drainable))
 	bare := writeFile(t, dir, "bare.yaml", drainable+"- {metadata: {name: bare, namespace: default}, spec: {nodeName: node-1, containers: [{name: c, image: c}]}}\n")
 	configured := writeFile(t, dir, "configured.yaml", drainable+"schedulerConfig: {kind: KubeSchedulerConfiguration, apiVersion: kubescheduler.config.k8s.io/v1, parallelism: -1}\n")
 	prices := writeFile(t, dir, "prices.yaml", "label: type\nperHour: {huge: 2}\n")
@@ -163,7 +163,7 @@ func TestDrainForcesPodsWithoutAController(t *testing.T) {
 // A signal ends each what-if, and nothing is left behind.
 func TestWhatIfsEndAfterASignal(t *testing.T) {
 	dir := t.TempDir()
-	cluster := writeFile(t, dir, "cluster.yaml", drainable)
+	cluster := writeFile(t, dir, "cluster.yaml", whole(drainable))
 	pods := writeFile(t, dir, "pods.yaml", fittedPods)
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -32,7 +32,7 @@ func fitHere(t *testing.T, args ...string) (status int, out, errOut string) {
 
 func TestFitExitStatusReportsPendingPods(t *testing.T) {
 	dir := t.TempDir()
-	cluster, both := writeFile(t, dir, "cluster.yaml", healthyCluster), writeFile(t, dir, "both.yaml", fittedPods)
+	cluster, both := writeFile(t, dir, "cluster.yaml", whole(healthyCluster)), writeFile(t, dir, "both.yaml", fittedPods)
 	small := writeFile(t, dir, "small.yaml", fittedPods[:strings.Index(fittedPods, "---")])
 	status, out, errOut := fitHere(t, "-f", both, "--cluster", cluster, "-o", "json")
 	var fitting fit.Fitting
@@ -168,7 +168,7 @@ func TestWhatIfsHonourTheAnnotation(t *testing.T) {
 
 func TestFitReportsMistakesBeforeItStartsAnything(t *testing.T) {
 	dir := t.TempDir()
-	cluster, pods := writeFile(t, dir, "cluster.yaml", healthyCluster), writeFile(t, dir, "pods.yaml", fittedPods)
+	cluster, pods := writeFile(t, dir, "cluster.yaml", whole(healthyCluster)), writeFile(t, dir, "pods.yaml", fittedPods)
 	gone := filepath.Join(dir, "gone.yaml")
 	service := writeFile(t, dir, "service.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n")
 	node := writeFile(t, dir, "node.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: large}\nstatus: {capacity: {cpu: \"8\"}}\n")

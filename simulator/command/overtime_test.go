@@ -22,10 +22,10 @@ spec:
 
 func TestOverTimeExitStatusSaysWhetherItEnds(t *testing.T) {
 	dir := t.TempDir()
-	cluster := writeFile(t, dir, "cluster.yaml", drainable)
-	budget := writeFile(t, dir, "budget.yaml", strings.ReplaceAll(drainable, "namespace: default,", "namespace: default, labels: {app: web},")+
-		"podDisruptionBudgets:\n- {metadata: {name: all, namespace: default}, spec: {maxUnavailable: 0, selector: {matchLabels: {app: web}}}}\n")
-	zone := writeFile(t, dir, "zone.yaml", strings.Replace(drainable, "pool: old", "topology.kubernetes.io/zone: z, pool: old", 1))
+	cluster := writeFile(t, dir, "cluster.yaml", whole(drainable))
+	budget := writeFile(t, dir, "budget.yaml", whole(strings.ReplaceAll(drainable, "namespace: default,", "namespace: default, labels: {app: web},")+
+		"podDisruptionBudgets:\n- {metadata: {name: all, namespace: default}, spec: {maxUnavailable: 0, selector: {matchLabels: {app: web}}}}\n"))
+	zone := writeFile(t, dir, "zone.yaml", whole(strings.Replace(drainable, "pool: old", "topology.kubernetes.io/zone: z, pool: old", 1)))
 	node := writeFile(t, dir, "node.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: new}\nstatus: {capacity: {cpu: \"9\", memory: 8Gi, pods: \"10\"}}\n")
 	web := writeFile(t, dir, "web.yaml", changedWeb)
 	large := writeFile(t, dir, "large.yaml", strings.Replace(changedWeb, `cpu: "1"`, `cpu: "7"`, 1))
@@ -65,7 +65,7 @@ func TestOverTimeExitStatusSaysWhetherItEnds(t *testing.T) {
 
 func TestOverTimeReportsMistakesBeforeItStartsAnything(t *testing.T) {
 	dir := t.TempDir()
-	cluster := writeFile(t, dir, "cluster.yaml", drainable)
+	cluster := writeFile(t, dir, "cluster.yaml", whole(drainable))
 	config := writeFile(t, dir, "config.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n")
 	bare := writeFile(t, dir, "bare.yaml", drainable+"- {metadata: {name: bare, namespace: default}, spec: {nodeName: node-1, containers: [{name: c, image: c}]}}\n")
 	refused(t, "upgrade --cluster "+cluster, map[string][]string{

@@ -87,7 +87,7 @@ func TestWhySaysWhyAPodIsPending(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			file := writeFile(t, t.TempDir(), "cluster.yaml", tt.cluster)
+			file := writeFile(t, t.TempDir(), "cluster.yaml", whole(tt.cluster))
 			status, out, errOut := here(t, "why", "it", "-n", "shop", "--cluster", file, "--config", "native")
 			first, rest, _ := strings.Cut(out, "\n")
 			want := "Pod shop/it is pending" + tt.verdict + "."

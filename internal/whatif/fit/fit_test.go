@@ -67,6 +67,7 @@ func optionsFor(t *testing.T, manifests ...string) Options {
 	testkit.Must(t, err)
 	s, _, err := snapshot.Read(strings.NewReader(twoNodes))
 	testkit.Must(t, err)
+	s.Source = nil // it is all of the cluster
 	config, err := kubescheduler.Read([]byte("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"))
 	testkit.Must(t, err)
 	return Options{Options: engine.Options{Config: config, Cluster: s, Seed: 1}, Manifests: m}

@@ -37,6 +37,7 @@ func rolledOut(t *testing.T, there, manifests string) *Fitting {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Source = nil // it is all of the cluster
 	o.Cluster = s
 	f, err := Rollout(t.Context(), o)
 	if err != nil {
