@@ -33,17 +33,14 @@ type Lack struct {
 	Effect string   `json:"effect"`
 }
 
-// Qualify says at the end of a sentence, with or without a full stop, that what the input lacks may change it.
+// Qualify makes a verdict of a sentence: without a full stop, as one of a scheduler's message at its end, and if something that the
+// input lacks may change it, it says so.
 func (b *Basis) Qualify(answer string) string {
+	answer = strings.TrimSuffix(answer, ".")
 	if b == nil || len(b.Lacks) == 0 {
 		return answer
 	}
-	text, ends := strings.CutSuffix(answer, ".")
-	text += ", as far as the input shows"
-	if ends {
-		text += "."
-	}
-	return text
+	return answer + ", as far as the input shows"
 }
 
 // Lacking are the sections of what the input lacks. They stand below the answer.

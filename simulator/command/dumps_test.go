@@ -394,9 +394,8 @@ func TestAnInputThatLacksKindsIsNamedBelowTheAnswer(t *testing.T) {
 			}
 			testkit.Must(t, json.Unmarshal([]byte(inJSON), &answer))
 			lacking := tt.wants != nil
-			verdict := strings.TrimSuffix(answer.Verdict, ".") // why's has one
-			qualified := strings.HasSuffix(verdict, ", as far as the input shows")
-			if strings.Contains(out, warning) != lacking || len(answer.Basis.Lacks) > 0 != lacking || qualified != lacking || !strings.HasPrefix(out, verdict+".") {
+			qualified := strings.HasSuffix(answer.Verdict, ", as far as the input shows")
+			if strings.Contains(out, warning) != lacking || len(answer.Basis.Lacks) > 0 != lacking || qualified != lacking || !strings.HasPrefix(out, answer.Verdict+".") {
 				t.Errorf("it says %s%s; in JSON %s", out, errOut, inJSON)
 			}
 			if name == "claims of pods that stay" && strings.Contains(out, "PersistentVolumeClaim") {
@@ -410,6 +409,7 @@ func TestJSONOfEveryQuestionHasAVerdictAndCounts(t *testing.T) {
 	node := writeFile(t, t.TempDir(), "cluster.yaml", pendingPod("nodeSelector: {disk: hdd}, ", ""))
 	for question, want := range map[string][2]int{ // pods and of these pending ones
 		"why":                                    {1, 1},
+		"why -n default":                         {0, 0},
 		"why shop/it":                            {1, 1},
 		"why default/web-runs":                   {1, 0},
 		"fit -f testdata/dumps/one.yaml":         {2, 0},
@@ -424,12 +424,23 @@ func TestJSONOfEveryQuestionHasAVerdictAndCounts(t *testing.T) {
 		var answer struct {
 			Verdict string
 			Counts  map[string]int
+			Groups  []struct{ Verdict string }
 		}
 		err := json.Unmarshal([]byte(out), &answer)
 		_, hasPods := answer.Counts["pods"]
 		_, hasPending := answer.Counts["pending"]
 		if err != nil || answer.Verdict == "" || !hasPods || !hasPending || [2]int{answer.Counts["pods"], answer.Counts["pending"]} != want {
 			t.Errorf("%s: %v: want %v, got %q %v %s", question, err, want, answer.Verdict, answer.Counts, errOut)
+		}
+		verdicts := append(answer.Groups, struct{ Verdict string }{answer.Verdict})
+		for _, one := range verdicts {
+			if one.Verdict == "" || strings.HasSuffix(one.Verdict, ".") {
+				t.Errorf("%s: a verdict has an end, or is empty: %q", question, one.Verdict)
+			}
+		}
+		_, text, _ := here(t, append(strings.Fields(question), "--cluster", node)...)
+		if !strings.HasPrefix(text, answer.Verdict+".") || strings.Contains(text, "..") {
+			t.Errorf("%s: the report does not begin with %q and a full stop: %s", question, answer.Verdict, text)
 		}
 	}
 }

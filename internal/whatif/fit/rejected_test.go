@@ -108,7 +108,7 @@ func TestCases(t *testing.T) {
 				t.Errorf("it fits: %v", f.Fits())
 			}
 			if strings.HasSuffix(tt.want[0], ".") { // the first sentence, perhaps of an input that lacks kinds
-				tt.want[0] = f.Basis.Qualify(tt.want[0])
+				tt.want[0] = f.Basis.Qualify(tt.want[0]) + "."
 			}
 			has(t, f, tt.want...)
 		})

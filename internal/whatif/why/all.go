@@ -25,7 +25,7 @@ import (
 
 // All is why the pods of a cluster, or of a namespace, are pending.
 type All struct {
-	Verdict   string       `json:"verdict"` // a sentence
+	Verdict   string       `json:"verdict"` // a sentence or two, without an end
 	Counts    Counts       `json:"counts"`
 	Groups    []*Group     `json:"groups"`              // of pods that stay pending, the largest first
 	Preempt   []Preemption `json:"preempt,omitempty"`   // for pods that are pending until there is room
@@ -46,7 +46,7 @@ type Counts struct {
 // Group is the pods that are pending for the same cause.
 type Group struct {
 	Cause   string   `json:"cause"`
-	Verdict string   `json:"verdict"` // a sentence about all of them, with the numbers of nodes of the first
+	Verdict string   `json:"verdict"` // about all of them, without an end, with the numbers of nodes of the first
 	Pods    []string `json:"pods"`
 	Message string   `json:"message,omitempty"` // the scheduler's, of the first
 	Changes []Change `json:"changes,omitempty"` // that were tried for the first: first the ones that help
@@ -198,11 +198,11 @@ func (g *Group) describe() {
 	why := because(g.outcome, g.attempt)
 	switch {
 	case len(g.Pods) == 1:
-		g.Verdict = "Pod " + g.Pods[0] + " is pending" + why + "."
+		g.Verdict = "Pod " + g.Pods[0] + " is pending" + why
 	case g.differ:
-		g.Verdict = fmt.Sprintf("%d pods are pending for the same cause. The first one is pending%s.", len(g.Pods), why)
+		g.Verdict = fmt.Sprintf("%d pods are pending for the same cause. The first one is pending%s", len(g.Pods), why)
 	default:
-		g.Verdict = fmt.Sprintf("%d pods are pending%s.", len(g.Pods), why)
+		g.Verdict = fmt.Sprintf("%d pods are pending%s", len(g.Pods), why)
 	}
 }
 
@@ -213,20 +213,20 @@ func (r *All) verdict() string {
 	}
 	switch {
 	case r.Counts.Pods == 0:
-		return "No pod" + of + " is pending."
+		return "No pod" + of + " is pending"
 	case r.Counts.Pending+r.Counts.Preempt == 0 && r.Counts.Pods == 1:
-		return "Nothing keeps the pending pod" + of + " pending in the copy: it would be scheduled."
+		return "Nothing keeps the pending pod" + of + " pending in the copy: it would be scheduled"
 	case r.Counts.Pending+r.Counts.Preempt == 0:
-		return "Nothing keeps the pending pods" + of + " pending in the copy: all " + report.Plural(r.Counts.Pods, "pod") + " would be scheduled."
+		return "Nothing keeps the pending pods" + of + " pending in the copy: all " + report.Plural(r.Counts.Pods, "pod") + " would be scheduled"
 	}
 	var texts []string
 	if r.Counts.Pending > 0 {
-		texts = append(texts, are(r.Counts.Pending, of)+" pending, for "+report.Plural(len(r.Groups), "cause")+".")
+		texts = append(texts, are(r.Counts.Pending, of)+" pending, for "+report.Plural(len(r.Groups), "cause"))
 	}
 	if r.Counts.Preempt > 0 {
-		texts = append(texts, are(r.Counts.Preempt, of)+" pending until there is room by preemption.")
+		texts = append(texts, are(r.Counts.Preempt, of)+" pending until there is room by preemption")
 	}
-	return strings.Join(texts, " ")
+	return strings.Join(texts, ". ")
 }
 
 // are is a number of pods with its verb.

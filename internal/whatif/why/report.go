@@ -8,7 +8,7 @@ import (
 
 // Report is the result for people, without what only a page can show.
 func (r *Result) Report() report.Report {
-	all := report.Report{Answer: r.Verdict, Sections: append(r.Basis.Lacking(), report.Section{Text: []string{r.Hint}})}
+	all := report.Report{Answer: r.Verdict + ".", Sections: append(r.Basis.Lacking(), report.Section{Text: []string{r.Hint}})}
 	a := r.Attempt
 	if a != nil {
 		if a.Message != "" {
@@ -43,9 +43,9 @@ func listed(changes []Change, unlisted Unlisted, of string) report.Section {
 
 // Report is the result for people.
 func (r *All) Report() report.Report {
-	all := report.Report{Answer: r.Verdict, Sections: r.Basis.Lacking()}
+	all := report.Report{Answer: r.Verdict + ".", Sections: r.Basis.Lacking()}
 	for _, group := range r.Groups {
-		about, of := []string{group.Verdict}, ""
+		about, of := []string{group.Verdict + "."}, ""
 		if len(group.Pods) > 1 {
 			about = append(about, report.Few(group.Pods))
 			of = ", for " + group.Pods[0] + " only"
@@ -59,7 +59,7 @@ func (r *All) Report() report.Report {
 	}
 	var preempt report.Section
 	for _, one := range r.Preempt {
-		preempt.List = append(preempt.List, report.Item{Text: one.String()})
+		preempt.List = append(preempt.List, report.Item{Text: one.String() + "."})
 	}
 	all.Sections = append(all.Sections, preempt)
 	if len(r.Scheduled) > 0 {

@@ -30,7 +30,7 @@ type Options struct {
 type Result struct {
 	Pod       string   `json:"pod"`
 	Pending   bool     `json:"pending"` // it stays so in the copy
-	Verdict   string   `json:"verdict"` // a sentence
+	Verdict   string   `json:"verdict"` // a sentence, without an end
 	Counts    Counts   `json:"counts"`
 	Hint      string   `json:"hint,omitempty"`
 	Node      string   `json:"node,omitempty"`      // that it has, or would get
@@ -51,7 +51,7 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 	r := &Result{Pod: o.Pod.String(), Node: pod.Spec.NodeName, Counts: Counts{Pods: 1}}
 	is := notPending(pod)
 	if is != "" {
-		r.Verdict = fmt.Sprintf("Pod %s is not pending: it %s.", r.Pod, is)
+		r.Verdict = fmt.Sprintf("Pod %s is not pending: it %s", r.Pod, is)
 		return r, nil
 	}
 	o.Recorder = recorder.New(func() {})
@@ -149,10 +149,10 @@ func (r *Result) judge(o engine.Outcome, deleted []string) {
 	if r.Node == "" {
 		r.Pending = true
 		r.Counts.Pending = 1
-		r.Verdict = fmt.Sprintf("Pod %s is pending%s.", r.Pod, because(o, r.Attempt))
+		r.Verdict = fmt.Sprintf("Pod %s is pending%s", r.Pod, because(o, r.Attempt))
 		return
 	}
-	r.Verdict = fmt.Sprintf("Nothing keeps pod %s pending in the copy: it would be scheduled to node %s.", r.Pod, r.Node)
+	r.Verdict = fmt.Sprintf("Nothing keeps pod %s pending in the copy: it would be scheduled to node %s", r.Pod, r.Node)
 	if len(r.Preempted) > 0 {
 		r.Verdict = Preemption{Pod: r.Pod, Node: r.Node, Preempted: r.Preempted}.String()
 	}
@@ -166,9 +166,9 @@ type Preemption struct {
 	Preempted []string `json:"preempted"` // pods
 }
 
-// String is a sentence.
+// String is a sentence, without an end.
 func (p Preemption) String() string {
-	return fmt.Sprintf("Pod %s is pending until there is room on node %s, which it gets by preemption of %s.", p.Pod, p.Node, report.Few(p.Preempted))
+	return fmt.Sprintf("Pod %s is pending until there is room on node %s, which it gets by preemption of %s", p.Pod, p.Node, report.Few(p.Preempted))
 }
 
 func namesOf(pods []types.NamespacedName) (all []string) {
