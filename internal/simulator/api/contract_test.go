@@ -7,8 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +102,39 @@ func (c *contract) check(t *testing.T, call call, w *httptest.ResponseRecorder, 
 	if err != nil {
 		t.Errorf("%s %s: %v", call.method, call.path, err)
 	}
+}
+
+// The calls below meet no snapshot that has all of its fields.
+func TestDescriptionHasTheFieldsOfASnapshot(t *testing.T) {
+	doc, err := openapi3.NewLoader().LoadFromData(description)
+	testkit.Must(t, err)
+	for name, of := range map[string]reflect.Type{
+		"Snapshot": reflect.TypeFor[snapshot.Snapshot](), "Source": reflect.TypeFor[snapshot.Source](),
+		"Digests": reflect.TypeFor[snapshot.Digests](), "Notice": reflect.TypeFor[snapshot.Notice](),
+	} {
+		var fields []string
+		for field := range of.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if name != "-" {
+				fields = append(fields, name)
+			}
+		}
+		slices.Sort(fields)
+		schema := doc.Components.Schemas[name]
+		if schema == nil {
+			t.Fatalf("%s is not described", name)
+		}
+		described := slices.Sorted(maps.Keys(schema.Value.Properties))
+		if !slices.Equal(fields, described) {
+			t.Errorf("%s has the fields %v, and is described with %v", name, fields, described)
+		}
+	}
+	whole := snapshot.Source{Digests: &snapshot.Digests{Key: []byte("key"), Annotations: []string{"example.com/tier"}}, Notes: []snapshot.Notice{{About: "a", Reason: "b"}}}
+	text, err := json.Marshal(whole)
+	testkit.Must(t, err)
+	var source any
+	testkit.Must(t, json.Unmarshal(text, &source))
+	testkit.Must(t, doc.Components.Schemas["Source"].Value.VisitJSON(source))
 }
 
 // The calls below meet no preempted pod, and few verdicts.
