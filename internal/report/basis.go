@@ -23,7 +23,7 @@ type Basis struct {
 	Inferred    []string `json:"inferred,omitempty"` // what the file lacks, and was made as its pods are
 	NotModelled []string `json:"notModelled"`        // what the scheduler asked for and the copy does not have
 	Stopped     []string `json:"stopped,omitempty"`  // where controllers were stopped, though they had not come to an end
-	Lacks       []Lack   `json:"lacks,omitempty"`    // kinds that the input lacks, or of which the cluster has no objects
+	Lacks       []Lack   `json:"lacks,omitempty"`    // kinds that the input lacks, or of which the cluster has no objects; the first one matters most
 	Remedy      string   `json:"remedy,omitempty"`   // the command that writes an input with Lacks, or what else to do
 }
 
@@ -32,6 +32,9 @@ type Lack struct {
 	Kinds  []string `json:"kinds"`
 	Effect string   `json:"effect"`
 }
+
+// String is the kinds and the effect.
+func (l Lack) String() string { return strings.Join(l.Kinds, ", ") + ": " + l.Effect }
 
 // Qualify makes a verdict of a sentence: without a full stop, as one of a scheduler's message at its end, and if something that the
 // input lacks may change it, it says so.
@@ -43,19 +46,34 @@ func (b *Basis) Qualify(answer string) string {
 	return answer + ", as far as the input shows"
 }
 
-// Lacking are the sections of what the input lacks. They stand below the answer.
-func (b *Basis) Lacking() []Section {
+// Lacking says in a line what the input lacks that matters most. It stands below the answer.
+func (b *Basis) Lacking() (s Section) {
+	if b == nil || len(b.Lacks) == 0 {
+		return s
+	}
+	text := "The answer may be wrong, as the input has no " + b.Lacks[0].String() + "."
+	if len(b.Lacks) > 1 {
+		text += " The end of this report has " + fmt.Sprint(len(b.Lacks)-1) + " more."
+	}
+	s.Text = []string{text}
+	return s
+}
+
+// Remedies are the sections of what else the input lacks, and what to do. They stand above the last line.
+func (b *Basis) Remedies() []Section {
 	if b == nil || len(b.Lacks) == 0 {
 		return nil
 	}
-	all := Section{Text: []string{"The answer may be wrong: the input has no objects of kinds that matter here. Either the cluster has none, or the input lacks them."}}
-	for _, lack := range b.Lacks {
-		all.List = append(all.List, Item{Text: "No " + strings.Join(lack.Kinds, ", ") + ": " + lack.Effect})
+	more := Section{}
+	for _, lack := range b.Lacks[1:] {
+		more.Text = []string{"The input has no objects of these kinds either:"}
+		more.List = append(more.List, Item{Text: lack.String()})
 	}
-	if !strings.HasPrefix(b.Remedy, "kubectl ") {
-		return []Section{all, {Text: []string{b.Remedy}}}
+	remedy := Section{Text: []string{"Of these kinds, either the cluster has no objects, or the input lacks them. " + b.Remedy}}
+	if strings.HasPrefix(b.Remedy, "kubectl ") {
+		remedy = Section{Text: []string{"Of these kinds, either the cluster has no objects, or the input lacks them. This command lists all kinds:"}, Run: b.Remedy}
 	}
-	return []Section{all, {Text: []string{"This command lists all kinds:"}, Run: b.Remedy}}
+	return []Section{more, remedy}
 }
 
 // Run is a run with a seed, and the number that distinguishes it.

@@ -103,19 +103,19 @@ func (s *Snapshot) missing() *Snapshot {
 	return out
 }
 
-func (s *Snapshot) noticesOfMissing() (notices []Notice) {
-	missing := s.missing()
+// noticesOfMissing has one for each kind.
+func (s *Snapshot) noticesOfMissing() []Notice {
+	missing, made := s.missing(), grouped{}
 	for _, kind := range Kinds {
 		reason := "not in the file: made as its pods say"
 		if kind.Kind == "Namespace" {
 			reason = "not in the file: made without labels"
 		}
 		for o := range kind.All(missing) {
-			notices = append(notices, Notice{About: kind.Title + " " + o.GetName(), Reason: reason})
+			made.add(kind.Title, reason, o.GetName())
 		}
 	}
-	sortNotices(notices)
-	return notices
+	return made.notices("")
 }
 
 // ClaimOf is the name of the claim of a pod's volume, or empty.

@@ -85,6 +85,7 @@ func (c *comparison) run(cmd *cobra.Command, results []string) error {
 	if err := c.checkFailOn(); err != nil {
 		return err
 	}
+	defer c.notice(cmd)
 	all, err := c.results(cmd, results)
 	if err != nil {
 		return err

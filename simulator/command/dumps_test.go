@@ -347,22 +347,22 @@ func TestAnInputThatLacksKindsIsNamedBelowTheAnswer(t *testing.T) {
 	export := func(more string) string {
 		return `{"nodes":[{"metadata":{"name":"n1"}}],"pods":[` + plain + "]" + more + "}"
 	}
-	budgets := []string{warning, "No PodDisruptionBudgets: "}
+	budgets := []string{warning, "no PodDisruptionBudgets: "}
 	for name, tt := range map[string]struct {
 		text, question string
 		wants          []string // none: nothing is lacking
 	}{
-		"budgets for a drain":           {list(plain, ""), "drain n1", []string{warning, "No PodDisruptionBudgets: one may keep pods from being evicted\n", snapshot.KubectlGet}},
+		"budgets for a drain":           {list(plain, ""), "drain n1", []string{warning, "no PodDisruptionBudgets: one may keep pods from being evicted.\n", snapshot.KubectlGet}},
 		"not for a failure":             {list(plain, ""), "fail n1", nil},
 		"no budgets are there":          {list(plain, "") + noPDBs, "drain n1", nil},
 		"everything was asked for":      {list(claims, whole), "drain n1", nil},
-		"claims for a drain":            {list(claims, ""), "shrink", []string{warning, "No PersistentVolumeClaims, PersistentVolumes, StorageClasses: each of these pods has a claim without a volume here, and gets no node: shop/db-0\n"}},
-		"claims of an inferred set":     {list(strings.Replace(claims, "shared", "v-db-0", 1), ""), "drain n1", []string{`persistentvolumeclaim "v-db-0" not found`, "and gets no node: shop/db-0\n"}},
-		"claims of pods that stay":      {list(claims, ""), "drain n2", []string{"No PodDisruptionBudgets: "}},
-		"claims of a pending pod":       {list(pending(claims), another(plain)), "why shop/db-0", []string{warning, "and gets no node: shop/db-0\n"}},
+		"claims for a drain":            {list(claims, ""), "shrink", []string{warning, "no PersistentVolumeClaims, PersistentVolumes, StorageClasses: each of these pods has a claim without a volume here, and gets no node: shop/db-0."}},
+		"claims of an inferred set":     {list(strings.Replace(claims, "shared", "v-db-0", 1), ""), "drain n1", []string{`persistentvolumeclaim "v-db-0" not found`, "and gets no node: shop/db-0."}},
+		"claims of pods that stay":      {list(claims, ""), "drain n2", []string{"no PodDisruptionBudgets: "}},
+		"claims of a pending pod":       {list(pending(claims), another(plain)), "why shop/db-0", []string{warning, "and gets no node: shop/db-0."}},
 		"not those of another pod":      {list(pending(plain), another(claims)), "why shop/db-0", nil},
-		"claims for a comparison":       {list(claims, ""), "compare --accept-unplaced --a none --b native --pods all", []string{"No PersistentVolumeClaims, "}},
-		"quotas for what is new":        {list(claims, ""), "fit -f testdata/dumps/one.yaml", []string{"No ResourceQuotas, LimitRanges: "}},
+		"claims for a comparison":       {list(claims, ""), "compare --accept-unplaced --a none --b native --pods all", []string{"no PersistentVolumeClaims, "}},
+		"quotas for what is new":        {list(claims, ""), "fit -f testdata/dumps/one.yaml", []string{"no ResourceQuotas, LimitRanges: "}},
 		"what everyone asks for":        {list(plain, some), "drain n1", budgets},
 		"what kubelets make is missing": {list(plain, some+service), "drain n1", budgets},
 		"what all has is missing":       {list(plain, some+csiNode), "drain n1", budgets},
@@ -374,8 +374,8 @@ func TestAnInputThatLacksKindsIsNamedBelowTheAnswer(t *testing.T) {
 		"a list with a space":           {list(plain, "") + strings.Replace(noPDBs, "[]", "[ ]", 1), "drain n1", nil},
 		"an export of a snapshot":       {export(`,"source":{"taken":"2026-01-01T00:00:00Z"}`), "drain n1", nil},
 		"another export beside a list":  {list(plain, "") + `{"namespaces":[]}`, "drain n1", budgets},
-		"devices":                       {list(claimsDevice, ""), "drain n1", []string{warning, "No ResourceClaims, ResourceClaimTemplates, DeviceClasses, ResourceSlices: ", snapshot.KubectlGetDevices}},
-		"all but devices":               {list(claimsDevice, whole), "drain n1", []string{warning, "No ResourceClaims, ResourceClaimTemplates, DeviceClasses, ResourceSlices: ", snapshot.KubectlGetDevices}},
+		"devices":                       {list(claimsDevice, ""), "drain n1", []string{warning, "no ResourceClaims, ResourceClaimTemplates, DeviceClasses, ResourceSlices: ", snapshot.KubectlGetDevices}},
+		"all but devices":               {list(claimsDevice, whole), "drain n1", []string{warning, "no ResourceClaims, ResourceClaimTemplates, DeviceClasses, ResourceSlices: ", snapshot.KubectlGetDevices}},
 		"all with devices":              {list(claimsDevice, whole+devices), "drain n1", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -402,6 +402,25 @@ func TestAnInputThatLacksKindsIsNamedBelowTheAnswer(t *testing.T) {
 				t.Errorf("it names claims that do not matter: %s", out)
 			}
 		})
+	}
+}
+
+func TestNoticesFollowTheAnswer(t *testing.T) {
+	var pods string
+	for _, namespace := range []string{"a", "b", "c"} {
+		pods += "- {metadata: {name: it, namespace: " + namespace + "}, spec: {priorityClassName: p" + namespace + ", priority: 1, containers: [{name: c, image: c}]}}\n"
+	}
+	file := writeFile(t, t.TempDir(), "cluster.yaml", whole("nodes: [{metadata: {name: n1}, status: {allocatable: {cpu: 1, memory: 1Gi, pods: 10}}}]\npods:\n"+pods))
+	config := writeFile(t, t.TempDir(), "none.yaml", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n")
+	const answered = "simulator: notice: namespace a and 2 more: not in the file: made without labels\nsimulator: notice: priority class pa and 2 more: not in the file: made as its pods say\n"
+	for _, question := range []string{"why", "why it -n a", "drain n1", "shrink", "fail n1", "upgrade n1", "fit -f testdata/dumps/one.yaml", "compare --a none --b " + config, "side --to " + filepath.Join(t.TempDir(), "side.json") + " --config none"} {
+		var both bytes.Buffer
+		run(t.Context(), append(strings.Fields(question), "--cluster", file), &both, &both)
+		all := both.String()
+		after, ends := strings.CutPrefix(all[max(0, strings.Index(all, answered)):], answered)
+		if !ends || strings.Contains(after, "Tried in memory") || strings.Count(after, "\n") > 1 {
+			t.Errorf("%s: the notices are not at the end, but for an error: %s", question, all)
+		}
 	}
 }
 

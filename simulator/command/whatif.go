@@ -81,6 +81,7 @@ type clusterFlags struct {
 	maxSize maxSize
 	live    capture.Options
 	digest  string // of the file, when it was read
+	notices []snapshot.Notice
 }
 
 func (c *clusterFlags) add(flags *pflag.FlagSet) {
@@ -105,7 +106,18 @@ func (c *clusterFlags) check(cmd *cobra.Command) error {
 	return c.live.Check()
 }
 
-// read reads the cluster, and prints what was skipped. It has nodes, unless flags bring some.
+// notice prints what was skipped of the cluster. Call it after the answer.
+func (c *clusterFlags) notice(cmd *cobra.Command) {
+	if c.file == "" {
+		list(cmd.ErrOrStderr(), "note", c.notices)
+		return
+	}
+	for _, notice := range c.notices {
+		fmt.Fprintln(warnings{cmd.ErrOrStderr()}, "notice:", notice)
+	}
+}
+
+// read reads the cluster, and keeps what was skipped for notice. It has nodes, unless flags bring some.
 func (c *clusterFlags) read(cmd *cobra.Command) (*snapshot.Snapshot, error) {
 	cluster, err := c.readAny(cmd)
 	if err == nil && len(cluster.Nodes) == 0 && !cmd.Flags().Changed("grow-with") && !cmd.Flags().Changed("scenario") {
@@ -125,13 +137,11 @@ func (c *clusterFlags) readAny(cmd *cobra.Command) (*snapshot.Snapshot, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--kubeconfig %s: %w", c.live.Kubeconfig, err)
 		}
-		list(cmd.ErrOrStderr(), "note", cluster.Source.Notes)
+		c.notices = cluster.Source.Notes
 		return cluster, nil
 	}
 	cluster, notices, err := readSnapshot(ctx, cmd.InOrStdin(), c.file, c.maxSize)
-	for _, notice := range notices {
-		fmt.Fprintln(warnings{cmd.ErrOrStderr()}, "notice:", notice)
-	}
+	c.notices = notices
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx) // the file is not at fault
@@ -244,6 +254,7 @@ type found struct {
 
 // try reads the cluster and the configuration, does something with them, and writes the result.
 func (t *trial) try(cmd *cobra.Command, do func(with tried) (found, error)) error {
+	defer t.notice(cmd)
 	result, err := t.result(cmd, func(with tried) (found, error) {
 		with.ReadAll = !t.ignoreAnnotations
 		return do(with)

@@ -30,7 +30,7 @@ func Page(w io.Writer, r *Result, home string, made time.Time) error {
 		"Result": r, "Home": home, "Made": made.Format("2 January 2006, 15:04"), "Style": report.Style, "Script": template.JS(script),
 		"Rows": rows[:shown], "List": newListing(rows[:shown]), "More": len(rows) - shown,
 		"Summary": summary([]*Result{r}), "Unplaced": r.unplaced(), "Workloads": r.workloads(), "Groups": r.groups(), "Rejected": r.rejected(),
-		"Scheduled": r.scheduled(), "Terms": Terms + " " + last.String(), "Lacking": last.Lacking(), "Shares": bar, "Width": end.X + end.Width, "Curves": curves(r.Load),
+		"Scheduled": r.scheduled(), "Terms": Terms + " " + last.String(), "Lacking": last.Lacking(), "Remedies": last.Remedies(), "Shares": bar, "Width": end.X + end.Width, "Curves": curves(r.Load),
 	})
 }
 

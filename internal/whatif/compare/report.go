@@ -46,8 +46,7 @@ func newReport(details bool, results []*Result) report.Report {
 	}
 	all.Answer += first.caveat()
 	last := basis(results)
-	all.Sections = append(all.Sections, last.Lacking()...)
-	all.Sections = append(all.Sections, report.Section{Text: []string{first.scheduled() + "."}}, summary(results), counts(results), report.Section{Text: []string{Terms}})
+	all.Sections = append(all.Sections, last.Lacking(), report.Section{Text: []string{first.scheduled() + "."}}, summary(results), counts(results), report.Section{Text: []string{Terms}})
 	for i, r := range results {
 		for _, s := range r.sections(details) {
 			if len(results) > 1 {
@@ -58,7 +57,7 @@ func newReport(details bool, results []*Result) report.Report {
 			}
 		}
 	}
-	all.Sections = append(report.Once(all.Sections, nil), report.Section{Text: []string{last.String()}})
+	all.Sections = slices.Concat(report.Once(all.Sections, nil), last.Remedies(), []report.Section{{Text: []string{last.String()}}})
 	return all
 }
 

@@ -152,10 +152,10 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	if err := do(d); err != nil {
 		return nil, err
 	}
+	d.engine.LacksFor(slices.DeleteFunc(slices.Clone(d.file.Placed), func(pod *v1.Pod) bool { return !d.evicts(pod, o.Nodes) }))
 	if !o.fail {
 		d.engine.Lacks("one may keep pods from being evicted", "PodDisruptionBudget")
 	}
-	d.engine.LacksFor(slices.DeleteFunc(slices.Clone(d.file.Placed), func(pod *v1.Pod) bool { return !d.evicts(pod, o.Nodes) }))
 	d.found.Basis = d.engine.Describe()
 	return &d.found, nil
 }

@@ -63,10 +63,11 @@ func (r *Result) Report(again string) report.Report {
 		about[move.Reason] = append(about[move.Reason], move.Pod)
 	}
 	return report.Report{Answer: r.Verdict() + ".", Sections: report.Once(slices.Concat(
-		r.Basis.Lacking(),
-		[]report.Section{{Text: append(text, r.Summary(), r.between()), Run: again}, deletes},
+		[]report.Section{r.Basis.Lacking(), {Text: append(text, r.Summary(), r.between()), Run: again}, deletes},
 		r.Timeline.Sections(),
-		[]report.Section{r.Workloads(), r.Pods(), r.Blocked(), {Text: []string{r.Basis.String()}}},
+		[]report.Section{r.Workloads(), r.Pods(), r.Blocked()},
+		r.Basis.Remedies(),
+		[]report.Section{{Text: []string{r.Basis.String()}}},
 	), about)}
 }
 

@@ -37,7 +37,7 @@ func unlisted(s *snapshot.Snapshot) (kinds sets.Set[string], remedy string) {
 	return kinds, snapshot.KubectlGet
 }
 
-// Lacks takes note of what could change an answer if the input lacks it, of some kinds.
+// Lacks takes note of what could change an answer if the input lacks it, of some kinds. What matters most comes first.
 func (e *Engine) Lacks(effect string, kinds ...string) {
 	var all []string
 	for _, kind := range kinds {

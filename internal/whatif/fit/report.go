@@ -538,7 +538,10 @@ func (f *Fitting) Report(nodes bool) report.Report {
 	if len(f.Skipped) > 0 {
 		last = "Skipped, since it creates no pods now and no pod depends on it: " + report.Counted(f.Skipped) + ". " + last
 	}
-	return report.Report{Answer: f.Verdict() + ".", Sections: slices.Concat(f.Basis.Lacking(), []report.Section{{List: workloads}}, report.Once(f.Timeline.Sections(), nil), []report.Section{{List: preempted}, {Text: []string{last}}})}
+	return report.Report{Answer: f.Verdict() + ".", Sections: slices.Concat(
+		[]report.Section{f.Basis.Lacking(), {List: workloads}}, report.Once(f.Timeline.Sections(), nil), []report.Section{{List: preempted}},
+		f.Basis.Remedies(), []report.Section{{Text: []string{last}}},
+	)}
 }
 
 // byCause are the workloads. Pods that do not fit for the same cause are one, unless each is listed.

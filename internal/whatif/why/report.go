@@ -8,7 +8,7 @@ import (
 
 // Report is the result for people, without what only a page can show.
 func (r *Result) Report() report.Report {
-	all := report.Report{Answer: r.Verdict + ".", Sections: append(r.Basis.Lacking(), report.Section{Text: []string{r.Hint}})}
+	all := report.Report{Answer: r.Verdict + ".", Sections: []report.Section{r.Basis.Lacking(), {Text: []string{r.Hint}}}}
 	a := r.Attempt
 	if a != nil {
 		if a.Message != "" {
@@ -20,6 +20,7 @@ func (r *Result) Report() report.Report {
 	if a != nil {
 		all.Sections = append(all.Sections, a.Sections()...)
 	}
+	all.Sections = append(all.Sections, r.Basis.Remedies()...)
 	if r.Basis != nil {
 		all.Sections = append(all.Sections, report.Section{Text: []string{r.Basis.String()}})
 	}
@@ -43,7 +44,7 @@ func listed(changes []Change, unlisted Unlisted, of string) report.Section {
 
 // Report is the result for people.
 func (r *All) Report() report.Report {
-	all := report.Report{Answer: r.Verdict + ".", Sections: r.Basis.Lacking()}
+	all := report.Report{Answer: r.Verdict + ".", Sections: []report.Section{r.Basis.Lacking()}}
 	for _, group := range r.Groups {
 		about, of := []string{group.Verdict + "."}, ""
 		if len(group.Pods) > 1 {
@@ -67,5 +68,7 @@ func (r *All) Report() report.Report {
 			"Scheduled in the copy: " + report.Few(r.Scheduled) + ". " + notTried(r.Basis.Skipped),
 		}})
 	}
-	return report.Report{Answer: all.Answer, Sections: append(all.Sections, report.Section{Text: []string{r.Basis.String()}})}
+	all.Sections = append(all.Sections, r.Basis.Remedies()...)
+	all.Sections = append(all.Sections, report.Section{Text: []string{r.Basis.String()}})
+	return all
 }
