@@ -405,6 +405,105 @@ func TestAnInputThatLacksKindsIsNamedBelowTheAnswer(t *testing.T) {
 	}
 }
 
+// TestEachKindIsNamedWhereItMatters has a list without a kind for each kind that scheduling depends on, and a question to which it matters.
+func TestEachKindIsNamedWhereItMatters(t *testing.T) {
+	const (
+		node     = `{apiVersion: v1, kind: Node, metadata: {name: %s}, status: {capacity: {cpu: "4", memory: 8Gi, pods: "10"}}}`
+		claim    = `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, namespace: shop}, spec: {storageClassName: fast, resources: {requests: {storage: 1Gi}}%s}}`
+		volume   = `{apiVersion: v1, kind: PersistentVolume, metadata: {name: v}, spec: {storageClassName: fast, capacity: {storage: 1Gi}, csi: {driver: d.example.com, volumeHandle: v}}}`
+		class    = `{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: fast}, provisioner: d.example.com, volumeBindingMode: WaitForFirstConsumer}`
+		driver   = `{apiVersion: storage.k8s.io/v1, kind: CSIDriver, metadata: {name: d.example.com}, spec: {storageCapacity: true}}`
+		csiNode  = `{apiVersion: storage.k8s.io/v1, kind: CSINode, metadata: {name: n1}, spec: {drivers: [{name: d.example.com, nodeID: n1, allocatable: {count: 1}}]}}`
+		budget   = `{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: b, namespace: shop}, spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}}`
+		class2   = `{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 9}`
+		wait     = `{apiVersion: v1, kind: Pod, metadata: {name: wait, namespace: shop}, spec: {priorityClassName: high, priority: 9, containers: [{name: c, image: c, resources: {requests: {cpu: "4"}}}]}}`
+		volumes  = `volumes: [{name: v, persistentVolumeClaim: {claimName: data}}], `
+		selects  = `affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a, namespaceSelector: {matchLabels: {tier: b}}}]}}, `
+		mightFit = "fit -f testdata/dumps/one.yaml"
+	)
+	pod := func(owner, spec string) string {
+		return `{apiVersion: v1, kind: Pod, metadata: {name: web-0, namespace: shop, labels: {app: web}, ownerReferences: [{apiVersion: apps/v1, kind: ` + owner +
+			`, name: web, uid: "1", controller: true}]}, spec: {` + spec + `nodeName: n1, containers: [{name: c, image: c, resources: {requests: {cpu: "3"}}}]}, status: {phase: Running}}`
+	}
+	bound := fmt.Sprintf(claim, ", volumeName: v") + "\n---\n" + volume
+	tests := map[string]struct {
+		objects  []string
+		question string
+		effect   string
+	}{
+		"Namespace":             {[]string{pod("ReplicaSet", selects)}, "drain n1", "selects namespaces in its affinity, and none has labels here: shop/web-0"},
+		"PriorityClass":         {[]string{pod("ReplicaSet", "")}, mightFit, "one may be the default"},
+		"RuntimeClass":          {[]string{pod("ReplicaSet", "")}, "fit -f FILE", "names one, and is rejected here"},
+		"StorageClass":          {[]string{pod("ReplicaSet", volumes), fmt.Sprintf(claim, "")}, "drain n1", "has a claim without a volume here"},
+		"PersistentVolumeClaim": {[]string{pod("ReplicaSet", volumes)}, "drain n1", "has a claim without a volume here"},
+		"PersistentVolume":      {[]string{pod("ReplicaSet", volumes), fmt.Sprintf(claim, ", volumeName: v")}, "drain n1", "has a claim without a volume here"},
+		"CSIDriver":             {[]string{pod("ReplicaSet", volumes), fmt.Sprintf(claim, ""), class}, "drain n1", "how much storage is free is not known here: shop/web-0"},
+		"CSIStorageCapacity":    {[]string{pod("ReplicaSet", volumes), fmt.Sprintf(claim, ""), class, driver}, "drain n1", "how much storage is free is not known here: shop/web-0"},
+		"CSINode":               {[]string{pod("ReplicaSet", volumes), bound, class}, "drain n1", "of which a node has no limit here: shop/web-0"},
+		"VolumeAttachment":      {[]string{pod("ReplicaSet", volumes), bound, class, csiNode}, "drain n1", "which volumes without a pod may use up: shop/web-0"},
+		"Service":               {[]string{pod("ReplicaSet", "")}, "drain n1", "its node depends on the Services that select it: shop/web-0"},
+		"PodDisruptionBudget":   {[]string{pod("ReplicaSet", ""), class2, wait, strings.ReplaceAll(fmt.Sprintf(node, "n2"), `"4"`, `"1"`)}, "why shop/wait", "preemption would rather spare"},
+		"ReplicaSet":            {[]string{pod("ReplicaSet", ""), budget}, "drain n1", "has a budget of the replicas that its owner wants"},
+		"StatefulSet":           {[]string{pod("StatefulSet", ""), budget}, "drain n1", "has a budget of the replicas that its owner wants"},
+		"ReplicationController": {[]string{pod("ReplicationController", ""), budget}, "drain n1", "has a budget of the replicas that its owner wants"},
+		"Deployment":            {[]string{pod("ReplicaSet", ""), budget}, "drain n1", "has a budget of the replicas that its owner wants"},
+		"DeviceClass":           {[]string{pod("ReplicaSet", "resourceClaims: [{name: g, resourceClaimTemplateName: gpu}], ")}, "drain n1", "claims devices"},
+		"ResourceSlice":         {[]string{pod("ReplicaSet", "resourceClaims: [{name: g, resourceClaimTemplateName: gpu}], ")}, "drain n1", "claims devices"},
+		"ResourceClaim":         {[]string{pod("ReplicaSet", "resourceClaims: [{name: g, resourceClaimTemplateName: gpu}], ")}, "drain n1", "claims devices"},
+		"ResourceClaimTemplate": {[]string{pod("ReplicaSet", "resourceClaims: [{name: g, resourceClaimTemplateName: gpu}], ")}, "drain n1", "claims devices"},
+		"LimitRange":            {[]string{pod("ReplicaSet", "")}, mightFit, "a LimitRange may change what they request"},
+		"ResourceQuota":         {[]string{pod("ReplicaSet", "")}, mightFit, "a quota may reject the new pods"},
+		"Pod":                   {nil, mightFit, "each node is empty here"},
+	}
+	for _, kind := range snapshot.Kinds {
+		inferred := []string{"DaemonSet", "ControllerRevision", "CronJob", "Job"} // from pods, or without an effect on running pods
+		if _, ok := tests[kind.Kind]; !ok && kind.Kind != "Node" && kind.Kind != "PodGroup" && !slices.Contains(inferred, kind.Kind) {
+			t.Errorf("%s is in no test", kind.Kind)
+		}
+	}
+	for kind, tt := range tests {
+		t.Run(kind, func(t *testing.T) {
+			dir := t.TempDir()
+			objects := append([]string{fmt.Sprintf(node, "n1")}, tt.objects...)
+			if kind != "PodDisruptionBudget" {
+				objects = append(objects, fmt.Sprintf(node, "n2"))
+			}
+			sandboxed := writeFile(t, dir, "pod.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {runtimeClassName: r, containers: [{name: c, image: c}]}}")
+			args := strings.Fields(strings.ReplaceAll(tt.question, "FILE", sandboxed))
+			text := strings.Join(objects, "\n---\n")
+			lacks := func(text string) (effects string) {
+				_, out, errOut := here(t, append(args, "-o", "json", "--cluster", writeFile(t, dir, "cluster.yaml", text))...)
+				var answer struct {
+					Basis struct {
+						Lacks []struct {
+							Kinds  []string
+							Effect string
+						}
+					}
+				}
+				if err := json.Unmarshal([]byte(out), &answer); err != nil {
+					t.Fatalf("%v: %s%s", err, out, errOut)
+				}
+				for _, lack := range answer.Basis.Lacks {
+					if slices.Contains(lack.Kinds, kind+"s") || slices.Contains(lack.Kinds, kind+"es") || slices.Contains(lack.Kinds, strings.TrimSuffix(kind, "y")+"ies") {
+						effects += lack.Effect + "\n"
+					}
+				}
+				return effects
+			}
+			effects := lacks(text)
+			if !strings.Contains(effects, tt.effect) {
+				t.Errorf("without %s, it says %q, not %q", kind, effects, tt.effect)
+			}
+			version := snapshot.KindNamed(kind).Resource.GroupVersion()
+			effects = lacks(text + fmt.Sprintf("\n---\n{apiVersion: %s, kind: %sList, items: []}\n", version, kind))
+			if effects != "" {
+				t.Errorf("with an empty list of %s, it says %q", kind, effects)
+			}
+		})
+	}
+}
+
 func TestNoticesFollowTheAnswer(t *testing.T) {
 	var pods string
 	for _, namespace := range []string{"a", "b", "c"} {

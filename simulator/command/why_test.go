@@ -115,7 +115,7 @@ func TestWhySaysThatAPodIsNotPending(t *testing.T) {
 		"shop/it ":         {pendingCluster + large, "Pod shop/it is pending until there is room on node node-1, which it gets by preemption of default/web-runs.\n"},
 	} {
 		namespace, name, _ := strings.Cut(strings.TrimSpace(pod), "/")
-		file := writeFile(t, t.TempDir(), "cluster.yaml", tt.cluster)
+		file := writeFile(t, t.TempDir(), "cluster.yaml", whole(tt.cluster))
 		status, out, errOut := here(t, "why", "pod/"+name, "-n", namespace, "--cluster", file)
 		if status != 0 || !regexp.MustCompile("^"+tt.want).MatchString(out) {
 			t.Errorf("want %q, got status %d: %s %s", tt.want, status, out, errOut)
@@ -331,7 +331,7 @@ func TestWhySaysHowManyOfAGroupDiffer(t *testing.T) {
 	for name, amount := range map[string]string{"a": "5", "b": "6", "c": "6"} {
 		pods += "- {metadata: {name: " + name + ", namespace: shop}, spec: {containers: [{name: c, image: c, resources: {requests: {cpu: " + amount + "}}}]}}\n"
 	}
-	_, out, errOut := here(t, "why", "--cluster", writeFile(t, t.TempDir(), "cluster.yaml", pendingCluster+pods))
+	_, out, errOut := here(t, "why", "--cluster", writeFile(t, t.TempDir(), "cluster.yaml", whole(pendingCluster+pods)))
 	want := "was tried alone, for shop/a only (2 of the others differ in requests or constraints):\n"
 	if !strings.Contains(out, want) {
 		t.Errorf("want %q: %s %s", want, out, errOut)
@@ -353,7 +353,7 @@ func TestWhySaysThatPendingPodsGetRoom(t *testing.T) {
 		pod("it", "1"):                        {0, "Nothing keeps the pending pod pending in the copy: it would be scheduled.", false},
 		pod("it", "1") + pod("another", "1m"): {0, "Nothing keeps the pending pods pending in the copy: all 2 pods would be scheduled.", false},
 	} {
-		status, out, errOut := here(t, "why", "--cluster", writeFile(t, t.TempDir(), "cluster.yaml", pendingCluster+pods))
+		status, out, errOut := here(t, "why", "--cluster", writeFile(t, t.TempDir(), "cluster.yaml", whole(pendingCluster+pods)))
 		if status != tt.status || !strings.HasPrefix(out, tt.verdict+"\n") || strings.Contains(out, preempts) != tt.preempts {
 			t.Errorf("want %q, got status %d: %s %s", tt.verdict, status, out, errOut)
 		}

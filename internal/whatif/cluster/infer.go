@@ -91,6 +91,13 @@ func (c *Cluster) own(o, owner Object, version, kind string) {
 // byOwner is a label of the pods whose owner was inferred, by which it selects them.
 const byOwner = "inferred-owner"
 
+// IsLabelOfController says whether a controller gives a pod a label, by which no Service selects it.
+func IsLabelOfController(key string) bool {
+	return key == byOwner || slices.Contains([]string{
+		appsv1.DefaultDeploymentUniqueLabelKey, appsv1.ControllerRevisionHashLabelKey, appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel,
+	}, key)
+}
+
 // inferOwner makes the owner of pods. One that is no ReplicaSet or StatefulSet has a ReplicaSet between.
 func (c *Cluster) inferOwner(pods []*v1.Pod) {
 	ref := *metav1.GetControllerOf(pods[0])

@@ -83,7 +83,7 @@ func newResult(a, b *side.Result) (*Result, error) {
 		Ignored:  sets.List(sets.New(a.Ignored...).Intersection(sets.New(b.Ignored...))),
 		Skipped:  a.Skipped,
 		Inferred: a.Inferred,
-		Lacks:    a.Lacks, Remedy: a.Remedy,
+		Lacks:    lacksOf(a, b), Remedy: cmp.Or(a.Remedy, b.Remedy),
 		NotModelled: sets.List(sets.New(a.NotModelled...).Insert(b.NotModelled...)), Rejected: append([]snapshot.Notice{}, a.Rejected...),
 		Unplaced: append([]Difference{}, v.unplaced...), Differences: append([]Difference{}, v.differences...),
 		Ties: append([]Difference{}, v.ties...), Pending: append([]Difference{}, v.pending...),
@@ -109,6 +109,17 @@ func newResult(a, b *side.Result) (*Result, error) {
 	r.Meaning = r.meaning()
 	r.Summary = r.summary()
 	return r, nil
+}
+
+// lacksOf is what the input of A lacks, and further kinds of B.
+func lacksOf(a, b *side.Result) []report.Lack {
+	all := slices.Clone(a.Lacks)
+	for _, lack := range b.Lacks {
+		if !slices.ContainsFunc(all, func(of report.Lack) bool { return slices.Equal(of.Kinds, lack.Kinds) }) {
+			all = append(all, lack)
+		}
+	}
+	return all
 }
 
 func (c *Counts) add(d Difference) {

@@ -152,10 +152,16 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	if err := do(d); err != nil {
 		return nil, err
 	}
-	d.engine.LacksFor(slices.DeleteFunc(slices.Clone(d.file.Placed), func(pod *v1.Pod) bool { return !d.evicts(pod, o.Nodes) }))
-	if !o.fail {
+	evicted := slices.DeleteFunc(slices.Clone(d.file.Placed), func(pod *v1.Pod) bool { return !d.evicts(pod, o.Nodes) })
+	d.engine.LacksFor(evicted)
+	switch {
+	case !o.fail:
 		d.engine.Lacks("one may keep pods from being evicted", "PodDisruptionBudget")
+		d.engine.LacksForBudgets(evicted)
+	case slices.ContainsFunc(d.found.Moves, func(move engine.Move) bool { return move.PreemptedBy != "" }):
+		d.engine.LacksForPreemption()
 	}
+	d.engine.LacksForNodes(evicted)
 	d.found.Basis = d.engine.Describe()
 	return &d.found, nil
 }

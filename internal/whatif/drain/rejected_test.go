@@ -19,7 +19,9 @@ func caseOf(t *testing.T, file string, nodes ...string) Options {
 	t.Helper()
 	cluster, err := os.ReadFile("../testdata/cases/" + file)
 	testkit.Must(t, err)
-	return removing(t, unmodified, string(cluster), nodes...)
+	o := removing(t, unmodified, string(cluster), nodes...)
+	o.Cluster.Source = nil // it is all of the cluster
+	return o
 }
 
 // says fails unless the text of a result has some lines.
@@ -143,7 +145,7 @@ func TestUpgradeReportsPodsOfDaemonSets(t *testing.T) {
 	r, err := Upgrade(t.Context(), caseOf(t, "rejected/daemonsets.yaml", "n1"))
 	testkit.Must(t, err)
 	alike(t, "moves", described(r.Moves), `agents/agent-1 n1→: the API server rejects it: violates PodSecurity "restricted:latest": host namespaces (hostNetwork=true)`)
-	says(t, r, "The upgrade would replace all of 1 node, and 1 of 1 pod would have no node in the end, as far as the input shows.", "pods on new nodes of DaemonSets that are not in the file: default/absent")
+	says(t, r, "The upgrade would replace all of 1 node, and 1 of 1 pod would have no node in the end.", "pods on new nodes of DaemonSets that are not in the file: default/absent")
 	o := caseOf(t, "rejected/daemonsets.yaml", "n1")
 	o.Node = o.Cluster.Nodes[0].DeepCopy()
 	o.Node.Status.Allocatable[v1.ResourcePods], o.Node.Status.Capacity[v1.ResourcePods] = resource.MustParse("0"), resource.MustParse("0")

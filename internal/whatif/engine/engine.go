@@ -74,9 +74,11 @@ type Engine struct {
 	controllers *controllermanager.Manager
 	clock       *clock.Clock
 	groups      *recorder.Recorder // nil if no pods are scheduled as one
+	config      *kubescheduler.Configuration
 	basis       report.Basis
 	absent      sets.Set[string] // DaemonSets that have pods, and are not in the file
 	nodes       sets.Set[string] // that are in the file
+	bound       sets.Set[string] // claims that have a volume in the file
 	unlisted    sets.Set[string] // kinds that the file may lack
 	remedy      string           // what to do for a file that has them
 }
@@ -84,7 +86,7 @@ type Engine struct {
 // New makes an engine. Nothing is scheduled yet. Errors are the ones of [kubescheduler.Run], or name the object of the cluster, or the field of
 // a controller, that is at fault.
 func New(ctx context.Context, o Options) (*Engine, error) {
-	e := &Engine{clock: clock.New(o.Cluster.Time()), absent: sets.Set[string]{}, nodes: sets.Set[string]{}}
+	e := &Engine{config: o.Config, clock: clock.New(o.Cluster.Time()), absent: sets.Set[string]{}, nodes: sets.Set[string]{}, bound: sets.Set[string]{}}
 	e.basis = report.Basis{Config: o.ConfigName, ConfigReason: o.ConfigReason, Seed: o.Seed}
 	if o.Cluster.Source != nil {
 		e.basis.Cluster = o.Cluster.Source.String()
@@ -111,6 +113,11 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	}
 	for _, node := range cluster.All[*v1.Node](e.Cluster) {
 		e.nodes.Insert(node.Name)
+	}
+	for _, claim := range cluster.All[*v1.PersistentVolumeClaim](e.Cluster) {
+		if claim.Spec.VolumeName != "" {
+			e.bound.Insert(cluster.NameOf(claim).String())
+		}
 	}
 	for _, pod := range cluster.All[*v1.Pod](e.Cluster) {
 		of := e.Cluster.WorkloadOf(pod)

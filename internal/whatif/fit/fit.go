@@ -139,23 +139,34 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 
 // lacks takes note of what could change the result if the input lacks it.
 func (f *fitting) lacks() {
-	var pods []*v1.Pod
+	var pending, tried []*v1.Pod
+	noClass := false
 	for _, w := range f.found.Workloads {
+		noClass = noClass || w.podSpec().PriorityClassName == ""
 		if len(w.NotCreated) > 0 {
-			pods = append(pods, &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name}, Spec: *w.podSpec()})
+			pending = append(pending, &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name}, Spec: *w.podSpec()})
 		}
 		for _, name := range f.podsOf(w) {
 			pod := cluster.Get[*v1.Pod](f.engine.Cluster, name.Namespace, name.Name)
-			if pod != nil && pod.Spec.NodeName == "" {
-				pods = append(pods, pod)
+			if pod == nil {
+				continue
+			}
+			tried = append(tried, pod)
+			if pod.Spec.NodeName == "" {
+				pending = append(pending, pod)
 			}
 		}
 	}
-	f.engine.LacksFor(pods)
+	f.engine.LacksFor(pending)
 	if len(f.found.Preempted) > 0 {
-		f.engine.Lacks("preemption would rather spare pods that one protects", "PodDisruptionBudget")
+		f.engine.LacksForPreemption()
 	}
 	f.engine.Lacks("a quota may reject the new pods, and a LimitRange may change what they request", "ResourceQuota", "LimitRange")
+	if noClass {
+		f.engine.Lacks("one may be the default, and change which of the new pods preempt others", "PriorityClass")
+	}
+	f.engine.Lacks("a label of one may enforce a Pod Security Standard, which rejects new pods", "Namespace")
+	f.engine.LacksForNodes(tried)
 }
 
 // disablePreemption gives the pods of the workloads the lowest priority, and a policy to preempt no others.

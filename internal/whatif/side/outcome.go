@@ -42,7 +42,7 @@ const Refused = "Refused"
 func (s *Side) result() (*Result, error) {
 	s.see()
 	o := s.options
-	s.engine.LacksFor(slices.DeleteFunc(cluster.All[*v1.Pod](s.engine.Cluster), func(pod *v1.Pod) bool { return pod.Spec.NodeName != "" }))
+	s.lacks()
 	basis := s.engine.Describe()
 	r := &Result{
 		Format: Format, Kubernetes: version.Get().GitVersion, Name: o.Name, Task: o.Task, Mode: o.Pods, Steps: len(o.Scenario.Steps), Seed: o.Seed,
@@ -74,6 +74,27 @@ func (s *Side) result() (*Result, error) {
 	var err error
 	r.Setups, err = newSetups(o.Text, s.engine.Scheduler.Kube.Profiles)
 	return r, err
+}
+
+// lacks takes note of what could change the result if the input lacks it.
+func (s *Side) lacks() {
+	var pending, tried []*v1.Pod
+	for _, pod := range cluster.All[*v1.Pod](s.engine.Cluster) {
+		if pod.Spec.NodeName == "" {
+			pending = append(pending, pod)
+		}
+		if s.tried[cluster.NameOf(pod)] != nil {
+			tried = append(tried, pod)
+		}
+	}
+	s.engine.LacksFor(pending)
+	for _, one := range s.tried {
+		if len(one.rooms) > 0 {
+			s.engine.LacksForPreemption()
+			break
+		}
+	}
+	s.engine.LacksForNodes(tried)
 }
 
 func sortedNames[T any](of map[types.NamespacedName]T) []types.NamespacedName {

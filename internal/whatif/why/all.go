@@ -107,6 +107,10 @@ func Pending(ctx context.Context, o Options) (*All, error) {
 		}
 	}
 	e.LacksFor(pods)
+	if len(r.Preempt) > 0 {
+		e.LacksForPreemption()
+	}
+	e.LacksForNodes(slices.DeleteFunc(cluster.All[*v1.Pod](e.Cluster), func(pod *v1.Pod) bool { return !asked.Has(cluster.NameOf(pod).String()) }))
 	r.Basis = e.Describe()
 	r.Counts.Causes = len(r.Groups)
 	r.Verdict = r.Basis.Qualify(r.verdict())

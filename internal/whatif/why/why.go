@@ -85,6 +85,10 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 		}
 	}
 	e.LacksFor([]*v1.Pod{pod})
+	if len(r.Preempted) > 0 {
+		e.LacksForPreemption()
+	}
+	e.LacksForNodes([]*v1.Pod{pod})
 	basis := e.Describe()
 	r.Basis = &basis
 	r.Verdict = basis.Qualify(r.Verdict)
