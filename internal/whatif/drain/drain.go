@@ -374,7 +374,7 @@ func (t *trial) describe(d *draining, before *engine.Pods, nodes []string) {
 		}
 		if stays && why != "" {
 			move.To = ""
-			move.Feasible = 0
+			move.Feasible, move.Sampled = 0, false
 			move.Reason, move.Against = why, ""
 		}
 		if move.Reason == "" {

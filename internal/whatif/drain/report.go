@@ -192,7 +192,7 @@ func (r *Result) Pods() report.Section {
 		if move.PreemptedBy != "" {
 			move.Reason = strings.TrimSuffix("preempted by "+move.PreemptedBy+"; "+move.Reason, "; ")
 		}
-		rows = append(rows, []string{move.Pod, move.From, cmp.Or(engine.Place(move.To, move.Feasible), "-"), move.Reason})
+		rows = append(rows, []string{move.Pod, move.From, cmp.Or(engine.Place(move.To, move.Feasible, move.Sampled), "-"), move.Reason})
 	}
 	return report.Table("", []string{"POD", "FROM", "TO", "REASON"}, rows)
 }

@@ -148,7 +148,7 @@ func (d *draining) fail(ctx context.Context, nodes []string) error {
 	for i, was := range on {
 		move := &d.found.Moves[i]
 		if move.To == move.From && d.engine.Has(was) {
-			move.To, move.Feasible = "", 0
+			move.To, move.Feasible, move.Sampled = "", 0, false
 			move.Reason = d.lost(was)
 		}
 		if move.To == "" {

@@ -29,6 +29,7 @@ type Move struct {
 	From        string `json:"from"`
 	To          string `json:"to,omitempty"`          // empty if there is no other node for it
 	Feasible    int    `json:"feasible,omitempty"`    // as in Outcome
+	Sampled     bool   `json:"sampled,omitempty"`     // as in Outcome: more nodes may be feasible
 	Reason      string `json:"reason,omitempty"`      // why not
 	NotCreated  bool   `json:"notCreated,omitempty"`  // since the API server rejects what would take its place
 	PreemptedBy string `json:"preemptedBy,omitempty"` // the pod that preempted it
@@ -60,14 +61,14 @@ func (e *Engine) Move(was, now *v1.Pod) Move {
 		return m
 	}
 	o := e.Outcome(cluster.NameOf(now))
-	m.To, m.Feasible = o.Node, o.Feasible
+	m.To, m.Feasible, m.Sampled = o.Node, o.Feasible, o.Sampled
 	if m.To == "" {
-		m.Reason, m.Feasible = o.Reason(), 0
+		m.Reason, m.Feasible, m.Sampled = o.Reason(), 0, false
 		m.Against = strings.Join(o.Against.Reasons, ", ")
 	}
 	held := e.Cluster.NotStarted(now)
 	if held != "" {
-		m.To, m.Feasible, m.Reason, m.Against = "", 0, held, ""
+		m.To, m.Feasible, m.Sampled, m.Reason, m.Against = "", 0, false, held, ""
 	}
 	return m
 }
@@ -201,13 +202,17 @@ func (e *Engine) WasPreempted(pod *v1.Pod) bool {
 	return preemption.UID == pod.UID
 }
 
-// Place says where a pod has come to, and how many other nodes would have done.
-func Place(node string, feasible int) string {
+// Place says where a pod has come to, and how many other nodes would have done, at least if they are sampled.
+func Place(node string, feasible int, sampled bool) string {
 	switch {
-	case node == "" || feasible == 1:
+	case node == "" || feasible == 1 && !sampled:
 		return node
 	case feasible == 0:
 		return node + ", by preemption"
+	case sampled && feasible == 1:
+		return node + ", and perhaps others"
+	case sampled:
+		return fmt.Sprintf("%s or at least %d others", node, feasible-1)
 	case feasible == 2:
 		return node + " or 1 other"
 	}

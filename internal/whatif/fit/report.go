@@ -98,6 +98,8 @@ type Workload struct {
 	// Feasible is how many nodes the scheduler could choose from, by the pod's name. Where it is 1,
 	// there was no choice; pods that preempted others are not in it.
 	Feasible map[string]int `json:"feasible,omitempty"`
+	// Sampled: the scheduler may not have looked at all nodes, so that more may be feasible.
+	Sampled bool `json:"sampled,omitempty"`
 
 	object   snapshot.Object
 	earlier  []snapshot.Object              // of its name, that are applied before
@@ -166,6 +168,7 @@ func (f *fitting) sumOf(w *Workload) {
 	w.lacking = map[string][]string{}
 	w.NotCreated = map[string]int{}
 	w.Feasible = map[string]int{}
+	w.Sampled = false
 	w.Pods = map[string]string{}
 	w.Replaced, w.Kept = 0, 0
 	w.stayed = sets.New[types.NamespacedName]()
@@ -214,6 +217,7 @@ func (f *fitting) sumOf(w *Workload) {
 		w.Fit++
 		if o.Feasible > 0 {
 			w.Feasible[name.Name] = o.Feasible
+			w.Sampled = w.Sampled || o.Sampled
 		}
 		node := cluster.Get[*v1.Node](f.engine.Cluster, "", o.Node)
 		if node != nil && node.Labels[v1.LabelTopologyZone] != "" {
@@ -645,7 +649,7 @@ func (w *Workload) item(f *Fitting, nodes bool, first map[string]string) report.
 	}
 	if nodes {
 		for _, name := range slices.Sorted(maps.Keys(w.Pods)) {
-			place := engine.Place(w.Pods[name], w.Feasible[name])
+			place := engine.Place(w.Pods[name], w.Feasible[name], w.Sampled)
 			if named != "" || w.stayed.Has(types.NamespacedName{Namespace: w.Namespace, Name: name}) {
 				place = w.Pods[name]
 			}

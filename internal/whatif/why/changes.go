@@ -23,13 +23,15 @@ type Change struct {
 	Change string `json:"change"`
 	Helps  bool   `json:"helps"`           // the pod is scheduled with this change alone
 	Node   string `json:"node,omitempty"`  // that it would get
-	Nodes  int    `json:"nodes,omitempty"` // how many are feasible then
+	Nodes  int    `json:"nodes,omitempty"` // how many are feasible then, or more if they are Sampled
+	// Sampled: the scheduler may not have looked at all nodes.
+	Sampled bool `json:"sampled,omitempty"`
 }
 
 // String says what the change does.
 func (c Change) String() string {
 	if c.Helps {
-		return fmt.Sprintf("%s: then it fits %s", c.Change, engine.Place(c.Node, c.Nodes))
+		return fmt.Sprintf("%s: then it fits %s", c.Change, engine.Place(c.Node, c.Nodes, c.Sampled))
 	}
 	return c.Change + ": not enough alone"
 }
@@ -92,7 +94,8 @@ func changes(ctx context.Context, e *engine.Engine, pod *v1.Pod, attempt *record
 			}
 			changed := pod.DeepCopy()
 			one.apply(changed)
-			node, nodes, err := e.Feasible(ctx, changed)
+			then, err := e.Feasible(ctx, changed)
+			node := then.Node
 			switch {
 			case err != nil:
 				return nil, unlisted, err
@@ -100,13 +103,13 @@ func changes(ctx context.Context, e *engine.Engine, pod *v1.Pod, attempt *record
 				unlisted.NotEnough++
 			case node == "" && one.cause:
 				others = append(others, Change{Change: one.says})
-			case node == "" || nodes == 1 && leaves(cluster.Get[*v1.Node](e.Cluster, "", node)):
+			case node == "" || then.Feasible == 1 && leaves(cluster.Get[*v1.Node](e.Cluster, "", node)):
 			default:
 				if one.then != nil {
 					one.says = one.then(node)
 				}
 				helped = true
-				all = append(all, Change{Change: one.says, Helps: true, Node: node, Nodes: nodes})
+				all = append(all, Change{Change: one.says, Helps: true, Node: node, Nodes: then.Feasible, Sampled: then.Sampled})
 			}
 		}
 	}

@@ -35,7 +35,9 @@ type Outcome struct {
 	Attempts int
 	// Feasible is how many nodes the scheduler found feasible, of the ones that it looked at, when it gave the pod its node: it
 	// had no choice if this is 1. It is 0 if it gave it none, or by preemption.
-	Feasible    int
+	Feasible int
+	// Sampled: it may not have looked at all nodes, so that more may be feasible.
+	Sampled     bool
 	Against     Against              // of the last attempt, if the pod has no node
 	PreemptedBy types.NamespacedName // if it is preempted
 	Preempted   []types.NamespacedName
@@ -127,14 +129,15 @@ func (a *Attempts) forget(pod *v1.Pod) {
 	}
 }
 
-func (a *Attempts) foundFeasible(pod *v1.Pod, nodes int) {
+func (a *Attempts) foundFeasible(pod *v1.Pod, nodes int, sampled bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if pod.Status.NominatedNodeName != "" {
-		nodes = 0
+		nodes, sampled = 0, false
 	}
 	o := a.outcomes[cluster.NameOf(pod)]
 	o.Feasible = nodes
+	o.Sampled = sampled
 	a.outcomes[cluster.NameOf(pod)] = o
 }
 

@@ -276,9 +276,22 @@ func (s *Scheduler) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 		if len(hooks.Extenders(s.Kube)) > 0 {
 			result.SuggestedHost = s.seeded.choose(result.SuggestedHost)
 		}
-		s.Attempts.foundFeasible(pod, result.FeasibleNodes)
+		s.Attempts.foundFeasible(pod, result.FeasibleNodes, s.Sampled(of, result))
 		return result, nil
 	}
+}
+
+// fewestFeasible is how many feasible nodes kube-scheduler looks for at least (minFeasibleNodesToFind), if it scores nodes.
+const fewestFeasible = 100
+
+// Sampled says whether more nodes may be feasible than a result has: kube-scheduler stops looking when it has found as many as it scores.
+func (s *Scheduler) Sampled(of framework.Framework, result scheduler.ScheduleResult) bool {
+	nodes, err := of.SnapshotSharedLister().NodeInfos().List()
+	if err != nil || result.EvaluatedNodes >= len(nodes) {
+		return false
+	}
+	// An extender may have rejected some of the nodes that were found.
+	return result.FeasibleNodes >= fewestFeasible || len(hooks.Extenders(s.Kube)) > 0 || !of.HasScorePlugins()
 }
 
 // failureHandler keeps why a pod was not scheduled.
