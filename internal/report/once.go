@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,15 +13,70 @@ import (
 // longReason is from how many characters on a reason is not repeated.
 const longReason = 60
 
+// claimOrVolume is the name of a claim or of a volume in a reason.
+var claimOrVolume = regexp.MustCompile(`(?i)((?:claim|volume)s? )("[^"]*")`)
+
+// SameBut has, for each of some reasons, one that is the same for reasons that differ in names of claims or of volumes alone: it has
+// all the names.
+func SameBut(reasons []string) map[string]string {
+	alike := map[string][]string{} // reasons, by what is left of them without names
+	for _, reason := range slices.Compact(slices.Sorted(slices.Values(reasons))) {
+		without := claimOrVolume.ReplaceAllString(reason, `$1""`)
+		alike[without] = append(alike[without], reason)
+	}
+	same := map[string]string{}
+	for _, of := range alike {
+		names := make([][]string, len(claimOrVolume.FindAllString(of[0], -1))) // of each place
+		for _, reason := range of {
+			for i, found := range claimOrVolume.FindAllStringSubmatch(reason, -1) {
+				names[i] = append(names[i], found[2])
+			}
+		}
+		place := 0
+		one := claimOrVolume.ReplaceAllStringFunc(of[0], func(found string) string {
+			slices.Sort(names[place])
+			here := Few(slices.Compact(names[place]))
+			place++
+			return claimOrVolume.FindStringSubmatch(found)[1] + here
+		})
+		for _, reason := range of {
+			same[reason] = one
+		}
+	}
+	return same
+}
+
+// samePods are the pods of reasons, by what SameBut has for each.
+func samePods(about map[string][]string, same map[string]string) map[string][]string {
+	if about == nil {
+		return nil
+	}
+	all := map[string][]string{}
+	for _, reason := range slices.Sorted(maps.Keys(about)) {
+		all[same[reason]] = append(all[same[reason]], about[reason]...)
+	}
+	return all
+}
+
 // Once has each long reason that several rows of tables have in their last column, or several pods, be there once, in a list below
 // the first of these tables, and a number in its place. about are the pods of reasons, also of reasons that no row shows; nil: the
 // rows are listed.
 func Once(sections []Section, about map[string][]string) []Section {
+	var reasons []string
+	for _, s := range sections {
+		for _, row := range reasoned(s) {
+			_, reason := split(row)
+			reasons = append(reasons, reason)
+		}
+	}
+	same := SameBut(slices.AppendSeq(reasons, maps.Keys(about)))
+	about = samePods(about, same)
 	times := map[string]int{}
 	first := -1
 	for i, s := range sections {
 		for _, row := range reasoned(s) {
 			_, reason := split(row)
+			reason = same[reason]
 			times[reason]++
 			if first < 0 && utf8.RuneCountInString(reason) > longReason {
 				first = i
@@ -33,6 +89,7 @@ func Once(sections []Section, about map[string][]string) []Section {
 		rows := slices.Clone(s.Rows)
 		for j, row := range reasoned(*s) {
 			prefix, reason := split(row)
+			reason = same[reason]
 			if (times[reason] > 1 || len(about[reason]) > 1) && utf8.RuneCountInString(reason) > longReason {
 				rows[j+1] = append(slices.Clone(row[:len(row)-1]), fmt.Sprint(prefix, "cause ", c.number(reason, row[0])))
 			}

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"html"
 	"io"
 	"regexp"
@@ -137,6 +138,33 @@ func TestLongReasonsStandOnceEach(t *testing.T) {
 	}
 	if rows[1][2] != long {
 		t.Error("the rows of the caller are changed")
+	}
+}
+
+func TestReasonsThatDifferInNamesOfClaimsAreOneCause(t *testing.T) {
+	reason := func(claim string) string {
+		return `0/2 nodes are available: persistentvolumeclaim "` + claim + `" not found.` + strings.Repeat(" long", 5)
+	}
+	rows, about := [][]string{{"POD", "REASON"}}, map[string][]string{`nodes didn't match regex "a"` + strings.Repeat(" long", 9): {"x"}, "": {"moved"}}
+	for i := range 7 {
+		pod := fmt.Sprint("db-", i)
+		rows = append(rows, []string{pod, reason("data-" + pod)})
+		about[reason("data-"+pod)] = []string{pod}
+	}
+	rows = append(rows, []string{"y", `nodes didn't match regex "b"` + strings.Repeat(" long", 9)})
+	var out bytes.Buffer
+	testkit.Must(t, Write(&out, "table", nil, Report{Sections: Once([]Section{{Rows: rows}}, about)}))
+	for _, want := range []string{
+		"\ndb-6   cause 1\n", `y      nodes didn't match regex "b"`, `persistentvolumeclaim "data-db-0", "data-db-1", "data-db-2", "data-db-3", "data-db-4", and 2 more not found`,
+		"Cause 1, of 7 pods: ", "\n  db-0, db-1, db-2, db-3, db-4, and 2 more\n", `Cause 2, of 1 pod: nodes didn't match regex "a"`,
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("it lacks %q: %s", want, &out)
+		}
+	}
+	short := [][]string{{"POD", "REASON"}, {"a", `claim "a" not found`}, {"b", `claim "b" not found`}}
+	if s := Once([]Section{{Rows: short}}, nil); len(s) != 1 || s[0].Rows[1][1] != `claim "a" not found` {
+		t.Errorf("short reasons are no longer in their rows: %v", s)
 	}
 }
 

@@ -199,9 +199,13 @@ func (r *Result) Pods() report.Section {
 
 // Blocked are nodes that cannot go, each with a pod that keeps it, by the reason.
 func (r *Result) Blocked() (s report.Section) {
-	by := map[string][]string{}
+	var reasons []string
 	for _, node := range r.Stay {
-		by[node.Reason] = append(by[node.Reason], fmt.Sprintf("%s (%s)", node.Node, node.Pod))
+		reasons = append(reasons, node.Reason)
+	}
+	same, by := report.SameBut(reasons), map[string][]string{}
+	for _, node := range r.Stay {
+		by[same[node.Reason]] = append(by[same[node.Reason]], fmt.Sprintf("%s (%s)", node.Node, node.Pod))
 	}
 	for _, reason := range slices.Sorted(maps.Keys(by)) {
 		item := report.Item{Text: report.Plural(len(by[reason]), "node") + " cannot go: " + reason, Lines: []string{report.Few(by[reason])}}

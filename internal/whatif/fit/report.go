@@ -551,8 +551,17 @@ func (f *Fitting) Report(nodes bool) report.Report {
 // byCause are the workloads. Pods that do not fit for the same cause are one, unless each is listed.
 func (f *Fitting) byCause(nodes bool) (all []*Workload) {
 	first, names := map[string]*Workload{}, map[string][]string{}
+	var reasons []string
 	for _, w := range f.Workloads {
-		cause := fmt.Sprint(w.Why, w.NotCreated, w.podSpec().NodeName)
+		reasons = slices.AppendSeq(reasons, maps.Keys(w.Why))
+	}
+	same := report.SameBut(reasons)
+	for _, w := range f.Workloads {
+		why := map[string]int{}
+		for reason, n := range w.Why {
+			why[same[reason]] += n
+		}
+		cause := fmt.Sprint(why, w.NotCreated, w.podSpec().NodeName)
 		switch {
 		case w.Kind != "Pod" || w.Fit > 0 || f.UntilFull || nodes:
 			all = append(all, w)
@@ -563,10 +572,11 @@ func (f *Fitting) byCause(nodes bool) (all []*Workload) {
 			all = append(all, &one)
 		default:
 			names[cause] = append(names[cause], w.Namespace+"/"+w.Name)
-			for _, counts := range []map[string]int{first[cause].Why, first[cause].NotCreated} {
-				for why := range counts {
-					counts[why]++
-				}
+			for reason, n := range w.Why {
+				first[cause].Why[reason] += n
+			}
+			for reason, n := range w.NotCreated {
+				first[cause].NotCreated[reason] += n
 			}
 		}
 	}
@@ -614,8 +624,13 @@ func (w *Workload) item(f *Fitting, nodes bool, first map[string]string) report.
 	if f.UntilFull {
 		item.Lines = []string{w.limit()}
 	} else {
-		for _, why := range slices.Sorted(maps.Keys(w.Why)) {
-			pods := report.Plural(w.Why[why], "pod") + " would " + pending
+		same := report.SameBut(slices.Collect(maps.Keys(w.Why)))
+		pods := map[string]int{}
+		for why, n := range w.Why {
+			pods[same[why]] += n
+		}
+		for _, why := range slices.Sorted(maps.Keys(pods)) {
+			pods := report.Plural(pods[why], "pod") + " would " + pending
 			if first[why] == "" {
 				first[why] = w.String()
 				item.Lines = append(item.Lines, pods+": "+why)
