@@ -139,7 +139,7 @@ func (e *explanation) write(out io.Writer) {
 	printable.Fprintf(out, "Pod:      %s/%s\n", e.Namespace, e.Pod)
 	for _, r := range rejecting {
 		if pattern, ok := e.Patterns[e.policy.Key(r)]; ok {
-			printable.Fprintf(out, "%-9s %s\n", strings.ToUpper(word(r)[:1])+word(r)[1:]+":", lint.Shown(pattern))
+			printable.Fprintf(out, "%-9s %s\n", strings.ToUpper(word(r)[:1])+word(r)[1:]+":", printable.Short(lint.Shown(pattern)))
 		}
 	}
 	if len(e.Patterns) > 0 && !e.noNodes {

@@ -148,8 +148,10 @@ func severity(f lint.Finding) string {
 	return "error"
 }
 
-// about is the message, with the object that it is about.
-func about(f lint.Finding) string { return strings.TrimPrefix(f.Object+": "+f.Message, ": ") }
+// about is a message about the object of a finding.
+func about(f lint.Finding, message string) string {
+	return strings.TrimPrefix(f.Object+": "+message, ": ")
+}
 
 func (o *options) printFindings(l *lint.Linter) error {
 	switch o.output {
@@ -159,7 +161,7 @@ func (o *options) printFindings(l *lint.Linter) error {
 		return o.print(append([]lint.Finding{}, l.Findings...)) // [], not null
 	}
 	for _, f := range l.Findings {
-		printable.Fprintf(o.Out, "%s:%d:%d: %s: %s (%s)\n", f.File, f.Line, f.Column, severity(f), about(f), f.Rule)
+		printable.Fprintf(o.Out, "%s:%d:%d: %s: %s (%s)\n", f.File, f.Line, f.Column, severity(f), about(f, f.Text()), f.Rule)
 	}
 	fmt.Fprintf(o.ErrOut, "%s, %s\n", report.Plural(l.Patterns, "pattern"), report.Plural(len(l.Findings), "finding"))
 	return nil

@@ -275,6 +275,22 @@ func TestLintOfAllPodsOfALargeCluster(t *testing.T) {
 	}
 }
 
+func TestLongPatternIsCutInTextAlone(t *testing.T) {
+	long := "gpu-[01-10]" + strings.Repeat("x", 900) + "-end"
+	file := filepath.Join(t.TempDir(), "pod.yaml")
+	testkit.Must(t, os.WriteFile(file, []byte(pod(key+": '"+long+"'")), 0o600))
+	_, out, _ := run(t, "", "lint", file)
+	if strings.Contains(out, long) || !strings.Contains(out, ": gpu-[01-10]xxx") || !strings.Contains(out, "x…x") || !strings.Contains(out, "x-end (") {
+		t.Errorf("in text: %s", out)
+	}
+	for _, format := range []string{"json", "sarif", "yaml"} {
+		_, out, _ := run(t, "", "lint", "-o", format, file)
+		if !strings.Contains(out, long) {
+			t.Errorf("in %s: %s", format, out)
+		}
+	}
+}
+
 // A manifest or a file's name from a stranger forges no line, and does not control the terminal.
 func TestFindingsArePrintable(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a\x1b[2J\nb.yaml")

@@ -112,7 +112,7 @@ func (o *options) printPatterns(namespace string, all []*inUse) error {
 		for _, r := range rejecting {
 			cell := "-"
 			if pattern, ok := use.Patterns[o.policy.Key(r)]; ok {
-				cell = lint.Shown(pattern)
+				cell = printable.Short(lint.Shown(pattern))
 			}
 			fmt.Fprint(w, cell, "\t")
 		}

@@ -48,7 +48,7 @@ func sarif(findings []lint.Finding) object {
 			"region":           object{"startLine": f.Line, "startColumn": f.Column},
 		}
 		results = append(results, object{
-			"ruleId": f.Rule, "level": severity(f), "message": object{"text": about(f)},
+			"ruleId": f.Rule, "level": severity(f), "message": object{"text": about(f, f.Message)},
 			"locations": []object{{"physicalLocation": place}},
 		})
 	}

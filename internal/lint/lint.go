@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
@@ -60,6 +61,13 @@ type Finding struct {
 	Rule    string `json:"rule"`
 	Warning bool   `json:"warning"`
 	Message string `json:"message"`
+
+	pattern string // that Message ends with; it may be empty
+}
+
+// Text is the message for people. It cuts a long pattern at its end, which Message has as it is.
+func (f Finding) Text() string {
+	return strings.TrimSuffix(f.Message, f.pattern) + printable.Short(f.pattern)
 }
 
 // Linter checks one text after the other.
@@ -181,7 +189,7 @@ func (l *Linter) value(m *manifest, e entry, as string) {
 		if as == l.Policy.ExcludeAnnotation {
 			problem = "matches all of"
 		}
-		l.report(m, e, NoNode, "annotation %s: %s %s: %s", e.key, problem, report.Plural(len(l.Nodes), "node"), Shown(pattern))
+		l.report(m, e, NoNode, "annotation %s: %s %s: %s", e.key, problem, report.Plural(len(l.Nodes), "node"), Shown(pattern)).pattern = Shown(pattern)
 	}
 	var wrong *regex.PatternError
 	if errors.As(err, &wrong) {
@@ -190,7 +198,7 @@ func (l *Linter) value(m *manifest, e entry, as string) {
 	}
 	for rule, notes := range map[string][]string{Dialect: dialect.Python(pattern), Hostlist: dialect.Hostlist(pattern), Pasted: dialect.Pasted(pattern)} {
 		for _, note := range notes {
-			l.report(m, e, rule, "annotation %s: %s: %s", e.key, note, Shown(pattern))
+			l.report(m, e, rule, "annotation %s: %s: %s", e.key, note, Shown(pattern)).pattern = Shown(pattern)
 		}
 	}
 }

@@ -37,6 +37,18 @@ func Line(text string, most int) string {
 	return line
 }
 
+// maxShort is how many characters of a value Short leaves, as many as messages of package regex have of a pattern.
+const maxShort = 128
+
+// Short cuts the middle out of a long value, with "…" in its place.
+func Short(value string) string {
+	characters := []rune(value)
+	if len(characters) <= maxShort {
+		return value
+	}
+	return string(characters[:maxShort/2]) + "…" + string(characters[len(characters)-maxShort/2+1:])
+}
+
 // userinfo is a URL up to its last "@": a password may have "/", "@", and quotes that are escaped.
 var userinfo = regexp.MustCompile(`([a-z0-9]:/+)(?:[^\s"]|\\")*@(sha256:)?`)
 

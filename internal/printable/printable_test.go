@@ -29,6 +29,18 @@ func TestLine(t *testing.T) {
 	}
 }
 
+func TestShortCutsTheMiddleOfALongValue(t *testing.T) {
+	for value, want := range map[string]string{
+		"":                                   "",
+		strings.Repeat("é", 128):             strings.Repeat("é", 128),
+		"a" + strings.Repeat("é", 127) + "b": "a" + strings.Repeat("é", 63) + "…" + strings.Repeat("é", 62) + "b",
+	} {
+		if got := Short(value); got != want {
+			t.Errorf("%q is shown as %q, want %q", value, got, want)
+		}
+	}
+}
+
 func TestFprintfWritesLinesOfItsArguments(t *testing.T) {
 	var out bytes.Buffer
 	Fprintf(&out, "%s\t%d %v\n", "a\x1b[2J\nb", 7, errors.New("c\nd"))

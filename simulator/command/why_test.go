@@ -360,6 +360,21 @@ func TestWhySaysThatPendingPodsGetRoom(t *testing.T) {
 	}
 }
 
+func TestLongRegexIsWholeInJSONAlone(t *testing.T) {
+	long := "^(gpu-" + strings.Repeat("1|gpu-", 300) + "2)$"
+	file := writeFile(t, t.TempDir(), "cluster.yaml", pendingPod("", "scheduler.wasmkwokwizardry.io/regex: '"+long+"'"))
+	const change = "change the annotation scheduler.wasmkwokwizardry.io/regex: "
+	for _, question := range []string{"why", "why shop/it"} {
+		for format, whole := range map[string]bool{"table": false, "markdown": false, "html": false, "json": true} {
+			_, out, errOut := here(t, append(strings.Fields(question), "--cluster", file, "-o", format)...)
+			at := strings.Index(out, change)
+			if at < 0 || strings.Contains(out, long) != whole || !whole && !strings.Contains(out[at:], "…") {
+				t.Errorf("%s -o %s: %s%s", question, format, out, errOut)
+			}
+		}
+	}
+}
+
 func TestWhyHasEveryFormat(t *testing.T) {
 	file := writeFile(t, t.TempDir(), "cluster.yaml", pendingPod("nodeSelector: {disk: ssd}, ", ""))
 	for format, wants := range map[string][]string{

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
@@ -26,14 +27,17 @@ type Change struct {
 	Nodes  int    `json:"nodes,omitempty"` // how many are feasible then, or more if they are Sampled
 	// Sampled: the scheduler may not have looked at all nodes.
 	Sampled bool `json:"sampled,omitempty"`
+
+	value string // a part of Change that may be long; it may be empty
 }
 
-// String says what the change does.
+// String says what the change does. It cuts a long value, which Change has as it is.
 func (c Change) String() string {
+	change := strings.ReplaceAll(c.Change, c.value, printable.Short(c.value))
 	if c.Helps {
-		return fmt.Sprintf("%s: then it fits %s", c.Change, engine.Place(c.Node, c.Nodes, c.Sampled))
+		return fmt.Sprintf("%s: then it fits %s", change, engine.Place(c.Node, c.Nodes, c.Sampled))
 	}
-	return c.Change + ": not enough alone"
+	return change + ": not enough alone"
 }
 
 // Unlisted are how many changes are not among the listed ones.
@@ -57,6 +61,7 @@ func (u Unlisted) String() string {
 // candidate is a change that may help.
 type candidate struct {
 	says  string
+	value string                   // a part of says that may be long; it may be empty
 	apply func(*v1.Pod)            // a pod that is changed instead of a node gets the same verdicts
 	cause bool                     // a plugin has rejected nodes for it: it is named, too, if it does not help alone
 	then  func(node string) string // what it says if the pod would get this node; nil: the same
@@ -102,14 +107,14 @@ func changes(ctx context.Context, e *engine.Engine, pod *v1.Pod, attempt *record
 			case node == "" && i >= of.listed:
 				unlisted.NotEnough++
 			case node == "" && one.cause:
-				others = append(others, Change{Change: one.says})
+				others = append(others, Change{Change: one.says, value: one.value})
 			case node == "" || then.Feasible == 1 && leaves(cluster.Get[*v1.Node](e.Cluster, "", node)):
 			default:
 				if one.then != nil {
 					one.says = one.then(node)
 				}
 				helped = true
-				all = append(all, Change{Change: one.says, Helps: true, Node: node, Nodes: then.Feasible, Sampled: then.Sampled})
+				all = append(all, Change{Change: one.says, value: one.value, Helps: true, Node: node, Nodes: then.Feasible, Sampled: then.Sampled})
 			}
 		}
 	}
@@ -204,7 +209,7 @@ func patterns(pod *v1.Pod, attempt *recorder.Attempt) (all []candidate) {
 		case refused == nil: // else no node would help
 			says += fmt.Sprintf(": %s, or add %s", pattern, node)
 		}
-		all = append(all, candidate{says: says, apply: func(pod *v1.Pod) { delete(pod.Annotations, key) }, cause: cause})
+		all = append(all, candidate{says: says, value: pattern, apply: func(pod *v1.Pod) { delete(pod.Annotations, key) }, cause: cause})
 	}
 	return all
 }
