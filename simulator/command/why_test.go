@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/why"
 )
 
 // pendingCluster has a node with a taint, one without, and a pod for each reason to be pending.
@@ -144,6 +145,7 @@ func TestWhyGroupsPendingPodsAndTriesChanges(t *testing.T) {
 		uncordon = "uncordon node-1: then it fits node-1\n"
 		tolerate = "tolerate the taint dedicated=gpu:NoSchedule of node-2, or remove it: then it fits node-2\n"
 	)
+	also := func(line string) string { return strings.TrimSuffix(line, "\n") + "; 1 of 1 other fits then, too\n" }
 	cluster := strings.Replace(pendingCluster, "  status: {allocatable: &room", "  spec: {unschedulable: true}\n  status: {allocatable: &room", 1)
 	cluster = strings.Replace(cluster, "storageClasses:", "- metadata: {name: node-3, labels: {kubernetes.io/hostname: node-3}}\n  status: {allocatable: &little {cpu: \"1\", memory: 8Gi, pods: \"10\"}, capacity: *little}\nstorageClasses:", 1)
 	pod := func(name, spec, requests string) {
@@ -164,8 +166,8 @@ func TestWhyGroupsPendingPodsAndTriesChanges(t *testing.T) {
 	}
 	for pod, want := range map[string]string{
 		"2 pods": " are pending because none of the cluster's 3 nodes can run it: 1 node is cordoned; 1 node had untolerated taint(s); 1 node does not have enough free cpu.\n" +
-			"shop/small-1, shop/small-2\nEach of these changes was tried alone, for shop/small-1 only:\n\n" +
-			uncordon + "free 200m of cpu (it requests 600m) on node-3, or request so much less: then it fits node-3\n" + tolerate + "\n",
+			"shop/small-1, shop/small-2\nEach of these changes was tried alone for shop/small-1, and what helps for up to 10 others, each alone:\n\n" +
+			also(uncordon) + also("free 200m of cpu (it requests 600m) on node-3, or request so much less: then it fits node-3\n") + also(tolerate) + "\n",
 		"Pod shop/large": "request 500m of cpu (it requests 900m) and 1Gi of memory (it requests 9Gi) less, as much as node-3 has left, or add a larger node: then it fits node-3\n" +
 			"uncordon node-1: not enough alone\n",
 		"Pod shop/gated":          "remove the scheduling gate example.com/hold: then it fits node-3\n",
@@ -332,9 +334,39 @@ func TestWhySaysHowManyOfAGroupDiffer(t *testing.T) {
 		pods += "- {metadata: {name: " + name + ", namespace: shop}, spec: {containers: [{name: c, image: c, resources: {requests: {cpu: " + amount + "}}}]}}\n"
 	}
 	_, out, errOut := here(t, "why", "--cluster", writeFile(t, t.TempDir(), "cluster.yaml", whole(pendingCluster+pods)))
-	want := "was tried alone, for shop/a only (2 of the others differ in requests or constraints):\n"
-	if !strings.Contains(out, want) {
+	want := "was tried alone for shop/a, and what helps for up to 10 others, each alone (2 of the others differ in requests or constraints):\n"
+	if !strings.Contains(out, want) || strings.Contains(out, "then, too") { // of a change with an amount
 		t.Errorf("want %q: %s %s", want, out, errOut)
+	}
+}
+
+func TestWhySaysHowManyPodsOfAGroupAChangeHelps(t *testing.T) {
+	pods := ""
+	for i := range 14 {
+		labels, amount := "disk: hdd", "100m"
+		if i == 1 {
+			labels += ", zone: b"
+		}
+		if i >= 4 { // node-1 has less left, which is found out only once its label does
+			amount = "3600m"
+		}
+		pods += fmt.Sprintf("- {metadata: {name: it-%02d, namespace: shop}, spec: {nodeSelector: {%s}, containers: [{name: c, image: c, resources: {requests: {cpu: %s}}}]}}\n", i, labels, amount)
+	}
+	file := writeFile(t, t.TempDir(), "cluster.yaml", whole(pendingCluster+pods))
+	_, out, errOut := here(t, "why", "--cluster", file, "-o", "json")
+	var all struct {
+		Groups []struct {
+			Pods    []string
+			Changes []why.Change
+		}
+	}
+	testkit.Must(t, json.Unmarshal([]byte(out), &all))
+	if len(all.Groups) != 1 || len(all.Groups[0].Pods) != 14 || len(all.Groups[0].Changes) == 0 {
+		t.Fatalf("%s%s", out, errOut)
+	}
+	change := all.Groups[0].Changes[0]
+	if change.Others == nil || *change.Others != (why.Others{Tried: 10, Help: 2}) {
+		t.Errorf("%+v, %+v: %s", change, change.Others, out)
 	}
 }
 

@@ -49,7 +49,7 @@ type Group struct {
 	Verdict string   `json:"verdict"` // about all of them, without an end, with the numbers of nodes of the first
 	Pods    []string `json:"pods"`
 	Message string   `json:"message,omitempty"` // the scheduler's, of the first
-	Changes []Change `json:"changes,omitempty"` // that were tried for the first: first the ones that help
+	Changes []Change `json:"changes,omitempty"` // that were tried for the first: first the ones that help, which were tried for some others, too
 	// Unlisted are further changes for the first.
 	Unlisted Unlisted `json:"unlisted,omitzero"`
 	// Unlike is how many of the pods have other requests or constraints than the first.
@@ -101,6 +101,9 @@ func Pending(ctx context.Context, o Options) (*All, error) {
 		group.describe()
 		if minor.PodGroupOf(group.first) == "" {
 			group.Changes, group.Unlisted, err = changes(ctx, e, group.first, group.attempt)
+			if err == nil {
+				err = group.tryOthers(ctx, e)
+			}
 		}
 		if err != nil {
 			return nil, err

@@ -27,15 +27,38 @@ type Change struct {
 	Nodes  int    `json:"nodes,omitempty"` // how many are feasible then, or more if they are Sampled
 	// Sampled: the scheduler may not have looked at all nodes.
 	Sampled bool `json:"sampled,omitempty"`
+	// Others is for how many other pods of its group it was tried, each alone; nil: for none.
+	Others *Others `json:"others,omitempty"`
 
-	value string // a part of Change that may be long; it may be empty
+	value   string // a part of Change that may be long; it may be empty
+	apply   func(*v1.Pod)
+	applies func(*v1.Pod) bool // as in candidate
+}
+
+// Others are pods that are pending for the same cause as the first one of their group.
+type Others struct {
+	Tried int `json:"tried"`
+	Help  int `json:"help"` // of these, pods that are scheduled with the change alone
+}
+
+// String is the rest of a sentence about the first pod.
+func (o *Others) String() string {
+	switch {
+	case o == nil:
+		return ""
+	case o.Help == 0:
+		return fmt.Sprintf("; none of %s fits then", report.Plural(o.Tried, "other"))
+	case o.Tried == 1:
+		return "; 1 of 1 other fits then, too"
+	}
+	return fmt.Sprintf("; %d of %d others fit then, too", o.Help, o.Tried)
 }
 
 // String says what the change does. It cuts a long value, which Change has as it is.
 func (c Change) String() string {
 	change := strings.ReplaceAll(c.Change, c.value, printable.Short(c.value))
 	if c.Helps {
-		return fmt.Sprintf("%s: then it fits %s", change, engine.Place(c.Node, c.Nodes, c.Sampled))
+		return fmt.Sprintf("%s: then it fits %s", change, engine.Place(c.Node, c.Nodes, c.Sampled)+c.Others.String())
 	}
 	return change + ": not enough alone"
 }
@@ -65,6 +88,8 @@ type candidate struct {
 	apply func(*v1.Pod)            // a pod that is changed instead of a node gets the same verdicts
 	cause bool                     // a plugin has rejected nodes for it: it is named, too, if it does not help alone
 	then  func(node string) string // what it says if the pod would get this node; nil: the same
+	// applies says whether it is the same change for another pod; nil: it is.
+	applies func(*v1.Pod) bool
 }
 
 // kind are changes of a kind, the smallest first.
@@ -114,11 +139,45 @@ func changes(ctx context.Context, e *engine.Engine, pod *v1.Pod, attempt *record
 					one.says = one.then(node)
 				}
 				helped = true
-				all = append(all, Change{Change: one.says, value: one.value, Helps: true, Node: node, Nodes: then.Feasible, Sampled: then.Sampled})
+				all = append(all, Change{
+					Change: one.says, Helps: true, Node: node, Nodes: then.Feasible, Sampled: then.Sampled,
+					value: one.value, apply: one.apply, applies: one.applies,
+				})
 			}
 		}
 	}
 	return append(all, others...), unlisted, nil
+}
+
+// mostOthers is for how many other pods of a group a change that helps is tried.
+const mostOthers = 10
+
+// tryOthers tries the changes that help the first pod of a group for others, each alone.
+func (g *Group) tryOthers(ctx context.Context, e *engine.Engine) error {
+	for _, name := range g.Pods[1:min(len(g.Pods), 1+mostOthers)] {
+		namespace, short, _ := strings.Cut(name, "/")
+		pod := cluster.Get[*v1.Pod](e.Cluster, namespace, short)
+		for i := range g.Changes {
+			change := &g.Changes[i]
+			if !change.Helps || change.applies != nil && !change.applies(pod) {
+				continue
+			}
+			changed := pod.DeepCopy()
+			change.apply(changed)
+			then, err := e.Feasible(ctx, changed)
+			if err != nil {
+				return err
+			}
+			if change.Others == nil {
+				change.Others = &Others{}
+			}
+			change.Others.Tried++
+			if then.Node != "" && (then.Feasible != 1 || !leaves(cluster.Get[*v1.Node](e.Cluster, "", then.Node))) {
+				change.Others.Help++
+			}
+		}
+	}
+	return nil
 }
 
 // nodesBy are the nodes that each plugin has rejected, except nodes that are about to be deleted.

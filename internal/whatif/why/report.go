@@ -49,10 +49,14 @@ func (r *All) Report() report.Report {
 		about, of := []string{group.Verdict + "."}, ""
 		if len(group.Pods) > 1 {
 			about = append(about, report.Few(group.Pods))
-			of = ", for " + group.Pods[0] + " only"
+			of = fmt.Sprintf(" for %s, and what helps for up to %d others, each alone", group.Pods[0], mostOthers)
 		}
 		if group.Unlike > 0 {
-			of += fmt.Sprintf(" (%d of the others differ in requests or constraints)", group.Unlike)
+			differ := "differ"
+			if group.Unlike == 1 {
+				differ = "differs"
+			}
+			of += fmt.Sprintf(" (%d of the others %s in requests or constraints)", group.Unlike, differ)
 		}
 		s := listed(group.Changes, group.Unlisted, of)
 		s.Text = append(about, s.Text...)

@@ -104,6 +104,10 @@ func (s *shortage) candidate(requests v1.ResourceList, cause bool) candidate {
 	}
 	return candidate{
 		says: says, cause: cause,
+		applies: func(pod *v1.Pod) bool { // it names amounts
+			others := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
+			return quota.Equals(quota.Mask(others, quota.ResourceNames(s.missing)), quota.Mask(requests, quota.ResourceNames(s.missing)))
+		},
 		then: func(node string) string {
 			if !slices.Contains(s.nodes, node) {
 				return fmt.Sprintf("request %s less", s.amounts)
