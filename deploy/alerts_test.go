@@ -106,6 +106,16 @@ func queriesOfDashboard(t *testing.T) (queries []string) {
 	return queries
 }
 
+func TestEachAlertIsInTheDocument(t *testing.T) {
+	page, err := os.ReadFile("../docs/production.md")
+	testkit.Must(t, err)
+	for _, group := range groupsOfAlerts(t) {
+		for _, rule := range group.(map[string]any)["rules"].([]any) {
+			testkit.Has(t, string(page), "`"+strings.TrimPrefix(rule.(map[string]any)["alert"].(string), "RegexScheduling")+"`")
+		}
+	}
+}
+
 func queriesOfAlerts(t *testing.T) (queries []string) {
 	t.Helper()
 	for _, group := range groupsOfAlerts(t) {

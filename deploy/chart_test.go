@@ -146,13 +146,14 @@ func TestChartIsTheKustomizations(t *testing.T) {
 func TestChartsValues(t *testing.T) {
 	out := mustHelm(t, "", "template", "r", "chart", "--namespace=mine", "--kube-version=1.37", withMonitoring,
 		"--set=schedulerName=default-scheduler,image.registry=example.com/r,image.tag=v1,prometheus.namespace=observability,test.regex=^a,scheduler.tls=true",
-		"--set=test.tolerations[0].key=scheduler,test.tolerations[0].operator=Exists,labels.team=a,image.pullSecrets={pull},scheduler.replicas=3,extender.replicas=1,scheduler.qps=300,scheduler.burst=100000")
+		"--set=test.tolerations[0].key=scheduler,test.tolerations[0].operator=Exists,labels.team=a,image.pullSecrets={pull},scheduler.replicas=3,scheduler.qps=300,scheduler.burst=100000")
 	testkit.Has(t, out,
 		"- schedulerName: default-scheduler\n", "schedulerName: default-scheduler\n  restartPolicy", "resourceNamespace: kube-system\n      resourceName: kube-scheduler\n",
 		"image: example.com/r/scheduler:v1\n", "image: example.com/r/static-webserver:v1\n",
 		"kubernetes.io/metadata.name: observability\n", `regex: "^a"`, "tolerations:\n    - key: scheduler\n      operator: Exists\n", "clientConnection: {qps: 300, burst: 100000}",
-		`up{namespace="mine", job="custom-scheduler"}) < 3`, `job="extender"}) < 1`, `job="static-webserver"}) < 2`,
+		`up{namespace="mine", job="custom-scheduler"}) < 3`, `job="static-webserver"}) < 2`,
 	)
+	testkit.Has(t, mustHelm(t, "", "template", "r", "chart", "--kube-version=1.37", withMonitoring, "--set=plugin=extender,extender.replicas=1"), `job="extender"}) < 1`)
 	for _, left := range []string{"registry.example", "monitoring\n", "schedulerName: custom-scheduler", "namespace: " + namespace, "namespace=\"" + namespace} {
 		if strings.Contains(out, left) {
 			t.Errorf("%q is left in\n%s", left, out)

@@ -248,7 +248,7 @@ func TestDumpsOfKubectl(t *testing.T) {
 			got, out, errOut := here(t, append(args, flag, file)...)
 			line, rest, _ := strings.Cut(out, "\n")
 			const qualified = ", as far as the input shows."
-			if strings.Contains(line, qualified) != strings.Contains(rest, "\nThe answer may be wrong: ") {
+			if strings.Contains(line, qualified) != strings.Contains(rest, "\nThe answer may be wrong, ") {
 				t.Errorf("%s, %s: the answer and what the input lacks disagree:\n%s", q.question, name, out)
 			}
 			line = strings.Replace(line, qualified, ".", 1)
