@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -117,7 +118,11 @@ func explain(policy regex.Policy, pod *v1.Pod, seen *surroundings) *explanation 
 	e.judge(pod, seen)
 	owner := metav1.GetControllerOf(pod)
 	if owner != nil && e.Node == "" {
-		e.help("change the pod template of %s %s, too", owner.Kind, owner.Name)
+		kind, name := owner.Kind, owner.Name
+		if deployment, ok := strings.CutSuffix(name, "-"+pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]); ok && kind == "ReplicaSet" {
+			kind, name = "Deployment", deployment
+		}
+		e.help("change the pod template of %s %s, too", kind, name)
 	}
 	return e
 }

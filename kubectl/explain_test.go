@@ -71,9 +71,13 @@ func TestExplain(t *testing.T) {
 		"created for no node":         {podWith("other", on("gone"), created), seen, []string{"created with spec.nodeName gone, so no scheduler tried it; the name does not match"}},
 		"created for it":              {podWith("other", on("other"), created), seen, []string{"created with spec.nodeName other, so no scheduler tried it; the name matches\n"}},
 		"deleted before it has begun": {podWith("other", deleted), seen, []string{"no scheduler tries it any more\n"}},
-		"of a Deployment": {podWith("(", func(p *v1.Pod) {
+		"of a ReplicaSet": {podWith("(", func(p *v1.Pod) {
 			p.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "web-1", Controller: new(true)}}
 		}), seen, []string{"change the pod template of ReplicaSet web-1, too"}},
+		"of a Deployment": {podWith("(", func(p *v1.Pod) {
+			p.Labels = map[string]string{"pod-template-hash": "65bdd65fbc"}
+			p.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "web-65bdd65fbc", Controller: new(true)}}
+		}), seen, []string{"change the pod template of Deployment web, too"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
