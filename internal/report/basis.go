@@ -66,8 +66,11 @@ func (b *Basis) Remedies() []Section {
 	}
 	more := Section{}
 	for _, lack := range b.Lacks[1:] {
-		more.Text = []string{"The input has no objects of these kinds either:"}
+		more.Text = []string{"The input has none of these either:"}
 		more.List = append(more.List, Item{Text: lack.String()})
+	}
+	if b.Remedy == "" {
+		return []Section{more}
 	}
 	remedy := Section{Text: []string{"Of these kinds, either the cluster has no objects, or the input lacks them. " + b.Remedy}}
 	if strings.HasPrefix(b.Remedy, "kubectl ") {

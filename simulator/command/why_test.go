@@ -80,7 +80,8 @@ func TestWhySaysWhyAPodIsPending(t *testing.T) {
 			`, and another node would not help: persistentvolumeclaim "none" not found (plugin VolumeRestrictions)`, `not run +`,
 		},
 		"an unknown scheduler": {
-			pendingPod("schedulerName: batch, ", ""), ` because the scheduler does not try it: no profile is called batch: what its own scheduler does is not known`, "",
+			pendingPod("schedulerName: batch, ", ""), ` because the scheduler does not try it: no profile is called batch: what its own scheduler does is not known, as far as the input shows`,
+			`\nThe answer may be wrong, as the input has no profile batch: what that scheduler would do is not known, and its pods get no node here: shop/it\. Give a configuration that has the profile\.\n`,
 		},
 		"a ResourceClaim that is missing": {
 			pendingPod("resourceClaims: [{name: gpu, resourceClaimName: none}], ", ""),
@@ -167,9 +168,9 @@ func TestWhyGroupsPendingPodsAndTriesChanges(t *testing.T) {
 	for pod, want := range map[string]string{
 		"2 pods": " are pending because none of the cluster's 3 nodes can run it: 1 node is cordoned; 1 node had untolerated taint(s); 1 node does not have enough free cpu.\n" +
 			"shop/small-1, shop/small-2\nEach of these changes was tried alone for shop/small-1, and what helps for up to 10 others, each alone:\n\n" +
-			also(uncordon) + also("free 200m of cpu (it requests 600m) on node-3, or request so much less: then it fits node-3\n") + also(tolerate) + "\n",
-		"Pod shop/large": "request 500m of cpu (it requests 900m) and 1Gi of memory (it requests 9Gi) less, as much as node-3 has left, or add a larger node: then it fits node-3\n" +
-			"uncordon node-1: not enough alone\n",
+			also(uncordon) + also("free 200m of cpu on node-3, or request 400m of cpu instead of 600m: then it fits node-3\n") + also(tolerate) + "\n",
+		"Pod shop/large": "request 400m of cpu instead of 900m and 8Gi of memory instead of 9Gi, as much as node-3 has left, or add a larger node: then it fits node-3\n" +
+			"uncordon node-1: not enough alone, then 1 Insufficient memory\n",
 		"Pod shop/gated":          "remove the scheduling gate example.com/hold: then it fits node-3\n",
 		"Pod shop/choosy":         "remove disk=nvme from its nodeSelector, or label a node so: then it fits node-3\n",
 		"Pod shop/lonely":         "remove its podAffinity: then it fits node-3\n",
@@ -247,13 +248,13 @@ func TestWhyTriesChangesThatAPersonMayMake(t *testing.T) {
 		"of two nodes that lack as much, the one that the pod would get": {
 			node("a", "", "") + node("b", "", ""),
 			pod("db", db, "nodeName: a, ", "cpu: 500m") + pod("web", "", "nodeName: b, ", "cpu: 500m") + pod("it", db, apart, "cpu: 1"),
-			"free 500m of cpu (it requests 1) on b, or request so much less: then it fits b\n",
+			"free 500m of cpu on b, or request 500m of cpu instead of 1: then it fits b\n",
 		},
 		"more room on a node that lacks more": {
 			node("a", "", "") + node("b", "", "") + node("c", "", ""),
 			pod("db-0", db, "nodeName: a, ", "cpu: 300m") + pod("db-1", db, "nodeName: b, ", "cpu: 400m") + pod("web", "", "nodeName: c, ", "cpu: 600m") + pod("it", db, apart, "cpu: 1"),
-			"free 600m of cpu (it requests 1) on c, or request so much less: then it fits c\n" +
-				"free 300m of cpu (it requests 1) on a, or request so much less: not enough alone\n1 more: not enough alone\n",
+			"free 600m of cpu on c, or request 400m of cpu instead of 1: then it fits c\n" +
+				"free 300m of cpu on a, or request 700m of cpu instead of 1: not enough alone, then 1 node(s) didn't match pod anti-affinity rules\n1 more: not enough alone\n",
 		},
 		"taints until one helps": {
 			many(5), it,
@@ -291,7 +292,7 @@ func TestWhyTriesChangesThatAPersonMayMake(t *testing.T) {
 			node("a", "", "") + node("b", "", ""),
 			pod("web", "", "nodeName: a, ", "cpu: 900m") + pod("it", ", ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: agent, uid: u, controller: true}]",
 				"affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [a]}]}]}}}, ", "cpu: 200m"),
-			"free 100m of cpu (it requests 200m) on a, or request so much less: then it fits a\n",
+			"free 100m of cpu on a, or request 100m of cpu instead of 200m: then it fits a\n",
 		},
 		"a label that a kubelet sets": {
 			node("a", "", ""), pod("it", "", "nodeSelector: {kubernetes.io/arch: arm64}, ", "cpu: 100m"),
@@ -307,7 +308,7 @@ func TestWhyTriesChangesThatAPersonMayMake(t *testing.T) {
 		},
 		"an extended resource that nodes have": {
 			node("a", "", "") + node("b", "", `, nvidia.com/gpu: "1"`), pod("ai", "", "nodeName: b, ", `nvidia.com/gpu: "1"`) + pod("it", "", "", `nvidia.com/gpu: "1"`),
-			"free 1 of nvidia.com/gpu (it requests 1) on b: then it fits b\n",
+			"free 1 of nvidia.com/gpu on b: then it fits b\n",
 		},
 		"an extended resource that no node has": {node("a", "", ""), pod("it", "", "", `nvidia.com/gpu: "1"`), ""},
 		"the ports of a pod in its node's network": {

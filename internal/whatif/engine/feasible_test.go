@@ -42,7 +42,7 @@ func TestFeasibleNodesOfASampleAreAtLeastSoMany(t *testing.T) {
 			}
 			again := cluster.Get[*v1.Pod](e.Cluster, "default", "a").DeepCopy()
 			again.Name, again.UID, again.Spec.NodeName = "b", "b", ""
-			o, err := e.Feasible(t.Context(), again)
+			o, _, err := e.Feasible(t.Context(), again)
 			testkit.Must(t, err)
 			if Place(o.Node, o.Feasible, o.Sampled) != o.Node+tt.place {
 				t.Errorf("another one like it would be on %q", Place(o.Node, o.Feasible, o.Sampled))

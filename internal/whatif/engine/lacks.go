@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -74,6 +75,7 @@ type dependency struct {
 
 // LacksFor does so for what pods refer to, without which they get no node here.
 func (e *Engine) LacksFor(pods []*v1.Pod) {
+	e.lacksProfiles(pods)
 	claimsDevices := func(pod *v1.Pod) bool { return len(pod.Spec.ResourceClaims) > 0 }
 	if e.remedy == snapshot.KubectlGet && slices.ContainsFunc(pods, claimsDevices) { // pods of a manifest, which the input did not have
 		e.remedy = snapshot.KubectlGetDevices
@@ -96,6 +98,21 @@ func (e *Engine) LacksFor(pods []*v1.Pod) {
 			return class != "" && cluster.Get[*nodev1.RuntimeClass](e.Cluster, "", class) == nil
 		}},
 	})
+}
+
+// lacksProfiles takes note of pods of schedulers that the configuration does not have.
+func (e *Engine) lacksProfiles(pods []*v1.Pod) {
+	names := map[string][]string{} // of pods, by scheduler
+	for _, pod := range pods {
+		of := cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName)
+		if !slices.ContainsFunc(e.config.Profiles, func(p kubescheduler.Profile) bool { return p.SchedulerName == of }) {
+			names[of] = append(names[of], pod.Namespace+"/"+pod.Name)
+		}
+	}
+	for _, of := range slices.Sorted(maps.Keys(names)) {
+		effect := "what that scheduler would do is not known, and its pods get no node here: " + report.Few(names[of]) + ". Give a configuration that has the profile"
+		e.basis.Lacks = append(e.basis.Lacks, report.Lack{Kinds: []string{"profile " + of}, Effect: effect})
+	}
 }
 
 // LacksForNodes does so for what decides which nodes pods get, besides what LacksFor has: what kube-scheduler's plugins read. Owners of pods

@@ -30,6 +30,9 @@ type Change struct {
 	// Others is for how many other pods of its group it was tried, each alone; nil: for none.
 	Others *Others `json:"others,omitempty"`
 
+	// Then is why the pod is not scheduled with this change alone: what more nodes reject it for than without the change.
+	Then string `json:"then,omitempty"`
+
 	value   string // a part of Change that may be long; it may be empty
 	apply   func(*v1.Pod)
 	applies func(*v1.Pod) bool // as in candidate
@@ -60,7 +63,11 @@ func (c Change) String() string {
 	if c.Helps {
 		return fmt.Sprintf("%s: then it fits %s", change, engine.Place(c.Node, c.Nodes, c.Sampled)+c.Others.String())
 	}
-	return change + ": not enough alone"
+	change += ": not enough alone"
+	if c.Then != "" {
+		change += ", then " + c.Then
+	}
+	return change
 }
 
 // Unlisted are how many changes are not among the listed ones.
@@ -104,6 +111,10 @@ const mostTried = 50
 // changes are single changes, the smallest first. Changes that help come before causes that are not the only ones.
 func changes(ctx context.Context, e *engine.Engine, pod *v1.Pod, attempt *recorder.Attempt) (all []Change, unlisted Unlisted, err error) {
 	on := nodesBy(e.Cluster, attempt)
+	_, before, err := e.Feasible(ctx, pod)
+	if err != nil {
+		return nil, unlisted, err
+	}
 	var others []Change
 	for _, of := range []kind{
 		{uncordon(on[names.NodeUnschedulable]), mostTried},
@@ -124,7 +135,7 @@ func changes(ctx context.Context, e *engine.Engine, pod *v1.Pod, attempt *record
 			}
 			changed := pod.DeepCopy()
 			one.apply(changed)
-			then, err := e.Feasible(ctx, changed)
+			then, reasons, err := e.Feasible(ctx, changed)
 			node := then.Node
 			switch {
 			case err != nil:
@@ -132,7 +143,7 @@ func changes(ctx context.Context, e *engine.Engine, pod *v1.Pod, attempt *record
 			case node == "" && i >= of.listed:
 				unlisted.NotEnough++
 			case node == "" && one.cause:
-				others = append(others, Change{Change: one.says, value: one.value})
+				others = append(others, Change{Change: one.says, Then: more(reasons, before), value: one.value})
 			case node == "" || then.Feasible == 1 && leaves(cluster.Get[*v1.Node](e.Cluster, "", node)):
 			default:
 				if one.then != nil {
@@ -147,6 +158,17 @@ func changes(ctx context.Context, e *engine.Engine, pod *v1.Pod, attempt *record
 		}
 	}
 	return append(all, others...), unlisted, nil
+}
+
+// more are reasons that more nodes have than before.
+func more(now, before map[string]int) string {
+	var all []string
+	for _, reason := range slices.Sorted(maps.Keys(now)) {
+		if n := now[reason] - before[reason]; n > 0 {
+			all = append(all, fmt.Sprintf("%d %s", n, reason))
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // mostOthers is for how many other pods of a group a change that helps is tried.
@@ -164,7 +186,7 @@ func (g *Group) tryOthers(ctx context.Context, e *engine.Engine) error {
 			}
 			changed := pod.DeepCopy()
 			change.apply(changed)
-			then, err := e.Feasible(ctx, changed)
+			then, _, err := e.Feasible(ctx, changed)
 			if err != nil {
 				return err
 			}

@@ -21,7 +21,8 @@ import (
 type shortage struct {
 	nodes   []string // each of them lacks the same
 	missing v1.ResourceList
-	amounts string
+	amounts string  // missing
+	enough  string  // what the pod could request instead
 	share   float64 // of what the pod requests
 	free    bool    // the nodes' pods have as much
 	none    bool    // with so much less, the pod would no more request a resource that it needs: its node must have it
@@ -67,7 +68,7 @@ func resources(c *cluster.Cluster, pod *v1.Pod, nodes []string) (all []candidate
 // lacks is what a node lacks for requests.
 func lacks(requests, used v1.ResourceList, node *v1.Node) *shortage {
 	one := &shortage{nodes: []string{node.Name}, missing: v1.ResourceList{}, free: true}
-	var amounts []string
+	var amounts, enough []string
 	for _, name := range slices.Sorted(maps.Keys(requests)) {
 		quantity, uses := requests[name], used[name]
 		missing := quantity.DeepCopy()
@@ -81,9 +82,12 @@ func lacks(requests, used v1.ResourceList, node *v1.Node) *shortage {
 		one.free = one.free && missing.Cmp(uses) <= 0
 		optional := name == v1.ResourceCPU || name == v1.ResourceMemory || name == v1.ResourceEphemeralStorage
 		one.none = one.none || !optional && missing.Cmp(quantity) >= 0
-		amounts = append(amounts, fmt.Sprintf("%s of %s (it requests %s)", missing.String(), name, quantity.String()))
+		left := quantity.DeepCopy()
+		left.Sub(missing)
+		amounts = append(amounts, fmt.Sprintf("%s of %s", missing.String(), name))
+		enough = append(enough, fmt.Sprintf("%s of %s instead of %s", left.String(), name, quantity.String()))
 	}
-	one.amounts = strings.Join(amounts, " and ")
+	one.amounts, one.enough = strings.Join(amounts, " and "), strings.Join(enough, " and ")
 	return one
 }
 
@@ -94,9 +98,9 @@ func (s *shortage) candidate(requests v1.ResourceList, cause bool) candidate {
 		case s.none:
 			return fmt.Sprintf("free %s on %s", s.amounts, node)
 		case s.free:
-			return fmt.Sprintf("free %s on %s, or request so much less", s.amounts, node)
+			return fmt.Sprintf("free %s on %s, or request %s", s.amounts, node, s.enough)
 		}
-		return fmt.Sprintf("request %s less, as much as %s has left, or add a larger node", s.amounts, node)
+		return fmt.Sprintf("request %s, as much as %s has left, or add a larger node", s.enough, node)
 	}
 	says := on(s.nodes[0])
 	if len(s.nodes) > 1 {
@@ -110,7 +114,7 @@ func (s *shortage) candidate(requests v1.ResourceList, cause bool) candidate {
 		},
 		then: func(node string) string {
 			if !slices.Contains(s.nodes, node) {
-				return fmt.Sprintf("request %s less", s.amounts)
+				return "request " + s.enough
 			}
 			return on(node)
 		},

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
@@ -52,6 +53,9 @@ func Why(ctx context.Context, o Options) (*Result, error) {
 	is := notPending(pod)
 	if is != "" {
 		r.Verdict = fmt.Sprintf("Pod %s is not pending: it %s", r.Pod, is)
+		if pod.Spec.NodeName != "" && pod.Status.Phase == v1.PodPending {
+			r.Hint = "Its containers do not run yet. This says why: " + cli.Shell([]string{"kubectl", "describe", "pod", pod.Name, "-n", pod.Namespace})
+		}
 		return r, nil
 	}
 	o.Recorder = recorder.New(func() {})
