@@ -5,6 +5,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
 // Handle is a handle of the scheduler that has its snapshot alone. Every other method panics.
@@ -28,6 +29,15 @@ func Of(nodes ...*v1.Node) *Handle {
 	list, _ := h.snapshot.NodeInfos().List()
 	copy(list, h.Nodes) // the snapshot has them in any order
 	return h
+}
+
+// PodInfo is a pod as the scheduler's plugins see it. It panics at a pod whose affinity is not valid.
+func PodInfo(pod *v1.Pod) fwk.PodInfo {
+	info, err := framework.NewPodInfo(pod)
+	if err != nil {
+		panic(err)
+	}
+	return info
 }
 
 // SnapshotSharedLister implements fwk.Handle.
