@@ -8,7 +8,6 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/component-base/metrics/testutil"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
@@ -27,26 +26,19 @@ func TestTrapOnANodeThatIsAskedAheadIsNoPartOfTheAttempt(t *testing.T) {
 			for attempt := range 4 {
 				state, p := framework.NewCycleState(), about("web", "x")
 				result, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
-				if !status.IsSuccess() || !result.AllNodes() {
-					t.Errorf("attempt %d: PreFilter: %v, %v", attempt, result, status)
-				}
+				testkit.Succeeds(t, status)
+				testkit.Equal(t, result.AllNodes(), true, "attempt %d: PreFilter: %v", attempt, result)
 				for i, want := range map[int]fwk.Code{0: fwk.Success, 2: fwk.Unschedulable} {
 					status := r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, r.Nodes[i])
-					if status.Code() != want {
-						t.Errorf("attempt %d: Filter on %s: %v, want %v", attempt, r.Nodes[i].Node().Name, status, want)
-					}
+					testkit.Equal(t, status.Code(), want, "attempt %d: Filter on %s: %v", attempt, r.Nodes[i].Node().Name, status)
 				}
 			}
-			n, err := testutil.GetCounterMetricValue(traps.WithLabelValues(t.Name()))
-			m, err2 := testutil.GetCounterMetricValue(skipped.WithLabelValues(t.Name()))
-			if n != 1 || m != 0 || err != nil || err2 != nil {
-				t.Errorf("%v traps, want 1, and %v attempts without the guest, want 0; %v, %v", n, m, err, err2)
-			}
+			testkit.Equal(t, counted(t, traps), 1, "traps")
+			testkit.Equal(t, counted(t, skipped), 0, "attempts without the guest")
 			r.Handle = snapshot.Of(nodesNamed("good", "m1")...)
 			passing, named, _ := r.cycle(t, about("web", "x"))
-			if passing != "good" || !named {
-				t.Errorf("without the node: %q, named: %v", passing, named)
-			}
+			testkit.Equal(t, passing, "good", "passing, without the node")
+			testkit.Equal(t, named, true, "named, without the node")
 		})
 	}
 }
@@ -60,9 +52,7 @@ func TestGuestForgetsWhatItWasAskedAhead(t *testing.T) {
 			r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
 			for i := range 2 {
 				status := r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, node(fmt.Sprint("new-", pods, i)))
-				if status.Code() != fwk.Unschedulable {
-					t.Errorf("%s: pod %d: %v", policy, pods, status)
-				}
+				testkit.Equal(t, status.Code(), fwk.Unschedulable, "%s: pod %d: %v", policy, pods, status)
 			}
 		}
 	}
@@ -71,11 +61,7 @@ func TestGuestForgetsWhatItWasAskedAhead(t *testing.T) {
 // Filter comes to 500 of 5,000 nodes. Of a guest that declares what each pod has of its own, what else is
 // asked is of no use to another pod.
 func TestNothingIsAskedAheadForAPodThatIsLikeNoOther(t *testing.T) {
-	names := make([]string, 5000)
-	for i := range names {
-		names[i] = fmt.Sprintf("%c-%d", "nmmm"[i%4], i)
-	}
-	r := openRemembering(t, "decides_by", Args{}, nodesNamed(names...)...)
+	r := openRemembering(t, "decides_by", Args{}, numbered("nmmm", 5000)...)
 	attempt := func(value string) (asked int, named bool) {
 		before := r.asked(t)
 		state, p := framework.NewCycleState(), about(value, value)
@@ -87,9 +73,7 @@ func TestNothingIsAskedAheadForAPodThatIsLikeNoOther(t *testing.T) {
 	}
 	for i := range 20 {
 		asked, _ := attempt(fmt.Sprint("job-", i))
-		if asked != 500 {
-			t.Errorf("pod %d: asked %d times, want 500", i, asked)
-		}
+		testkit.Equal(t, asked, 500, "questions about pod %d", i)
 	}
 	asked, named := attempt("job-0")
 	for ; !named && asked > 0; asked, named = attempt("job-0") { // a busy machine
@@ -101,11 +85,7 @@ func TestNothingIsAskedAheadForAPodThatIsLikeNoOther(t *testing.T) {
 
 // Where a pod has more different verdicts than are kept, what PreFilter asks ahead must not be asked in each attempt.
 func TestGuestIsNotAskedAgainAndAgainForWhatIsNotKept(t *testing.T) {
-	names := make([]string, 1<<16)
-	for i := range names {
-		names[i] = fmt.Sprint("n", i)
-	}
-	r := openRemembering(t, "decides_by", Args{}, nodesNamed(names...)...)
+	r := openRemembering(t, "decides_by", Args{}, numbered("n", 1<<16)...)
 	p := about("web", "x")
 	full := r.guest.answers.Of(p, r.Nodes)
 	for i, node := range r.Nodes {
@@ -114,9 +94,7 @@ func TestGuestIsNotAskedAgainAndAgainForWhatIsNotKept(t *testing.T) {
 	for attempt, want := range []int{1, 0, 0} { // one is asked to find it out
 		before := r.asked(t)
 		r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), framework.NewCycleState(), p, r.Nodes)
-		if asked := r.asked(t) - before; asked != want {
-			t.Errorf("attempt %d: asked %d times, want %d", attempt, asked, want)
-		}
+		testkit.Equal(t, r.asked(t)-before, want, "questions of attempt %d", attempt)
 	}
 }
 
@@ -142,8 +120,6 @@ func TestCallsAreMeasuredWhereTheGuestIsCalled(t *testing.T) {
 			}
 		}
 		r.guest.metrics.flush()
-		remembered, err := testutil.GetCounterMetricValue(r.guest.metrics.remembered)
-		testkit.Must(t, err)
 		calls := 0
 		for series, text := range gathered(t) {
 			if strings.HasPrefix(series, "scheduler_wasm_call_duration_seconds_count") && strings.Contains(series, t.Name()) {
@@ -152,9 +128,8 @@ func TestCallsAreMeasuredWhereTheGuestIsCalled(t *testing.T) {
 				calls += n
 			}
 		}
-		if calls != tt.calls || int(remembered) != tt.remembered {
-			t.Errorf("measured %d calls, want %d; remembered %v, want %d", calls, tt.calls, remembered, tt.remembered)
-		}
+		testkit.Equal(t, calls, tt.calls, "calls")
+		testkit.Equal(t, counted(t, answersTotal, "remembered"), tt.remembered, "remembered answers")
 	}
 }
 
@@ -184,7 +159,6 @@ func TestCallsOfACycleAreBounded(t *testing.T) {
 	for status.IsSuccess() && calls < 100 {
 		status = r.Plugin.(fwk.FilterPlugin).Filter(t.Context(), state, p, node(fmt.Sprint("n-", calls)))
 	}
-	if calls != cycleWithin*looksEach || status.Code() != fwk.Error {
-		t.Errorf("after %d calls: %v", calls, status)
-	}
+	testkit.Equal(t, calls, cycleWithin*looksEach, "calls of the cycle")
+	testkit.Equal(t, status.Code(), fwk.Error, "at the end: %v", status)
 }

@@ -12,7 +12,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/component-base/metrics/testutil"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -38,6 +37,14 @@ func inZone(name, zone string) *v1.Node {
 func nodesNamed(names ...string) (nodes []*v1.Node) {
 	for _, name := range names {
 		nodes = append(nodes, &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	}
+	return nodes
+}
+
+// numbered are so many nodes, whose names begin with these letters in turn.
+func numbered(letters string, n int) (nodes []*v1.Node) {
+	for i := range n {
+		nodes = append(nodes, nodesNamed(fmt.Sprintf("%c-%d", letters[i%len(letters)], i))...)
 	}
 	return nodes
 }
@@ -85,9 +92,7 @@ func (r *remembering) cycle(t *testing.T, p *v1.Pod) (passing string, named bool
 // asked is how often the guest was asked so far, of this test's plugin.
 func (r *remembering) asked(t *testing.T) int {
 	t.Helper()
-	n, err := testutil.GetCounterMetricValue(r.guest.metrics.asked)
-	testkit.Must(t, err)
-	return int(n)
+	return counted(t, answersTotal, "asked")
 }
 
 var added = fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add}
@@ -118,19 +123,12 @@ func TestGuestThatDeclaresIsAskedOnce(t *testing.T) {
 			t.Errorf("pod %d: passing %q, named: %v, %v", i, passing, named, status)
 		}
 	}
-	n := r.asked(t) - before
-	if n != 5 {
-		t.Errorf("asked %d times for 3 pods and 5 nodes", n)
-	}
+	testkit.Equal(t, r.asked(t)-before, 5, "questions about 3 pods and 5 nodes")
 	r.guest.metrics.flush()
-	remembered, err := testutil.GetCounterMetricValue(r.guest.metrics.remembered)
-	if err != nil || remembered != 2*2 {
-		t.Errorf("remembered %v times for 2 nodes that were named to 2 pods: %v", remembered, err)
-	}
+	testkit.Equal(t, counted(t, answersTotal, "remembered"), 2*2, "answers for 2 nodes that were named to 2 pods")
 	passing, _, _ := r.cycle(t, about("db", "y"))
-	if passing != "n1 n2" || r.asked(t)-before != 10 {
-		t.Errorf("another value: passing %q, asked %d times", passing, r.asked(t)-before)
-	}
+	testkit.Equal(t, passing, "n1 n2", "passing, by another value")
+	testkit.Equal(t, r.asked(t)-before, 10, "questions, by another value")
 }
 
 // The nodes of a first cycle, and then those of a second one.
@@ -160,13 +158,9 @@ func TestGuestIsAskedAboutNewValuesOnly(t *testing.T) {
 			before := r.asked(t)
 			r.Handle = snapshot.Of(tt.second...)
 			passing, named, _ := r.cycle(t, about("web", "x"))
-			if passing != tt.passing || !named {
-				t.Errorf("passing %q, named: %v", passing, named)
-			}
-			n := r.asked(t) - before
-			if n != tt.asked {
-				t.Errorf("asked %d times, want %d", n, tt.asked)
-			}
+			testkit.Equal(t, passing, tt.passing, "passing")
+			testkit.Equal(t, named, true, "named")
+			testkit.Equal(t, r.asked(t)-before, tt.asked, "questions")
 		})
 	}
 }
@@ -192,9 +186,7 @@ func TestPodsEventReportsNodesThatWereNotNamed(t *testing.T) {
 			t.Errorf("named %v, want %d", result, tt.named)
 		}
 		_, status = r.Plugin.(fwk.PostFilterPlugin).PostFilter(t.Context(), state, p, framework.NewDefaultNodeToStatus())
-		if status.Code() != fwk.Unschedulable || status.Message() != tt.postFilter {
-			t.Errorf("PostFilter: %v, want %q", status, tt.postFilter)
-		}
+		testkit.Equal(t, said(status), "Unschedulable: "+tt.postFilter, "PostFilter")
 	}
 }
 
@@ -203,22 +195,14 @@ func TestScoresAreRemembered(t *testing.T) {
 	state := framework.NewCycleState()
 	p := pod("web")
 	_, status := r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
-	if !status.IsSuccess() {
-		t.Fatal(status)
-	}
+	testkit.Succeeds(t, status)
 	before := r.asked(t)
 	for range 3 {
 		for i, want := range []int64{10, 7} {
-			score, status := r.Plugin.(fwk.ScorePlugin).Score(t.Context(), state, p, r.Nodes[i])
-			if score != want || !status.IsSuccess() {
-				t.Errorf("node %d: %d, %v", i, score, status)
-			}
+			testkit.Equal(t, score(t, r.Plugin, state, p, r.Nodes[i]), want, "node %d", i)
 		}
 	}
-	n := r.asked(t) - before
-	if n != 2 {
-		t.Errorf("asked %d times for two zones", n)
-	}
+	testkit.Equal(t, r.asked(t)-before, 2, "questions about two zones")
 }
 
 // What PreScore answers is remembered of a guest that cannot ask which nodes passed, and
@@ -233,28 +217,18 @@ func TestPreScoreIsRemembered(t *testing.T) {
 	before := r.asked(t)
 	for i := range 3 {
 		_, status := preScore(about(fmt.Sprint("web-", i), "skip"))
-		if !status.IsSkip() {
-			t.Fatal(status)
-		}
+		testkit.Equal(t, said(status), "Skip: ", "PreScore")
 	}
-	n := r.asked(t) - before
-	if n != 1 {
-		t.Errorf("asked %d times about pods alike", n)
-	}
+	testkit.Equal(t, r.asked(t)-before, 1, "questions about pods alike")
 	_, status := preScore(about("web", "x"))
-	if !status.IsSuccess() {
-		t.Fatal(status)
-	}
+	testkit.Succeeds(t, status)
 	// The next pod alike is asked about nothing, until a score is not known.
 	again := about("again", "x")
 	state, status := preScore(again)
-	n = r.asked(t) - before
-	if !status.IsSuccess() || n != 2 {
-		t.Errorf("%v, asked %d times", status, n)
-	}
-	score, status := r.Plugin.(fwk.ScorePlugin).Score(t.Context(), state, again, r.Nodes[0])
-	if score == 0 || !status.IsSuccess() {
-		t.Errorf("score %d, %v: PreScore was not called before", score, status)
+	testkit.Succeeds(t, status)
+	testkit.Equal(t, r.asked(t)-before, 2, "questions about pods of two kinds")
+	if score(t, r.Plugin, state, again, r.Nodes[0]) == 0 {
+		t.Error("PreScore was not called before")
 	}
 }
 
@@ -275,41 +249,26 @@ func TestAnswerThatDoesNotLastIsNotRemembered(t *testing.T) {
 		{abi.PreFilter, abi.Verdict{Code: int32(fwk.Skip)}, true},
 		{abi.Filter, abi.Verdict{Code: 99}, false},
 	} {
-		got := mayRemember(tt.hook, tt.v)
-		if got != tt.want {
-			t.Errorf("%v, %v: %v", tt.hook, tt.v, got)
-		}
+		testkit.Equal(t, mayRemember(tt.hook, tt.v), tt.want, "%v, %v", tt.hook, tt.v)
 	}
 }
 
 func TestRememberedAnswersAreBounded(t *testing.T) {
-	var names []string
-	for i := range 500 {
-		names = append(names, fmt.Sprintf("node-%d", i))
-	}
 	const limit = 256 << 10
-	r := openRemembering(t, "decides_by", Args{AnswersLimit: quantity(limit)}, nodesNamed(names...)...)
+	r := openRemembering(t, "decides_by", Args{AnswersLimit: quantity(limit)}, numbered("n", 500)...)
 	for i := range 2000 {
 		r.cycle(t, about("web", fmt.Sprint(i)))
-		bytes, err := testutil.GetGaugeMetricValue(r.guest.metrics.bytes)
-		if bytes > limit || err != nil {
-			t.Fatalf("%v bytes after %d pods; %v", bytes, i+1, err)
+		if bytes := gauge(t, rememberedBytes); bytes > limit {
+			t.Fatalf("%d bytes after %d pods", bytes, i+1)
 		}
 	}
 	before := r.asked(t)
 	r.cycle(t, about("web", "1999"))
-	n := r.asked(t) - before
-	if n != 0 {
-		t.Errorf("the pattern of the last pod was forgotten: asked %d times", n)
-	}
+	testkit.Equal(t, r.asked(t)-before, 0, "questions about the pattern of the last pod")
 }
 
 func TestAnswersAreAskedForByManyAtOnce(t *testing.T) {
-	var names []string
-	for i := range 200 {
-		names = append(names, fmt.Sprintf("%c-%d", "nm"[i%2], i))
-	}
-	r := openRemembering(t, "decides_by", Args{}, nodesNamed(names...)...)
+	r := openRemembering(t, "decides_by", Args{}, numbered("nm", 200)...)
 	for round := range 20 {
 		state := framework.NewCycleState()
 		p := about("web", fmt.Sprint(round/2))
@@ -321,9 +280,7 @@ func TestAnswersAreAskedForByManyAtOnce(t *testing.T) {
 					node := r.Nodes[i]
 					want := strings.HasPrefix(node.Node().Name, "n")
 					status := r.Plugin.(fwk.FilterPlugin).Filter(context.Background(), state, p, node)
-					if status.IsSuccess() != want {
-						t.Errorf("%s: %v", node.Node().Name, status)
-					}
+					testkit.Equal(t, status.IsSuccess(), want, "%s: %v", node.Node().Name, status)
 					if !result.AllNodes() && result.NodeNames.Has(node.Node().Name) != want {
 						t.Errorf("%s: named: %v", node.Node().Name, !want)
 					}
@@ -336,34 +293,29 @@ func TestAnswersAreAskedForByManyAtOnce(t *testing.T) {
 
 // What is counted is what is taken: a limit that counts too little is none.
 func TestThousandPatternsOnManyNodesAreRememberedIn64MiB(t *testing.T) {
-	const patterns, limit = 1000, 64 << 20
-	names := make([]string, 5000)
-	for i := range names {
-		names[i] = fmt.Sprintf("%c-%d", "nmmm"[i%4], i)
-	}
-	r := openRemembering(t, "decides_by", Args{}, nodesNamed(names...)...)
+	const patterns, nodes, limit = 1000, 5000, 64 << 20
+	r := openRemembering(t, "decides_by", Args{}, numbered("nmmm", nodes)...)
 	before := testkit.HeapInUse()
 	for i := range patterns {
 		var result *fwk.PreFilterResult
 		var status *fwk.Status
-		for range names { // in the first cycle, unless the machine is busy
+		for range nodes { // in the first cycle, unless the machine is busy
 			result, status = r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), framework.NewCycleState(), about("web", fmt.Sprint(i)), r.Nodes)
 			if result != nil {
 				break
 			}
 		}
-		if status != nil || len(result.NodeNames) != len(names)/4 {
+		if status != nil || len(result.NodeNames) != nodes/4 {
 			t.Fatalf("pattern %d: %v, %v", i, result, status)
 		}
 	}
 	taken := testkit.HeapInUse() - before
-	entries, err := testutil.GetGaugeMetricValue(r.guest.metrics.entries)
-	counted, err2 := testutil.GetGaugeMetricValue(r.guest.metrics.bytes)
-	t.Logf("%v entries take %d bytes, of which %v are counted", entries, taken, counted)
-	if entries != patterns || counted > limit || err != nil || err2 != nil {
-		t.Errorf("at most %d bytes are allowed; %v, %v", limit, err, err2)
+	entries, counted := gauge(t, rememberedPods), gauge(t, rememberedBytes)
+	t.Logf("%d entries take %d bytes, of which %d are counted", entries, taken, counted)
+	if entries != patterns || counted > limit {
+		t.Errorf("at most %d bytes are allowed", limit)
 	}
-	ratio := counted / float64(taken)
+	ratio := float64(counted) / float64(taken)
 	if ratio < 0.9 || ratio > 1.1 {
 		t.Errorf("%.2f of what is taken is counted", ratio)
 	}

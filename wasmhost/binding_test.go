@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 
@@ -12,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
-	"k8s.io/component-base/metrics/testutil"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
@@ -46,9 +44,7 @@ func begins(t *testing.T, guest binder, name string) passing {
 	preFilter(t.Context(), guest, p.state, p.pod)
 	p.guest.Reserve(t.Context(), p.state, p.pod, "n")
 	status, _ := p.guest.Permit(t.Context(), p.state, p.pod, "n")
-	if !status.IsSuccess() {
-		t.Error(status)
-	}
+	testkit.Succeeds(t, status)
 	return p
 }
 
@@ -63,25 +59,13 @@ func (p passing) unreserve() { p.guest.Unreserve(p.t.Context(), p.state, p.pod, 
 func TestPodsInBindingShareTheInstance(t *testing.T) {
 	guest := open(t, "remember_permit").(binder)
 	a := begins(t, guest, "first.")
-	got := a.preBind()
-	if got != "first.RPB" {
-		t.Errorf("before there is another pod: %q", got)
-	}
+	testkit.Equal(t, a.preBind(), "first.RPB", "before there is another pod")
 	b := begins(t, guest, "second")
 	next := framework.NewCycleState()
 	preFilter(t.Context(), guest, next, pod("third."))
-	got = b.preBind()
-	if got != "secondB" { // what Reserve and Permit have left is gone
-		t.Errorf("the second pod: %q", got)
-	}
-	got = guest.Filter(t.Context(), next, pod("third."), node("n")).Message()
-	if got != "third." {
-		t.Errorf("the pod that is being scheduled: %q", got)
-	}
-	log := logged(t, func() { a.unreserve() })
-	if !strings.Contains(log, "first.") {
-		t.Errorf("Unreserve gets %q", log)
-	}
+	testkit.Equal(t, b.preBind(), "secondB", "the second pod") // what Reserve and Permit have left is gone
+	testkit.Equal(t, guest.Filter(t.Context(), next, pod("third."), node("n")).Message(), "third.", "the pod that is being scheduled")
+	testkit.Has(t, logged(t, func() { a.unreserve() }), "first.")
 }
 
 // Neither PostBind nor Unreserve is called of them, as where a profile has disabled PostBind.
@@ -90,10 +74,7 @@ func TestPodsWhoseBindingDoesNotEndKeepNoInstance(t *testing.T) {
 	for i := range 20 {
 		begins(t, guest, fmt.Sprintf("p%05d", i)).preBind()
 	}
-	n, err := testutil.GetGaugeMetricValue(instances.WithLabelValues(t.Name()))
-	if n != 1 || err != nil {
-		t.Errorf("%v instances, want 1; %v", n, err)
-	}
+	testkit.Equal(t, gauge(t, instances), 1, "instances")
 }
 
 // Pods are bound, and trap, beside the scheduling cycle of another one.
@@ -112,31 +93,21 @@ func TestPodsThatAreBoundAtOnceDoNotMeet(t *testing.T) {
 		})
 		state, next := framework.NewCycleState(), pod(fmt.Sprintf("n%05d", i))
 		preFilter(t.Context(), guest, state, next)
-		got := guest.Filter(t.Context(), state, next, node("n")).Message()
-		if got != next.Name {
-			t.Errorf("beside the binding of others, %s sees %q", next.Name, got)
-		}
+		testkit.Equal(t, guest.Filter(t.Context(), state, next, node("n")).Message(), next.Name, "beside the binding of others, the guest sees")
 	}
 	group.Wait()
-	n, err := testutil.GetCounterMetricValue(traps.WithLabelValues(t.Name()))
-	if n != 10 || err != nil {
-		t.Errorf("%v traps, want 10; %v", n, err)
-	}
+	testkit.Equal(t, counted(t, traps), 10, "traps")
 }
 
 func TestHookThatTheGuestDoesNotHaveLetsTheOthersBind(t *testing.T) {
 	guest := open(t, "remember_permit").(binder)
 	status := guest.Bind(t.Context(), framework.NewCycleState(), pod("web"), "n")
-	if !status.IsSkip() {
-		t.Errorf("bind: %v", status)
-	}
+	testkit.Equal(t, status.IsSkip(), true, "bind: %v", status)
 	asked := minor.Called{PreBindPlugin: open(t, "permit").(fwk.PreBindPlugin), Around: func(_ context.Context, c minor.Call) func() {
 		return func() { status = *c.Status }
 	}}
 	asked.PreBindPreFlight(t.Context(), framework.NewCycleState(), pod("web"), "n")
-	if !status.IsSkip() {
-		t.Errorf("prebind: %v", status)
-	}
+	testkit.Equal(t, status.IsSkip(), true, "prebind: %v", status)
 }
 
 // logged is what klog writes during a call.
@@ -172,10 +143,7 @@ func TestNodesInTheBindingCycleAreNotTheSnapshots(t *testing.T) {
 			t.Errorf("%s: the scheduling cycle has it from the informer", config)
 		}
 		guest.Permit(t.Context(), state, p, "a")
-		got := reflected(guest.PreBind(t.Context(), state, p, "a"))
-		if got != want {
-			t.Errorf("%s: got %q, want %q", config, got, want)
-		}
+		testkit.Equal(t, reflected(guest.PreBind(t.Context(), state, p, "a")), want, "%s", config)
 	}
 }
 

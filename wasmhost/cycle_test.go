@@ -1,12 +1,17 @@
 package wasmhost
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"testing"
 
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 )
 
 // inAnother makes calls in another instance than those outside of it.
@@ -33,25 +38,16 @@ func TestClonedStateIsACycleOfItsOwn(t *testing.T) {
 	tell := func(state fwk.CycleState) string {
 		here := pl.(fwk.FilterPlugin).Filter(t.Context(), state, p, node("n")).Message()
 		inAnother(inside(pl), func() {
-			there := pl.(fwk.FilterPlugin).Filter(t.Context(), state, p, node("n")).Message()
-			if there != here {
-				t.Errorf("instances disagree: %q and %q", here, there)
-			}
+			testkit.Equal(t, pl.(fwk.FilterPlugin).Filter(t.Context(), state, p, node("n")).Message(), here, "the other instance")
 		})
 		return here
 	}
 	extensions := pl.(fwk.PreFilterPlugin).PreFilterExtensions()
 	add := func(state fwk.CycleState, other string) {
-		status := extensions.AddPod(t.Context(), state, p, podInfo(pod(other)), node("n"))
-		if !status.IsSuccess() {
-			t.Error(status)
-		}
+		testkit.Succeeds(t, extensions.AddPod(t.Context(), state, p, snapshot.PodInfo(pod(other)), node("n")))
 	}
 	remove := func(state fwk.CycleState, other string) {
-		status := extensions.RemovePod(t.Context(), state, p, podInfo(pod(other)), node("n"))
-		if !status.IsSuccess() {
-			t.Error(status)
-		}
+		testkit.Succeeds(t, extensions.RemovePod(t.Context(), state, p, snapshot.PodInfo(pod(other)), node("n")))
 	}
 	one, two := base.Clone(), base.Clone()
 	remove(one, "x")
@@ -66,10 +62,7 @@ func TestClonedStateIsACycleOfItsOwn(t *testing.T) {
 		"what was cloned": {base, "target"}, "one clone": {one, "target-x+z"},
 		"another": {two, "target+y"}, "a clone of a clone": {three, "target-x+z-w"},
 	} {
-		got := tell(tt.state)
-		if got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
+		testkit.Equal(t, tell(tt.state), tt.want, "%s", name)
 	}
 }
 
@@ -82,15 +75,10 @@ func TestClonedStateHasAPreScoreOfItsOwn(t *testing.T) {
 	clone := state.Clone()
 	preScore := func(state fwk.CycleState, nodes ...fwk.NodeInfo) {
 		status := pl.(fwk.PreScorePlugin).PreScore(t.Context(), state, p, nodes)
-		if !status.IsSuccess() {
-			t.Fatal(status)
-		}
+		testkit.Succeeds(t, status)
 	}
 	expect := func(in string, state fwk.CycleState, passed string) {
-		score, status := pl.(fwk.ScorePlugin).Score(t.Context(), state, p, node("a"))
-		if score != int64(len(passed)) || !status.IsSuccess() {
-			t.Errorf("%s: got %d, %v, want the length of %s", in, score, status, passed)
-		}
+		testkit.Equal(t, score(t, pl, state, p, node("a")), int64(len(passed)), "%s: the length of %s", in, passed)
 	}
 	preScore(clone, node("a"))
 	expect("the clone", clone, `["a"]`)
@@ -109,10 +97,7 @@ func TestPreScoreIsRepeatedWithTheNodesThatItHad(t *testing.T) {
 	preFilter(t.Context(), pl, state, p)
 	inAnother(inside(pl), func() { pl.(fwk.PreScorePlugin).PreScore(t.Context(), state, p, []fwk.NodeInfo{passed}) })
 	passed.(*framework.NodeInfo).SetNode(node("renewed").Node())
-	score, status := pl.(fwk.ScorePlugin).Score(t.Context(), state, p, node("a"))
-	if score != int64(len(`["a"]`)) || !status.IsSuccess() {
-		t.Errorf("got %d, %v, want the length of [\"a\"]", score, status)
-	}
+	testkit.Equal(t, score(t, pl, state, p, node("a")), int64(len(`["a"]`)), "the length")
 }
 
 // Sixteen goroutines ask of one cycle after another, as the scheduler does.
@@ -125,13 +110,76 @@ func TestCallIsOfItsOwnCycle(t *testing.T) {
 		for range 16 {
 			group.Go(func() {
 				for range 5 {
-					got := pl.Filter(t.Context(), state, p, node("n")).Message()
-					if got != p.Name {
-						t.Errorf("%s sees %q", p.Name, got)
-					}
+					testkit.Equal(t, pl.Filter(t.Context(), state, p, node("n")).Message(), p.Name, "the guest sees")
 				}
 			})
 		}
 		group.Wait()
 	}
+}
+
+func TestCycleGoesOnWhileAnotherTraps(t *testing.T) {
+	pl := open(t, "trap_filter").(fwk.FilterPlugin)
+	mine, other := framework.NewCycleState(), framework.NewCycleState()
+	preFilter(t.Context(), pl, mine, pod("mine"))
+	preFilter(t.Context(), pl, other, pod("other"))
+	status := pl.Filter(t.Context(), other, pod("other"), node("trap"))
+	testkit.Equal(t, status.Code(), fwk.Error, "the other one: %v", status)
+	testkit.Succeeds(t, pl.Filter(t.Context(), mine, pod("mine"), node("a")))
+}
+
+// An importer that calls plugins itself learns by errors.Is what was wrong.
+func TestErrorsOfAGuestHaveACause(t *testing.T) {
+	causes := []error{ErrClosed, ErrTimeout, ErrTrap}
+	closed := open(t, "trap_filter")
+	for range 2 {
+		testkit.Must(t, closed.(io.Closer).Close())
+	}
+	h := New(fromFiles)
+	testkit.Must(t, h.Close())
+	_, hostClosed := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("trap_filter")})
+	for _, tt := range []struct{ err, want error }{
+		{schedule(t.Context(), closed, pod("p"), "a")[0].AsError(), ErrClosed},
+		{hostClosed, ErrClosed},
+		{schedule(t.Context(), openWith(t, "endless", Args{CallTimeout: soon}, nil), pod("p"), "endless")[0].AsError(), ErrTimeout},
+		{startError(t, Args{GuestURL: fileURLOf("endless_hook"), GuestConfig: "e", CallTimeout: soon}), ErrTimeout},
+		{schedule(t.Context(), open(t, "trap_filter"), pod("p"), "trap")[0].AsError(), ErrTrap},
+		{startError(t, Args{GuestURL: fileURLOf("start_exit")}), ErrTrap},
+	} {
+		for _, cause := range causes {
+			testkit.Equal(t, errors.Is(tt.err, cause), (cause == tt.want), "%v: is it %q?", tt.err, cause)
+		}
+	}
+}
+
+func TestGuestThatTakesPartInBindingIsReplacedToo(t *testing.T) {
+	pl := open(t, "filter_permit")
+	schedule(t.Context(), pl, pod("unlucky"), "a", "trap")
+	testkit.Succeeds(t, schedule(t.Context(), pl, pod("after"), "b")[0])
+}
+
+// The calls of a cycle that wait for the one instance do not repeat the trap.
+func TestTrapIsTheLastCallOfItsCycle(t *testing.T) {
+	pl := openCounted(t, "trap_filter", Args{Instances: 1})
+	unlucky, state := pod("unlucky"), framework.NewCycleState()
+	preFilter(t.Context(), pl, state, unlucky)
+	var group sync.WaitGroup
+	for range 16 {
+		group.Go(func() {
+			status := pl.(fwk.FilterPlugin).Filter(t.Context(), state, unlucky, node("trap"))
+			testkit.Equal(t, status.Code(), fwk.Error, "the code: %v", status)
+		})
+	}
+	group.Wait()
+	testkit.Equal(t, counted(t, traps), 1, "traps")
+}
+
+func TestGuestThatFailsIsSkippedWhereItsArgsSaySo(t *testing.T) {
+	pl := openCounted(t, "trap_filter", Args{FailurePolicy: FailurePolicyIgnore})
+	for range 2 { // a new instance takes part in the next pod's cycle
+		for _, status := range schedule(t.Context(), pl, pod("unlucky"), "a", "trap", "b") {
+			testkit.Succeeds(t, status)
+		}
+	}
+	testkit.Equal(t, counted(t, skipped), 2, "attempts in which it is skipped")
 }

@@ -30,15 +30,20 @@ func TestStartThatFailsNamesPluginURLAndCause(t *testing.T) {
 		},
 		{declaresNothing, "wasm: decides_by: no field is declared: with the kit, call decidesby.Set in init"},
 		{builtForJS, "wasm: guest is built for JavaScript (GOOS=js): build it with GOOS=wasip1 and -buildmode=c-shared"},
+		{"", "the host cannot get guests: set Fetch of wasmhost.Options, as package fetch has it"}, // without a Fetch
 	} {
-		h := New(Options{Fetch: func(context.Context, Args) ([]byte, error) { return []byte(tt.wasm), nil }})
-		_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: "https://me:secret@example.com/guest.wasm"})
-		testkit.Must(t, h.Close())
-		want := "plugin Wasm: guest https://xxxxx@example.com/guest.wasm: " + tt.want
-		if message(err) != want {
-			t.Errorf("got\n%v\nwant\n%s", err, want)
+		options := Options{}
+		if tt.wasm != "" {
+			options = giving([]byte(tt.wasm))
 		}
+		err := startErrorOf(t, options, Args{GuestURL: "https://me:secret@example.com/guest.wasm"})
+		testkit.Equal(t, testkit.Message(err), "plugin Wasm: guest https://xxxxx@example.com/guest.wasm: "+tt.want, "the error")
 	}
+}
+
+// giving has a Host get the same guest from any URL.
+func giving(wasm []byte) Options {
+	return Options{Fetch: func(context.Context, Args) ([]byte, error) { return wasm, nil }}
 }
 
 // A Fetch of one's own need not look at any of them.
@@ -47,33 +52,20 @@ func TestArgsAboutTheGuestHoldWhateverFetchesIt(t *testing.T) {
 	testkit.Must(t, err)
 	is := fmt.Sprintf("%x", sha256.Sum256(wasm))
 	for field, tt := range map[string]struct {
-		wasm string
 		args Args
 		want string
 	}{
-		"":               {string(wasm), Args{GuestSHA256: strings.ToUpper(is), GuestSizeLimit: quantity(int64(len(wasm)))}, ""},
-		"guestSHA256":    {string(wasm), Args{GuestSHA256: digest}, "its SHA-256 is " + is + ", but guestSHA256 asks for " + strings.ToLower(digest)},
-		"guestSizeLimit": {string(wasm), Args{GuestSizeLimit: quantity(10)}, fmt.Sprintf("it has %d bytes, but guestSizeLimit is 10", len(wasm))},
-		"verify":         {string(wasm), Args{Verify: &Verify{Keys: []string{"a.pub"}}}, "the host cannot verify signatures: set Verify of wasmhost.Options, as package fetch has it"},
+		"":               {Args{GuestSHA256: strings.ToUpper(is), GuestSizeLimit: quantity(int64(len(wasm)))}, ""},
+		"guestSHA256":    {Args{GuestSHA256: digest}, "its SHA-256 is " + is + ", but guestSHA256 asks for " + strings.ToLower(digest)},
+		"guestSizeLimit": {Args{GuestSizeLimit: quantity(10)}, fmt.Sprintf("it has %d bytes, but guestSizeLimit is 10", len(wasm))},
+		"verify":         {Args{Verify: &Verify{Keys: []string{"a.pub"}}}, "the host cannot verify signatures: set Verify of wasmhost.Options, as package fetch has it"},
 	} {
-		h := New(Options{Fetch: func(context.Context, Args) ([]byte, error) { return []byte(tt.wasm), nil }})
 		tt.args.GuestURL = "https://example.com/guest.wasm"
-		_, err := h.Start(t.Context(), "Wasm", tt.args)
-		testkit.Must(t, h.Close())
+		err := startErrorOf(t, giving(wasm), tt.args)
 		var about *ArgsError
-		if (err == nil) != (field == "") || !strings.HasSuffix(message(err), tt.want) || errors.As(err, &about) && about.Field != field {
+		if (err == nil) != (field == "") || !strings.HasSuffix(testkit.Message(err), tt.want) || errors.As(err, &about) && about.Field != field {
 			t.Errorf("%q: got %v, want …%s", field, err, tt.want)
 		}
-	}
-}
-
-func TestHostSaysThatItCannotGetGuests(t *testing.T) {
-	h := New(Options{})
-	defer h.Close()
-	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("empty_filter")})
-	want := "plugin Wasm: guest " + fileURLOf("empty_filter") + ": the host cannot get guests: set Fetch of wasmhost.Options, as package fetch has it"
-	if message(err) != want {
-		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
@@ -85,8 +77,6 @@ func TestGuestThatCanDecideNothingDoesNotStart(t *testing.T) {
 			"register the plugin in init, or build it with -buildmode=wasi-legacy (TinyGo)",
 	} {
 		err := startError(t, Args{GuestURL: fileURLOf(guest)})
-		if message(err) != "plugin Wasm: guest "+fileURLOf(guest)+": "+want {
-			t.Errorf("%s: got\n%v\nwant\n%s", guest, err, want)
-		}
+		testkit.Equal(t, testkit.Message(err), "plugin Wasm: guest "+fileURLOf(guest)+": "+want, "%s", guest)
 	}
 }

@@ -1,10 +1,11 @@
 package wasmhost
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/component-base/metrics/testutil"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
@@ -52,10 +53,7 @@ func TestPodIsWokenByDeclaredFieldsOnly(t *testing.T) {
 			}
 			r := openRemembering(t, tt.guest, Args{}, nodes...)
 			r.cycle(t, web)
-			hint := r.hint(t, tt.event, web, tt.old, tt.new)
-			if hint != tt.want {
-				t.Errorf("got %v, want %v", hint, tt.want)
-			}
+			testkit.Equal(t, r.hint(t, tt.event, web, tt.old, tt.new), tt.want, "the hint")
 		})
 	}
 }
@@ -64,7 +62,7 @@ func TestPodIsWokenByDeclaredFieldsOnly(t *testing.T) {
 func TestHintAsksNoGuest(t *testing.T) {
 	r := openRemembering(t, "decides_by", Args{}, nodesNamed("n1", "m1")...)
 	r.cycle(t, about("web", "x"))
-	began, entries := r.asked(t), remembered(t, r)
+	began, entries := r.asked(t), gauge(t, rememberedPods)
 	s := r.guest.pool.acquire()
 	defer r.guest.pool.release(s)
 	for _, tt := range []struct {
@@ -75,19 +73,47 @@ func TestHintAsksNoGuest(t *testing.T) {
 		{"x", "m2", fwk.Queue}, // of which nothing is known
 		{"y", "m1", fwk.Queue}, // a pod that was not tried
 	} {
-		hint := r.hint(t, added, about("web", tt.pod), nil, nodesNamed(tt.node)[0])
-		if hint != tt.want {
-			t.Errorf("%s, %s: got %v, want %v", tt.pod, tt.node, hint, tt.want)
-		}
+		testkit.Equal(t, r.hint(t, added, about("web", tt.pod), nil, nodesNamed(tt.node)[0]), tt.want, "%s, %s", tt.pod, tt.node)
 	}
-	if r.asked(t) != began || remembered(t, r) != entries {
-		t.Errorf("asked %d times, and then %d; %v entries, and then %v", began, r.asked(t), entries, remembered(t, r))
-	}
+	testkit.Equal(t, r.asked(t), began, "questions")
+	testkit.Equal(t, gauge(t, rememberedPods), entries, "kinds of pods of which something is remembered")
 }
 
-// remembered is of how many kinds of pods something is remembered.
-func remembered(t *testing.T, r *remembering) float64 {
-	n, err := testutil.GetGaugeMetricValue(r.guest.metrics.entries)
-	testkit.Must(t, err)
-	return n
+// A guest that looks at more than it declares does not find it, so what is remembered of it is
+// right for all pods and nodes.
+func TestDeclaringGuestDecidesByTheDeclaredFieldsOnly(t *testing.T) {
+	labelled := func(name string) *v1.Pod {
+		p := pod(name)
+		p.Labels = map[string]string{"zone": "west"}
+		return p
+	}
+	r := openRemembering(t, "decides_by_hidden", Args{}, inZone("a", "west"), inZone("b", "east"), inZone("northwest", "east"))
+	for i, p := range []*v1.Pod{pod("web"), labelled("db"), labelled("west"), pod("web")} {
+		passing, _, status := r.cycle(t, p)
+		testkit.Equal(t, passing, "northwest", "pod %d: passing, %v", i, status)
+	}
+	testkit.Equal(t, r.asked(t), 3, "questions about three names of nodes")
+}
+
+// What the hooks that compare nodes hand to a guest belongs to no field, and neither do the clones of
+// what a guest counts.
+func TestPodsOfAGuestThatDeclaresWhatItDecidesByAreSigned(t *testing.T) {
+	for guest, why := range map[string]string{
+		"decides_by":         "",
+		"empty_filter":       "the guest does not declare what it decides by",
+		"decides_by_rank":    "the guest compares nodes in postfilter or normalizescore",
+		"decides_by_passed":  "the guest may ask in prescore which nodes passed",
+		"decides_by_reserve": "the guest takes part in reserve, permit or binding",
+	} {
+		var pl fwk.Plugin
+		log := logged(t, func() { pl = open(t, guest) })
+		testkit.Equal(t, strings.Contains(log, "opportunistic batching is off for all pods of its profile: "+why), (why != ""), "%s: the start says %q", guest, log)
+		p, want := about("web", "1"), "[{pod.metadata.annotations['a'] 1}]"
+		if why != "" {
+			want = "[]"
+		}
+		fragments, status := pl.(fwk.SignPlugin).SignPod(t.Context(), p)
+		testkit.Equal(t, fmt.Sprint(fragments), want, "%s: signed with", guest)
+		testkit.Equal(t, status.Message(), why, "%s", guest)
+	}
 }

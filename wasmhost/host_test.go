@@ -36,16 +36,11 @@ func TestMetricsOfAGuest(t *testing.T) {
 	}
 	got := gathered(t)
 	for series, value := range want {
-		if got[series] != value {
-			t.Errorf("%s is %q, want %s", series, got[series], value)
-		}
+		testkit.Equal(t, got[series], value, "%s", series)
 	}
 	testkit.Must(t, inside(pl).Close())
 	for _, series := range []string{"scheduler_wasm_guest_instances", "scheduler_wasm_guest_memory_bytes"} {
-		got := gathered(t)[series+labels]
-		if got != "0" {
-			t.Errorf("after the end %s is %q", series, got)
-		}
+		testkit.Equal(t, gathered(t)[series+labels], "0", "after the end, %s", series)
 	}
 }
 
@@ -98,16 +93,11 @@ func TestHostThatFetchesHoldsUpNoOtherGuest(t *testing.T) {
 		ended <- err
 	}()
 	testkit.EventuallyReceives(t, "the guest is fetched", asked)
-	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless")}); err != nil {
-		t.Error(err)
-	}
+	_, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless")})
+	testkit.Must(t, err)
 	testkit.Must(t, errors.Join(h.Close(), h.Close()))
-	if err := testkit.EventuallyReceives(t, "the start ends", ended); !errors.Is(err, ErrClosed) {
-		t.Errorf("got %v", err)
-	}
-	if _, err := h.Start(t.Context(), "Wasm", Args{GuestURL: fileURLOf("endless")}); !errors.Is(err, ErrClosed) {
-		t.Errorf("after the end: %v", err)
-	}
+	err = testkit.EventuallyReceives(t, "the start ends", ended)
+	testkit.ErrorIs(t, err, ErrClosed)
 }
 
 // starting starts a guest that loops at once, and returns when it does.
@@ -146,15 +136,11 @@ func TestStartEndsWithItsContextOrItsHost(t *testing.T) {
 		ended := starting(ctx, t, h, config)
 		cancel()
 		err := testkit.EventuallyReceives(t, "the start ends", ended)
-		if !strings.Contains(message(err), " error: context canceled") {
-			t.Errorf("%s, its context: %v", hook, err)
-		}
+		testkit.Has(t, testkit.Message(err), hook+" error: context canceled")
 		ended = starting(t.Context(), t, h, config)
 		testkit.Must(t, h.Close())
 		err = testkit.EventuallyReceives(t, "the start ends", ended)
-		if !errors.Is(err, ErrClosed) {
-			t.Errorf("%s, its host: %v", hook, err)
-		}
+		testkit.Equal(t, errors.Is(err, ErrClosed), true, "%s, its host: %v", hook, err)
 	}
 }
 
@@ -173,10 +159,7 @@ func TestPluginThatIsClosedWaitsForTheStartOfAnInstance(t *testing.T) {
 	}()
 	testkit.EventuallyHolds(t, "an instance is being started", func() bool { return runs(p, false) })
 	testkit.Must(t, p.Close())
-	status := testkit.EventuallyReceives(t, "the call ends", answered)
-	if !strings.HasSuffix(status.Message(), " error: the guest is closed") {
-		t.Errorf("got %v", status)
-	}
+	testkit.Equal(t, said(testkit.EventuallyReceives(t, "the call ends", answered)), "Error: wasm: _start error: the guest is closed", "the call")
 }
 
 func TestStartedGuestCanBeClosed(t *testing.T) {
@@ -185,8 +168,6 @@ func TestStartedGuestCanBeClosed(t *testing.T) {
 	started, err := h.Start(t.Context(), t.Name(), Args{GuestURL: fileURLOf("permit")})
 	testkit.Must(t, err)
 	testkit.Must(t, started.Close())
-	got := gathered(t)["scheduler_wasm_guest_instances{plugin=\""+t.Name()+"\"}"]
-	if got != "0" || len(h.guests) != 0 {
-		t.Errorf("%s instances, %d plugins", got, len(h.guests))
-	}
+	testkit.Equal(t, gathered(t)[`scheduler_wasm_guest_instances{plugin="`+t.Name()+`"}`], "0", "instances")
+	testkit.Equal(t, len(h.guests), 0, "guests")
 }

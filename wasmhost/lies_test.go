@@ -114,8 +114,7 @@ func overlay(t *testing.T) string {
 	word := regexp.MustCompile(`\blie\b`)
 	for _, lie := range lies {
 		if texts[lie.file] == "" {
-			text, err := os.ReadFile(lie.file)
-			testkit.Must(t, err)
+			text := testkit.ReadFile(t, lie.file)
 			texts[lie.file] = string(text)
 		}
 		if strings.Count(texts[lie.file], lie.old) != 1 {
@@ -128,7 +127,7 @@ func overlay(t *testing.T) string {
 		real, err := filepath.Abs(file)
 		testkit.Must(t, err)
 		list.Replace[real] = filepath.Join(folder, strings.ReplaceAll(file, "/", "-"))
-		testkit.Must(t, os.WriteFile(list.Replace[real], []byte(text), 0o600))
+		testkit.WriteFile(t, list.Replace[real], text)
 	}
 	encoded, err := json.Marshal(list)
 	testkit.Must(t, err)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	fwk "k8s.io/kube-scheduler/framework"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestPluginHasTheInterfacesOfItsGuest(t *testing.T) {
@@ -24,9 +26,7 @@ func TestPluginHasTheInterfacesOfItsGuest(t *testing.T) {
 		has := func(group string, all ...bool) {
 			t.Helper()
 			for i, is := range all {
-				if is != (group == "" || strings.Contains(want, group)) {
-					t.Errorf("%s: interface %d of %q: %v", guest, i, group, is)
-				}
+				testkit.Equal(t, is, group == "" || strings.Contains(want, group), "%s: interface %d of %q", guest, i, group)
 			}
 		}
 		has("", is[fwk.EnqueueExtensions](pl), is[fwk.PreFilterPlugin](pl), is[fwk.SignPlugin](pl), is[io.Closer](pl),
@@ -67,9 +67,6 @@ func TestHowManyInstancesAGuestMayHave(t *testing.T) {
 		{name: "filter, and its args ask for one", guest: "remember", args: Args{Instances: 1}, want: 1},
 		{name: "permit and binding", guest: "remember_permit", want: 1},
 	} {
-		got := len(inside(openWith(t, tt.guest, tt.args, nil)).pool.free)
-		if got != tt.want {
-			t.Errorf("%s: %d slots, want %d", tt.name, got, tt.want)
-		}
+		testkit.Equal(t, len(inside(openWith(t, tt.guest, tt.args, nil)).pool.free), tt.want, "%s: slots", tt.name)
 	}
 }

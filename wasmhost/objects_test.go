@@ -2,7 +2,6 @@ package wasmhost
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +16,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/guest/filter"
 	"wasmkwokwizardry.io/regex-scheduling/guest/guesttest"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
@@ -41,9 +41,7 @@ func gpus(name, node string, amount int) *v1.Pod {
 // place puts a pod on a node, as the scheduler's cache does.
 func place(t *testing.T, node fwk.NodeInfo, p *v1.Pod) (remove func()) {
 	t.Helper()
-	info, err := framework.NewPodInfo(p)
-	testkit.Must(t, err)
-	node.AddPodInfo(info)
+	node.AddPodInfo(snapshot.PodInfo(p))
 	return func() { testkit.Must(t, node.RemovePod(klog.Background(), p)) }
 }
 
@@ -52,9 +50,9 @@ func TestGuestDecidesByThePodsThatANodeHasNow(t *testing.T) {
 	cycle := func(p *v1.Pod, want string) {
 		t.Helper()
 		passing, named, status := r.cycle(t, p)
-		if passing != want || named || status != nil { // a node that is not named is out for preemption
-			t.Errorf("passing %q, want %q; named: %v, %v", passing, want, named, status)
-		}
+		testkit.Succeeds(t, status)
+		testkit.Equal(t, passing, want, "passing")
+		testkit.Equal(t, named, false, "named") // a node that is not named is out for preemption
 	}
 	cycle(gpus("p", "", 2), "a b")
 	removeFirst := place(t, r.Nodes[0], gpus("first", "a", 1))
@@ -64,18 +62,14 @@ func TestGuestDecidesByThePodsThatANodeHasNow(t *testing.T) {
 	before := r.asked(t)
 	cycle(gpus("p", "", 2), "b")
 	cycle(gpus("q", "", 2), "b")
-	if n := r.asked(t) - before; n != 1 { // about 3 GPUs; that b has none is known
-		t.Errorf("asked %d times after a change of one node", n)
-	}
+	testkit.Equal(t, r.asked(t)-before, 1, "questions after a change of one node") // about 3 GPUs; that b has none is known
 	cycle(gpus("small", "", 1), "a b")
 	removeFirst()
 	before = r.asked(t)
 	cycle(gpus("p", "", 2), "a b")
 	removeSecond()
 	cycle(gpus("p", "", 2), "a b")
-	if n := r.asked(t) - before; n != 1 { // about 2 GPUs; none were before
-		t.Errorf("asked %d times after pods went", n)
-	}
+	testkit.Equal(t, r.asked(t)-before, 1, "questions after pods went") // about 2 GPUs; none were before
 }
 
 // As preemption and nominated pods do.
@@ -91,15 +85,12 @@ func TestGuestDecidesByThePodsOfATryOut(t *testing.T) {
 	}
 	without := r.Nodes[0].Snapshot()
 	testkit.Must(t, without.RemovePod(klog.Background(), victim))
-	if is, tried := filters(r.Nodes[0]), filters(without); is != fwk.Unschedulable || tried != fwk.Success {
-		t.Errorf("with the victim %v, without %v", is, tried)
-	}
+	testkit.Equal(t, filters(r.Nodes[0]), fwk.Unschedulable, "with the victim")
+	testkit.Equal(t, filters(without), fwk.Success, "without the victim")
 	// As the cycle of a group of pods does: on the snapshot's own node, which gets its generation back.
 	testkit.Must(t, r.Nodes[0].RemovePod(klog.Background(), victim))
 	r.Nodes[0].(*framework.NodeInfo).Generation = without.GetGeneration()
-	if is := filters(r.Nodes[0]); is != fwk.Success {
-		t.Errorf("without the victim, on the node itself: %v", is)
-	}
+	testkit.Equal(t, filters(r.Nodes[0]), fwk.Success, "without the victim, on the node itself")
 }
 
 func TestScoreIsByThePodsThatANodeHasNow(t *testing.T) {
@@ -109,10 +100,7 @@ func TestScoreIsByThePodsThatANodeHasNow(t *testing.T) {
 		p := gpus("p", "", 1)
 		r.Plugin.(fwk.PreFilterPlugin).PreFilter(t.Context(), state, p, r.Nodes)
 		for i, want := range []int{placed, 0} {
-			score, status := r.Plugin.(fwk.ScorePlugin).Score(t.Context(), state, p, r.Nodes[i])
-			if score != int64(want) || !status.IsSuccess() {
-				t.Errorf("%d pods on the first node: score %d of node %d, %v", placed, score, i, status)
-			}
+			testkit.Equal(t, score(t, r.Plugin, state, p, r.Nodes[i]), int64(want), "%d pods on the first node: node %d", placed, i)
 		}
 		place(t, r.Nodes[0], gpus(fmt.Sprint("placed-", placed), "a", 1))
 	}
@@ -140,9 +128,7 @@ func TestTryOutsAreNotRemembered(t *testing.T) {
 		filter(tried)
 	}
 	filter(r.Nodes[0].Snapshot()) // which has what the node has
-	if n := r.asked(t) - before; n != 20 {
-		t.Errorf("asked %d times", n)
-	}
+	testkit.Equal(t, r.asked(t)-before, 20, "questions")
 }
 
 func TestGuestOfWhichNothingIsRememberedFindsTheAmountsThatItDeclares(t *testing.T) {
@@ -182,9 +168,7 @@ func TestPodIsWokenWhenPodsLeaveMoreOfWhatTheGuestCounts(t *testing.T) {
 			p := gpus("p", "", 2)
 			r.cycle(t, p)
 			for range 2 { // for each pending pod
-				if hint := r.hint(t, tt.event, p, tt.old, tt.new); hint != tt.want {
-					t.Errorf("got %v, want %v", hint, tt.want)
-				}
+				testkit.Equal(t, r.hint(t, tt.event, p, tt.old, tt.new), tt.want, "the hint")
 			}
 		})
 	}
@@ -205,9 +189,8 @@ func TestFieldOfAnUnknownResourceStopsTheStart(t *testing.T) {
 func TestPodIsSignedByWhatItRequests(t *testing.T) {
 	pl := openWith(t, "decides_by_gpus", Args{}, nil)
 	fragments, status := pl.(fwk.SignPlugin).SignPod(t.Context(), gpus("p", "", 2))
-	if fmt.Sprint(fragments) != "[{pod.requests['example.com/gpu'] 2}]" || !status.IsSuccess() {
-		t.Errorf("signed with %v, %v", fragments, status)
-	}
+	testkit.Succeeds(t, status)
+	testkit.Equal(t, fmt.Sprint(fragments), "[{pod.requests['example.com/gpu'] 2}]", "signed with")
 }
 
 // A pod and a node with resources as the kit reads them, and as any other reader of the object does.
@@ -276,10 +259,7 @@ func TestKitReadsTheResourcesThatTheHostAppends(t *testing.T) {
 				Pod: guesttest.Object{Protobuf: encodedPod}, Nodes: []guesttest.Object{{Name: "a", Protobuf: encodedNode}}, Node: "a",
 			})
 			got := []string{fmt.Sprint(requests), fmt.Sprint(allocatable), fmt.Sprint(requested), pods}
-			want := []string{tt.requests, tt.allocatable, tt.requested, tt.pods}
-			if !slices.Equal(got, want) {
-				t.Errorf("got\n%q, want\n%q", got, want)
-			}
+			testkit.Equal(t, got, []string{tt.requests, tt.allocatable, tt.requested, tt.pods}, "what the kit reads")
 		})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -49,8 +48,7 @@ func (s *origin) fetch(context.Context, Args, string) ([]byte, string, error) {
 
 func file(t *testing.T, guest string) []byte {
 	t.Helper()
-	wasm, err := os.ReadFile(guests + guest + ".wasm")
-	testkit.Must(t, err)
+	wasm := testkit.ReadFile(t, guests+guest+".wasm")
 	return wasm
 }
 
@@ -93,18 +91,16 @@ func TestAttemptEndsWithTheGuestThatItHasBegunWith(t *testing.T) {
 	for _, state := range []fwk.CycleState{before, after} {
 		got = append(got, pl.(fwk.PreBindPlugin).PreBind(t.Context(), state, pod("p"), "n").Message())
 	}
-	if fmt.Sprint(got) != "[AA BB AA AA BB]" {
-		t.Error(got)
-	}
+	testkit.Equal(t, fmt.Sprint(got), "[AA BB AA AA BB]", "what the guests answer")
 	series := func(g *guest) string {
 		return fmt.Sprintf("scheduler_wasm_guest_info{digest=%q,plugin=%q}", g.digest, t.Name())
 	}
 	data, _ := before.Read(unmask(pl).key)
 	old, metrics := data.(*cycle).guest, gathered(t)
 	_, there := metrics[series(old)]
-	if there || metrics[series(inside(pl))] != "1" || metrics[`scheduler_wasm_guest_reloads_total{plugin="`+t.Name()+`",result="success"}`] != "1" {
-		t.Error(metrics)
-	}
+	testkit.Equal(t, there, false, "the old guest is there")
+	testkit.Equal(t, metrics[series(inside(pl))], "1", "the new one")
+	testkit.Equal(t, counted(t, reloads, "success"), 1, "reloads")
 }
 
 // What is the same is not started again.
@@ -127,8 +123,9 @@ func TestGuestThatHasNotChangedStays(t *testing.T) {
 	for range 3 {
 		testkit.Must(t, unmask(pl).renew(t.Context(), &of))
 	}
-	if fmt.Sprintf("%q", given) != `["" "v1" "v1"]` || inside(pl) != first {
-		t.Errorf("%q", given)
+	testkit.Equal(t, given, []string{"", "v1", "v1"}, "the versions that are given")
+	if inside(pl) != first {
+		t.Error("it was replaced by another version of itself")
 	}
 }
 
@@ -159,9 +156,7 @@ func TestHintsAreOfTheGuestThatIsThere(t *testing.T) {
 	before := hint()
 	s.put(file(t, "decides_by"), nil)
 	renew(t, pl)
-	if after := hint(); before != fwk.Queue || after != fwk.QueueSkip {
-		t.Error(before, after)
-	}
+	testkit.Equal(t, []fwk.QueueingHint{before, hint()}, []fwk.QueueingHint{fwk.Queue, fwk.QueueSkip}, "the hints")
 }
 
 func TestReloadThatFailsChangesNothing(t *testing.T) {
@@ -208,24 +203,15 @@ func TestReloadThatFailsAgainIsReportedOnce(t *testing.T) {
 	for n, why := range []string{"reset by :123", "reset by :45", "gone", "gone", strings.Repeat("long", 500)} {
 		s.put(nil, errors.New(why))
 		unmask(pl).look(t.Context(), &of)
-		if events := len(h.effects); events != []int{1, 1, 2, 2, 3}[n] {
-			t.Errorf("after %.20s: %d events, %q", why, events, h.effects)
-		}
+		testkit.Equal(t, len(h.effects), []int{1, 1, 2, 2, 3}[n], "events after %.20s: %q", why, h.effects)
 	}
-	metrics := gathered(t)
-	if metrics[`scheduler_wasm_guest_reload_successful{plugin="`+t.Name()+`"}`] != "0" || metrics[`scheduler_wasm_guest_reloads_total{plugin="`+t.Name()+`",result="failure"}`] != "5" {
-		t.Error(metrics)
-	}
+	testkit.Equal(t, gathered(t)[`scheduler_wasm_guest_reload_successful{plugin="`+t.Name()+`"}`], "0", "whether the last look was all right")
+	testkit.Equal(t, gathered(t)[`scheduler_wasm_guest_reloads_total{plugin="`+t.Name()+`",result="failure"}`], "5", "failures")
 	s.put(letter(t, "A"), nil)
 	unmask(pl).look(t.Context(), &of)
-	if gathered(t)[`scheduler_wasm_guest_reload_successful{plugin="`+t.Name()+`"}`] != "1" {
-		t.Error("the last look was all right")
-	}
+	testkit.Equal(t, gauge(t, reloadSuccessful), 1, "whether the last look was all right")
 	const before, after = "event Warning GuestNotReplaced Reload: ", ", of v1/Pod/kube-system/scheduler-0//, "
-	want := before + "plugin " + t.Name() + ": guest oci://guests/letter:1: reset by :123" + after
-	if h.effects[0] != want {
-		t.Errorf("%q, want %q", h.effects[0], want)
-	}
+	testkit.Equal(t, h.effects[0], before+"plugin "+t.Name()+": guest oci://guests/letter:1: reset by :123"+after, "the event")
 	if note := len(h.effects[2]) - len(before+after); note > 1024 {
 		t.Errorf("the API server takes no note of %d bytes", note)
 	}
@@ -253,17 +239,13 @@ func TestRefusedGuestIsTriedMoreAndMoreRarely(t *testing.T) {
 			t.Log("tried at look", look+1)
 		}
 	}
-	if tried != 5 {
-		t.Errorf("tried %d times, want 5", tried)
-	}
+	testkit.Equal(t, tried, 5, "how often it is tried")
 	other := append(slices.Clip(traps), 0, 1, 0) // with a section that has no name and no content: another digest
 	for look := range 8 {                        // it is tried at the first, the third and the seventh
 		s.put([][]byte{other, traps}[look%2], nil)
 		testkit.ErrorHas(t, unmask(pl).renew(t.Context(), &of), "unreachable")
 	}
-	if skips := of.refused[sha256.Sum256(other)].skipped; skips != 7 {
-		t.Errorf("beside another one, it was tried until %d looks are skipped, want 7", skips)
-	}
+	testkit.Equal(t, of.refused[sha256.Sum256(other)].skipped, 7, "looks that are skipped beside another one")
 	s.put(letter(t, "B"), nil)
 	testkit.Must(t, unmask(pl).renew(t.Context(), &of))
 }
@@ -286,9 +268,7 @@ func TestReloadEndsWithThePlugin(t *testing.T) {
 		return s.fetch(ctx, args, version)
 	}
 	unmask(pl).reload(ctx, time.Millisecond)
-	if got := schedule(t.Context(), pl, pod("p"), "n")[0].Message(); got != "BB" {
-		t.Error(got)
-	}
+	testkit.Equal(t, schedule(t.Context(), pl, pod("p"), "n")[0].Message(), "BB", "the answer")
 }
 
 // opened waits until a host has no more guests than that.
@@ -317,9 +297,8 @@ func TestGuestIsClosedAfterItsLastAttempt(t *testing.T) {
 	for range 3 {
 		runtime.GC()
 	}
-	if got := letters(pl, state); got != "AA" || first.pool.closed.Load() {
-		t.Error("closed with an attempt under way:", got)
-	}
+	testkit.Equal(t, letters(pl, state), "AA", "the answer")
+	testkit.Equal(t, first.pool.closed.Load(), false, "closed with an attempt under way")
 	opened(t, first.host, 1)
 	if !first.pool.closed.Load() || inside(pl).pool.closed.Load() {
 		t.Error("another guest was closed")
@@ -350,9 +329,7 @@ func TestNewGuestWaitsWhereManyAreOpen(t *testing.T) {
 	clear(states)
 	opened(t, inside(pl).host, 1)
 	renew(t, pl)
-	if got := schedule(t.Context(), pl, pod("p"), "n")[0].Message(); got != "DD" {
-		t.Error(got)
-	}
+	testkit.Equal(t, schedule(t.Context(), pl, pod("p"), "n")[0].Message(), "DD", "the answer")
 }
 
 // Attempts on four goroutines, as many as there are while the guest changes 25 times: each has one letter only.
@@ -403,9 +380,7 @@ func TestClosedPluginGetsNoGuest(t *testing.T) {
 		testkit.Must(t, err)
 		testkit.Must(t, end(pl))
 		err = unmask(pl).replace(g)
-		if !errors.Is(err, ErrClosed) {
-			t.Errorf("%s: %v", name, err)
-		}
+		testkit.ErrorIs(t, err, ErrClosed)
 		opened(t, h, 0)
 		if !g.pool.closed.Load() || g.used.Load() {
 			t.Errorf("%s: the guest was not closed, or counts as used", name)
@@ -424,9 +399,7 @@ func TestStartedKeepsNoGuestBefore(t *testing.T) {
 	s.put(letter(t, "B"), nil)
 	renew(t, pl)
 	opened(t, h, 1)
-	if started.Describe().SHA256 != inside(pl).sha256 {
-		t.Error("another guest is described")
-	}
+	testkit.Equal(t, started.Describe().SHA256, inside(pl).sha256, "the guest that is described")
 	testkit.Must(t, started.Close())
 	opened(t, h, 0)
 }

@@ -34,9 +34,7 @@ func TestFilterMakesNothingButTheStatusOfARejection(t *testing.T) {
 		state := framework.NewCycleState()
 		preFilter(t.Context(), pl, state, p)
 		for i, most := range []float64{1, 0} { // the odd nodes match
-			if pl.Filter(t.Context(), state, p, nodes[i]).IsSuccess() != (i == 1) {
-				t.Fatalf("%s: node %d", file, i)
-			}
+			testkit.Equal(t, pl.Filter(t.Context(), state, p, nodes[i]).IsSuccess(), i == 1, "%s: node %d", file, i)
 			n := testing.AllocsPerRun(1000, func() { pl.Filter(t.Context(), state, p, nodes[i]) })
 			if n > most {
 				t.Errorf("%s: %v allocations for node %d, at most %v allowed", file, n, i, most)

@@ -114,9 +114,9 @@ func (s run) call(t *testing.T, c abi.Call) (a abi.Answer) {
 			a.Nodes = sets.List(result.NodeNames)
 		}
 	case "addpod":
-		status = s.plugin.(fwk.PreFilterPlugin).PreFilterExtensions().AddPod(ctx, state, pod, podInfo(s.pods[c.Target]), node)
+		status = s.plugin.(fwk.PreFilterPlugin).PreFilterExtensions().AddPod(ctx, state, pod, snapshot.PodInfo(s.pods[c.Target]), node)
 	case "removepod":
-		status = s.plugin.(fwk.PreFilterPlugin).PreFilterExtensions().RemovePod(ctx, state, pod, podInfo(s.pods[c.Target]), node)
+		status = s.plugin.(fwk.PreFilterPlugin).PreFilterExtensions().RemovePod(ctx, state, pod, snapshot.PodInfo(s.pods[c.Target]), node)
 	case "filter":
 		status = s.plugin.(fwk.FilterPlugin).Filter(ctx, state, pod, node)
 	case "postfilter":

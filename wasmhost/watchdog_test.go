@@ -1,15 +1,12 @@
 package wasmhost
 
 import (
-	"context"
-	"errors"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"k8s.io/component-base/metrics/testutil"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
@@ -23,9 +20,7 @@ var soon = Timeout{300 * time.Millisecond}
 func TestGuestThatLoopsBeforeThereIsAPodStopsTheStart(t *testing.T) {
 	for config, export := range map[string]string{"s": "_start", "e": "enqueue", "d": "decides_by"} {
 		err := startError(t, Args{GuestURL: fileURLOf("endless_hook"), GuestConfig: config, CallTimeout: soon})
-		if !strings.Contains(message(err), "wasm: "+export+" error: ") || !strings.Contains(message(err), "callTimeout, 300ms") {
-			t.Errorf("%s: %v", export, err)
-		}
+		testkit.Has(t, testkit.Message(err), "wasm: "+export+" error: ", "callTimeout, 300ms")
 	}
 }
 
@@ -41,29 +36,22 @@ func TestGuestThatLoopsCostsItsPodAnError(t *testing.T) {
 		"b": func(pl fwk.Plugin) *fwk.Status { return pl.(fwk.BindPlugin).Bind(t.Context(), state, p, "n") },
 	}
 	for config, call := range hooks {
-		pl := openWith(t, "endless_hook", Args{GuestConfig: config, CallTimeout: soon}, nil)
-		state = framework.NewCycleState()
-		if config != "p" {
-			_, status := preFilter(t.Context(), pl, state, p)
-			if !status.IsSuccess() {
-				t.Fatal(status)
+		loops := func(policy FailurePolicy) *fwk.Status {
+			pl := openWith(t, "endless_hook", Args{GuestConfig: config, CallTimeout: soon, FailurePolicy: policy}, nil)
+			state = framework.NewCycleState()
+			if config != "p" {
+				_, status := preFilter(t.Context(), pl, state, p)
+				testkit.Succeeds(t, status)
 			}
+			return call(pl)
 		}
-		status := call(pl)
+		status := loops(FailurePolicyFail)
 		if status.Code() != fwk.Error || !strings.HasSuffix(status.Message(), "error: the call took longer than callTimeout, 300ms") {
 			t.Errorf("%s: %v", config, status)
 		}
-
-		pl = openWith(t, "endless_hook", Args{GuestConfig: config, CallTimeout: soon, FailurePolicy: FailurePolicyIgnore}, nil)
-		state = framework.NewCycleState()
-		if config != "p" {
-			preFilter(t.Context(), pl, state, p)
-		}
 		want := map[string]fwk.Code{"p": fwk.Skip, "b": fwk.Skip, "o": fwk.Unschedulable}[config] // else Success
-		status = call(pl)
-		if status.Code() != want {
-			t.Errorf("%s, ignored: %v, want %v", config, status, want)
-		}
+		status = loops(FailurePolicyIgnore)
+		testkit.Equal(t, status.Code(), want, "%s, ignored: %v", config, status)
 	}
 }
 
@@ -72,9 +60,8 @@ func TestGuestWithoutLoopsIsInterrupted(t *testing.T) {
 	for _, name := range []string{"chain", "recursion"} {
 		pl := openWith(t, "endless_calls", Args{CallTimeout: soon}, nil)
 		got := schedule(t.Context(), pl, pod("web"), "quick", name)
-		if !got[0].IsSuccess() || got[1].Code() != fwk.Error || got[1].Message() != "wasm: filter error: the call took longer than callTimeout, 300ms" {
-			t.Errorf("%s: %v", name, got)
-		}
+		testkit.Succeeds(t, got[0])
+		testkit.Equal(t, said(got[1]), "Error: wasm: filter error: the call took longer than callTimeout, 300ms", "%s", name)
 	}
 }
 
@@ -82,9 +69,7 @@ func TestGuestWithoutLoopsIsInterrupted(t *testing.T) {
 func TestGuestThatOnlyCallsTheHostIsInterrupted(t *testing.T) {
 	pl := openWith(t, "generous", Args{GuestConfig: "n100000,130000:a\x00", CallTimeout: soon}, nil)
 	_, status := preFilter(t.Context(), pl, framework.NewCycleState(), pod("web"))
-	if status.Code() != fwk.Error || status.Message() != "wasm: prefilter error: the call took longer than callTimeout, 300ms" {
-		t.Errorf("got %v", status)
-	}
+	testkit.Equal(t, said(status), "Error: wasm: prefilter error: the call took longer than callTimeout, 300ms", "the status")
 }
 
 // All goroutines of a cycle get the Error at the same time: the guest is asked
@@ -93,16 +78,12 @@ func TestGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {
 	pl := openWith(t, "endless", Args{CallTimeout: soon}, nil)
 	state, web := framework.NewCycleState(), pod("web")
 	_, status := preFilter(t.Context(), pl, state, web)
-	if !status.IsSuccess() {
-		t.Fatal(status)
-	}
+	testkit.Succeeds(t, status)
 	var all sync.WaitGroup
 	for range 16 {
 		all.Go(func() {
 			status := pl.(fwk.FilterPlugin).Filter(t.Context(), state, web, node("endless"))
-			if status.Code() != fwk.Error {
-				t.Errorf("got %v", status)
-			}
+			testkit.Equal(t, status.Code(), fwk.Error, "the code: %v", status)
 		})
 	}
 	done := make(chan error)
@@ -112,10 +93,7 @@ func TestGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {
 		done <- nil
 	}()
 	testkit.Must(t, testkit.EventuallyReceives(t, "all calls end", done))
-	got := schedule(t.Context(), pl, pod("next"), "quick")
-	if !got[0].IsSuccess() {
-		t.Errorf("the next pod: %v", got)
-	}
+	testkit.Succeeds(t, schedule(t.Context(), pl, pod("next"), "quick")[0])
 }
 
 // The guest would loop for an hour.
@@ -127,23 +105,10 @@ func TestHostThatIsClosedWaitsForNoGuest(t *testing.T) {
 		answered <- pl.(fwk.FilterPlugin).Filter(t.Context(), framework.NewCycleState(), pod("web"), node("endless"))
 	}()
 	p := inside(pl)
-	testkit.Eventually(t, "the guest is called", func(context.Context) error {
-		p.pool.mu.Lock()
-		defer p.pool.mu.Unlock()
-		if len(p.pool.free) == p.pool.slots {
-			return errors.New("no call lasts")
-		}
-		return nil
-	})
+	testkit.EventuallyHolds(t, "the guest is called", func() bool { return runs(p, true) })
 	testkit.Must(t, p.Close())
-	status := testkit.EventuallyReceives(t, "the call ends", answered)
-	if !strings.Contains(status.Message(), errClosed.Error()) {
-		t.Errorf("got %v", status)
-	}
-	n, err := testutil.GetCounterMetricValue(traps.WithLabelValues(pl.Name()))
-	if n != 0 || err != nil {
-		t.Errorf("%v traps, want 0: an interrupted call is none; %v", n, err)
-	}
+	testkit.Has(t, testkit.EventuallyReceives(t, "the call ends", answered).Message(), errClosed.Error())
+	testkit.Equal(t, counted(t, traps), 0, "traps: an interrupted call is none")
 }
 
 func fileURLOf(guest string) string { return "file://" + guests + guest + ".wasm" }

@@ -2,9 +2,10 @@ package abi
 
 import (
 	"context"
-	"os"
-	"reflect"
+	"maps"
 	"runtime"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -18,8 +19,7 @@ const guests = "../../../testdata/guests/"
 
 func compile(t *testing.T, guest string) *Guest {
 	t.Helper()
-	wasm, err := os.ReadFile(guests + guest + ".wasm")
-	testkit.Must(t, err)
+	wasm := testkit.ReadFile(t, guests+guest+".wasm")
 	g, err := Compile(t.Context(), wasm, Options{MemoryLimit: 16 << 20})
 	testkit.Must(t, err)
 	t.Cleanup(func() { g.Close(t.Context()) })
@@ -35,10 +35,7 @@ func TestHooksThatAreConstantsAreNotActive(t *testing.T) {
 		"trap_enqueue":     Of(Enqueue),
 		"filter_and_score": Of(Filter, Score),
 	} {
-		got := compile(t, guest).Active
-		if got != want {
-			t.Errorf("%s: %b, want %b", guest, got, want)
-		}
+		testkit.Equal(t, compile(t, guest).Active, want, "%s", guest)
 	}
 	g := compile(t, "every_hook")
 	if g.Constants[Bind].Code != 5 || g.Constants[Score].Number != 0 || !g.Exports.Has(Bind) {
@@ -72,17 +69,14 @@ func TestMemoryThatGrowsSlowlyCostsLittleMore(t *testing.T) {
 
 // The watchdog may look at a call that ends before it interrupts it.
 func TestCallThatHasEndedIsNotInterrupted(t *testing.T) {
-	wasm, err := os.ReadFile(guests + "empty_filter.wasm")
-	testkit.Must(t, err)
+	wasm := testkit.ReadFile(t, guests+"empty_filter.wasm")
 	g, err := Compile(t.Context(), wasm, Options{MemoryLimit: 16 << 20, Interruptible: true})
 	testkit.Must(t, err)
 	defer g.Close(context.Background())
 	i, err := g.Start(t.Context(), Settings{})
 	testkit.Must(t, err)
 	for range 2 {
-		if err := i.Call(Filter, &Out{}); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, i.Call(Filter, &Out{}))
 		i.Watch(0)
 	}
 	err = i.Call(Filter, &Out{})
@@ -115,10 +109,7 @@ func TestGuestWithoutRoomForWhatItAsksTraps(t *testing.T) {
 
 func TestFrames(t *testing.T) {
 	trace := "\n\tmain.parse(i32,i32) i32\n\t\t/src/main.go:7:1\n\t.(*regexp.Regexp).match(i32)\n\t.$22()\n\tfilter() i32\n\nGo runtime stack trace:\n\tgoroutine 1\n"
-	got, want := frames(trace), []string{"main.parse", "(*regexp.Regexp).match", "$22", "filter"}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	testkit.Equal(t, frames(trace), []string{"main.parse", "(*regexp.Regexp).match", "$22", "filter"}, "the frames")
 }
 
 func TestGuestPrintsABoundedAmount(t *testing.T) {
@@ -126,15 +117,27 @@ func TestGuestPrintsABoundedAmount(t *testing.T) {
 	p := printed{interrupted: &interrupted}
 	for range 100 {
 		n, err := p.Write(make([]byte, 1000))
-		if n != 1000 || err != nil {
-			t.Fatal(n, err)
-		}
+		testkit.Must(t, err)
+		testkit.Equal(t, n, 1000, "bytes")
 	}
-	if len(p.kept) != maxPrinted {
-		t.Errorf("%d bytes are kept", len(p.kept))
-	}
+	testkit.Equal(t, len(p.kept), maxPrinted, "bytes that are kept")
 	interrupted.Store(true)
 	if _, err := p.Write(nil); err == nil {
 		t.Error("it prints on, though it is to end")
+	}
+}
+
+// TestHostHasTheWholeABI compares what is called, linked and read with package guest/abi, of which docs/abi.md is made.
+func TestHostHasTheWholeABI(t *testing.T) {
+	called := append(slices.Clone(names[:]), abi.ExportStart, abi.ExportInitialize, abi.ExportDecidesBy, abi.ExportSeesResources)
+	slices.Sort(called)
+	testkit.Equal(t, called, slices.Sorted(maps.Keys(abi.Exports)), "what the host calls")
+	for module, functions := range abi.Imports {
+		testkit.Equal(t, slices.Sorted(maps.Keys(hostFunctions[module])), slices.Sorted(maps.Keys(functions)), "what the host links of %s", module)
+	}
+	testkit.Equal(t, len(hostFunctions), len(abi.Imports), "modules that the host links")
+	fields, err := parseFields(strings.Join(abi.Fields, "\x00") + "\x00")
+	if err != nil || len(fields.Pod)+len(fields.Node) != len(abi.Fields) {
+		t.Errorf("the ABI has the fields %q; of these the host reads %v (%v)", abi.Fields, fields, err)
 	}
 }

@@ -1,9 +1,7 @@
 package abi
 
 import (
-	"os"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
@@ -37,27 +35,17 @@ func TestInstancesOfAGuestHaveOneBudget(t *testing.T) {
 	if filter(t, one) != 0 || filter(t, two) != 0 {
 		t.Error("there is room for both")
 	}
-	if held := g.budget.held.Load() - had; held != 2*64*abi.PageSize {
-		t.Errorf("%d bytes are held", held)
-	}
-	if filter(t, two) != 1 {
-		t.Error("it grew beyond the budget")
-	}
+	testkit.Equal(t, g.budget.held.Load()-had, 2*64*abi.PageSize, "bytes that are held")
+	testkit.Equal(t, filter(t, two), 1, "the code of a call beyond the budget")
 	testkit.Must(t, one.Close(t.Context()))
-	if filter(t, two) != 0 {
-		t.Error("what another one has given back is not there")
-	}
+	testkit.Equal(t, filter(t, two), 0, "the code after another one has given its memory back")
 	for range 200 - 2*64 { // two has grown to that in the meantime
 		start(t, g)
 	}
 	_, err := g.Start(t.Context(), Settings{})
-	if err == nil || !strings.Contains(err.Error(), "no room for another instance") {
-		t.Error(err)
-	}
+	testkit.ErrorHas(t, err, "no room for another instance")
 	testkit.Must(t, two.Close(t.Context()))
-	if held := g.budget.held.Load() - had; held != (200-2*64)*abi.PageSize {
-		t.Errorf("%d bytes are held after it has ended", held)
-	}
+	testkit.Equal(t, g.budget.held.Load()-had, (200-2*64)*abi.PageSize, "bytes that are held after it has ended")
 }
 
 // took is how many bytes something allocates, and how many of them it keeps.
@@ -75,9 +63,7 @@ func took(do func()) (allocated, kept int64) {
 func TestStackOfADeepCallIsNotKept(t *testing.T) {
 	i := start(t, compile(t, "deep"))
 	allocated, kept := took(func() {
-		if filter(t, i) != 0 {
-			t.Error("the call failed")
-		}
+		testkit.Equal(t, filter(t, i), 0, "the code")
 	})
 	if allocated < 16<<20 || kept > 1<<20 {
 		t.Errorf("%d bytes, of which %d are kept", allocated, kept)
@@ -87,9 +73,7 @@ func TestStackOfADeepCallIsNotKept(t *testing.T) {
 func TestPathsOfWASIAreNotRead(t *testing.T) {
 	i := start(t, compile(t, "paths"))
 	allocated, _ := took(func() {
-		if code := filter(t, i); code != 8 {
-			t.Errorf("errno %d, and not badf", code)
-		}
+		testkit.Equal(t, filter(t, i), 8, "errno")
 	})
 	if allocated > 1<<20 {
 		t.Errorf("%d bytes for a path of 12 MB", allocated)
@@ -99,8 +83,7 @@ func TestPathsOfWASIAreNotRead(t *testing.T) {
 // Whatever a guest is, it loads or is refused, its calls end when they are interrupted, and it gives back what it held.
 func FuzzGuest(f *testing.F) {
 	for _, name := range []string{"../../abi/wild", "every_hook", "hungry", "deep", "paths", "greedy", "generous", "endless_calls", "decides_by", "trap_filter"} {
-		wasm, err := os.ReadFile(guests + name + ".wasm")
-		testkit.Must(f, err)
+		wasm := testkit.ReadFile(f, guests+name+".wasm")
 		f.Add(wasm)
 	}
 	f.Fuzz(func(t *testing.T, wasm []byte) {
@@ -125,8 +108,6 @@ func FuzzGuest(f *testing.F) {
 			}
 			testkit.Must(t, i.Close(t.Context()))
 		}
-		if held := g.budget.held.Load(); held != had {
-			t.Errorf("%d bytes are held, and were %d", held, had)
-		}
+		testkit.Equal(t, g.budget.held.Load(), had, "bytes that are held")
 	})
 }

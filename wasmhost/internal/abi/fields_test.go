@@ -1,7 +1,6 @@
 package abi
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,19 +14,10 @@ func TestFieldsAreReadAsTheDownwardAPIWritesThem(t *testing.T) {
 	fields, err := parseFields(declared)
 	testkit.Must(t, err)
 	want := []Field{{Kind: Namespace}, {Kind: Name}, {Kind: Label, Key: "app.kubernetes.io/name"}, {Kind: Annotation, Key: "a"}}
-	got := withoutText(fields.Pod)
-	if !slices.Equal(got, want) {
-		t.Errorf("of the pod: %v", got)
-	}
+	testkit.Equal(t, withoutText(fields.Pod), want, "of the pod")
 	want = []Field{{Kind: Name}, {Kind: Label, Key: "zone"}, {Kind: Annotation, Key: "b"}}
-	got = withoutText(fields.Node)
-	if !slices.Equal(got, want) {
-		t.Errorf("of the node, each once: %v", got)
-	}
-	text := fields.Pod[2].String()
-	if text != "pod.metadata.labels['app.kubernetes.io/name']" {
-		t.Errorf("written as %q", text)
-	}
+	testkit.Equal(t, withoutText(fields.Node), want, "of the node, each once")
+	testkit.Equal(t, fields.Pod[2].String(), "pod.metadata.labels['app.kubernetes.io/name']", "written")
 }
 
 func withoutText(fields []Field) (without []Field) {

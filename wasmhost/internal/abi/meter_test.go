@@ -56,9 +56,7 @@ func BenchmarkMeter(b *testing.B) {
 
 func call(b *testing.B, i *Instance, h Hook) {
 	b.Helper()
-	if err := i.Call(h, &Out{}); err != nil {
-		b.Fatal(err)
-	}
+	testkit.Must(b, i.Call(h, &Out{}))
 }
 
 // podWith is a pod with one of many patterns.

@@ -8,8 +8,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost/internal/abi"
 )
 
@@ -30,9 +31,7 @@ func pod(value ...string) *v1.Pod {
 }
 
 func listOf(name string) []fwk.NodeInfo {
-	info := framework.NewNodeInfo()
-	info.SetNode(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}})
-	return []fwk.NodeInfo{info}
+	return snapshot.Of(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}).Nodes
 }
 
 func TestFieldThatIsMissingIsNotTheEmptyOne(t *testing.T) {
@@ -75,10 +74,7 @@ func TestLongValuesOfNodesThatAreGoneAreDropped(t *testing.T) {
 func TestCycleWithoutNodesHasNone(t *testing.T) {
 	c, _ := newStore()
 	c.Of(pod("x"), listOf("n1"))
-	n := c.Of(pod("x"), nil).Nodes()
-	if n != 0 {
-		t.Errorf("%d nodes, of the cycle before", n)
-	}
+	testkit.Equal(t, c.Of(pod("x"), nil).Nodes(), 0, "nodes of the cycle")
 }
 
 // An attempt has a bound for what the guest hands over in it. What is remembered adds up, and each later attempt reports all of it.
@@ -121,9 +117,7 @@ func TestClosedStoreRemembersNothing(t *testing.T) {
 		t.Error("it goes on")
 	}
 	a.Answer(abi.Filter, list[0]).Put(&abi.Out{}) // by a cycle that has begun before
-	if *size != [2]int64{} {
-		t.Errorf("%d entries of %d bytes", size[0], size[1])
-	}
+	testkit.Equal(t, *size, [2]int64{}, "entries and bytes")
 	if (*Store)(nil).Of(pod("x"), list) != nil {
 		t.Error("no store remembers something")
 	}

@@ -20,8 +20,7 @@ import (
 // peak is how much memory this process has had at once, in MiB.
 func peak(t *testing.T) int {
 	t.Helper()
-	status, err := os.ReadFile("/proc/self/status")
-	testkit.Must(t, err)
+	status := testkit.ReadFile(t, "/proc/self/status")
 	_, after, _ := strings.Cut(string(status), "VmHWM:")
 	kib, err := strconv.Atoi(strings.Fields(after)[0])
 	testkit.Must(t, err)
@@ -63,9 +62,7 @@ func TestChildDiesOfABombAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			testkit.EmptyTemp(t)
 			wasm := bomb()
-			if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // the peak begins here
-				t.Fatal(err)
-			}
+			testkit.Must(t, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)) // the peak begins here
 			before := peak(t)
 			began := time.Now()
 			_, err := Compile(t.Context(), wasm, false)
@@ -78,10 +75,7 @@ func TestChildDiesOfABombAlone(t *testing.T) {
 			if more > 16 {
 				t.Errorf("this process took %d MiB", more)
 			}
-			left := children(t)
-			if len(left) > 0 {
-				t.Errorf("left behind: %v", left)
-			}
+			testkit.Equal(t, children(t), nil, "left behind")
 		})
 	}
 }
@@ -103,10 +97,7 @@ func TestCompileEndsWithItsChildOrItsContext(t *testing.T) {
 			testkit.Must(t, end(cancel, oneChild(t)))
 			err := testkit.EventuallyReceives(t, "compiling ends", ended)
 			testkit.ErrorHas(t, err, want)
-			left := children(t)
-			if len(left) > 0 {
-				t.Errorf("left behind: %v", left)
-			}
+			testkit.Equal(t, children(t), nil, "left behind")
 		})
 	}
 }
@@ -139,10 +130,7 @@ func TestChildKeepsALowerLimitOfMemory(t *testing.T) {
 	if !hasLimit(t, syscall.RLIMIT_DATA, hard) {
 		return
 	}
-	lines := compileSmall(t)
-	if len(lines) > 0 {
-		t.Errorf("logged %q", lines)
-	}
+	testkit.Equal(t, compileSmall(t), nil, "what is logged")
 	_, err := Compile(t.Context(), bombs["2,000 globals and 20,000 calls"](), false)
 	testkit.ErrorHas(t, err, "which may take 400 MiB of memory, ended with exit status 2: ")
 }

@@ -23,17 +23,12 @@ func TestMain(m *testing.M) {
 // answers returns an error if a module is not what it was compiled from.
 func answers(t *testing.T, m *Module) {
 	t.Helper()
-	defer func() {
-		if err := m.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	}()
+	defer func() { testkit.Must(t, m.Close(context.Background())) }()
 	instance, err := m.Runtime.InstantiateModule(t.Context(), m.CompiledModule, wazero.NewModuleConfig())
 	testkit.Must(t, err)
 	got, err := instance.ExportedFunction("answer").Call(t.Context())
-	if err != nil || len(got) != 1 || got[0] != 42 {
-		t.Errorf("the function returns %v, %v", got, err)
-	}
+	testkit.Must(t, err)
+	testkit.Equal(t, got, []uint64{42}, "what the function returns")
 }
 
 func small() []byte { return assemble(1, nil, exported, nil) }

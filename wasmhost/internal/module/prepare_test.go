@@ -3,6 +3,7 @@ package module
 import (
 	"bytes"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -117,10 +118,7 @@ func TestTablesDoNotGrow(t *testing.T) {
 		for _, meter := range []bool{true, false} {
 			prepared, err := Prepare(guest{filter: body(0, grow(by))}.wasm(), meter)
 			testkit.Must(t, err)
-			got, err := filter(t, prepared.Wasm)
-			if err != nil || got != want {
-				t.Errorf("by %d: %d, %v, want %d", by, got, err, want)
-			}
+			testkit.Equal(t, filter(t, prepared.Wasm), want, "by %d", by)
 		}
 	}
 }
@@ -138,5 +136,77 @@ func TestPrepareExportsTheStart(t *testing.T) {
 	i := instantiate(t, prepared.Wasm) // which would fail if it ran
 	if _, err := i.call(t, StartFunction); err == nil {
 		t.Error("the start function did not run")
+	}
+}
+
+func TestConstants(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		body []byte
+		want uint64
+		ok   bool
+	}{
+		{"nothing", []byte{0, opEnd}, 0, true},
+		{"a nop", []byte{0, opNop, opEnd}, 0, true},
+		{"i32.const 5", []byte{0, opI32Const, 5, opEnd}, 5, true},
+		{"i32.const -1", []byte{0, opI32Const, 0x7f, opEnd}, 0xffffffff, true},
+		{"i64.const 1<<32", []byte{0, opI64Const, 0x80, 0x80, 0x80, 0x80, 0x10, opEnd}, 1 << 32, true},
+		{"i64.const -1", []byte{0, opI64Const, 0x7f, opEnd}, 1<<64 - 1, true},
+		{"return", []byte{0, opI32Const, 5, opReturn, opEnd}, 5, true},
+		{"unreachable", []byte{0, opUnreachable, opEnd}, 0, false},
+		{"a local", body(1, op(opLocalGet, 0)), 0, false},
+		{"a call", []byte{0, opCall, severity, opEnd}, 0, false},
+	} {
+		prepared, err := Prepare(guest{filter: tt.body}.wasm(), true)
+		testkit.Must(t, err)
+		got, ok := prepared.Constants["filter"]
+		if got != tt.want || ok != tt.ok {
+			t.Errorf("%s: %d %v", tt.name, got, ok)
+		}
+	}
+}
+
+// allocated is how many bytes it takes to prepare a module.
+func allocated(wasm []byte) (bytes int64, prepared *Prepared, err error) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	prepared, err = Prepare(wasm, true)
+	runtime.ReadMemStats(&after)
+	return int64(after.TotalAlloc - before.TotalAlloc), prepared, err
+}
+
+// mayTake is how many bytes it may take to prepare a module of a size.
+func mayTake(size int) int64 { return 1<<20 + 200*int64(size) }
+
+// wazero writes the names of thirty functions into an error.
+func TestNamesOfFunctionsAreCut(t *testing.T) {
+	long := strings.Repeat("é", 4<<20)
+	named := guest{filter: body(0, i32(7)), more: map[byte][]byte{sectionCustom: join("name", namesOfFunctions, sized(list(join(imported, long))))}}
+	prepared, err := Prepare(named.wasm(), true)
+	testkit.Must(t, err)
+	if len(prepared.Wasm) > 8<<10 || !bytes.Contains(prepared.Wasm, []byte(long[:maxName])) {
+		t.Errorf("%d bytes", len(prepared.Wasm))
+	}
+	testkit.Equal(t, filter(t, prepared.Wasm), 7, "the answer")
+}
+
+// A few bytes ask for much.
+func TestPrepareTakesLittleForManyOfAKind(t *testing.T) {
+	many := func(of []byte, count int) []byte { return join(count, bytes.Repeat(of, count)) }
+	for name, more := range map[string]map[byte][]byte{
+		"functions":  {sectionFunction: many([]byte{0}, 1_000_000)},
+		"types":      {sectionType: many([]byte{typeFunction, 0, 0}, 1_000_000)},
+		"globals":    {sectionGlobal: many([]byte{typeI32, 0, opI32Const, 0, opEnd}, 1_000_000)},
+		"parameters": {sectionType: many(join(typeFunction, 1000, bytes.Repeat([]byte{typeI32}, 1000), 0), 1000)},
+		"a name":     {sectionImport: join(1, strings.Repeat("n", 10<<20), "", kindFunction, 0)},
+		"imports":    {sectionImport: many(join("", "", kindFunction, 0), 1_000_000)},
+		"exports":    {sectionExport: many(join("", kindFunction, 0), 1_000_000)},
+		"elements":   {sectionElement: join(1, elementPassive, []byte{0}, many([]byte{0}, 10_000_000))},
+	} {
+		wasm := guest{filter: body(0, i32(7)), more: more}.wasm()
+		took, _, err := allocated(wasm)
+		if err == nil || !strings.Contains(err.Error(), "at most") || took > mayTake(0) {
+			t.Errorf("%s: %d bytes for %d: %v", name, took, len(wasm), err)
+		}
 	}
 }

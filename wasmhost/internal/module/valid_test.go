@@ -2,7 +2,6 @@ package module
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -15,10 +14,7 @@ import (
 func guests(t testing.TB) (files []string) {
 	t.Helper()
 	for _, folder := range []string{"static", "testdata/guests", "bench/testdata", "examples/wat"} {
-		found, err := filepath.Glob("../../../" + folder + "/*.wasm")
-		if err != nil || len(found) == 0 {
-			t.Fatal(folder, found, err)
-		}
+		found := testkit.Files(t, "../../../"+folder+"/*.wasm")
 		files = append(files, found...)
 	}
 	return files
@@ -26,8 +22,7 @@ func guests(t testing.TB) (files []string) {
 
 func readFile(t testing.TB, file string) []byte {
 	t.Helper()
-	wasm, err := os.ReadFile(file)
-	testkit.Must(t, err)
+	wasm := testkit.ReadFile(t, file)
 	return wasm
 }
 
