@@ -25,8 +25,7 @@ func TestExtenderKeepsItsCertificateIfTheNewOneIsInvalid(t *testing.T) {
 		source := certificates{files: files, failed: func(err error) { failed = err }}
 		_ = os.Remove(files.CertFile)
 		good := authority.Issue(t, files.CertFile, files.KeyFile, time.Hour)
-		ca, err := os.ReadFile(authority.File)
-		testkit.Must(t, err)
+		ca := testkit.ReadFile(t, authority.File)
 		write(files.ClientCAFile, string(ca))
 		testkit.Must(t, source.load())
 		spoil()

@@ -21,10 +21,7 @@ const golden = "../testdata/extender/golden"
 // TestGoldenAnswers sends the request of each case to an extender with its configuration, if it has one, and compares what
 // its verbs answer. The status is in the first line.
 func TestGoldenAnswers(t *testing.T) {
-	paths, err := filepath.Glob(golden + "/*.txtar")
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
+	paths := testkit.Files(t, golden+"/*.txtar")
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".txtar")
 		t.Run(name, func(t *testing.T) {
@@ -45,9 +42,7 @@ func TestGoldenAnswers(t *testing.T) {
 			}
 			for _, verb := range verbs {
 				w := post(handler, "/"+verb, bytes.TrimSuffix(files["request.json"], []byte("\n")))
-				if w.Header().Get("Content-Type") != "application/json" {
-					t.Errorf("%s: content type %q", verb, w.Header().Get("Content-Type"))
-				}
+				testkit.Equal(t, w.Header().Get("Content-Type"), "application/json", "%s: content type", verb)
 				got := fmt.Sprintf("%d\n%s\n", w.Code, bytes.TrimSpace(w.Body.Bytes()))
 				if *update {
 					write(archive, verb, got)

@@ -2,16 +2,18 @@ package extender_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/go-logr/logr"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
+	"wasmkwokwizardry.io/regex-scheduling/extender/algorithm"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
@@ -21,8 +23,7 @@ const patience = testkit.Patience
 
 func loadConfig(t testing.TB, path string) *extender.Config {
 	t.Helper()
-	c, err := extender.LoadConfig(path)
-	testkit.Must(t, err)
+	c := load(t, path)
 	c.Timeouts.Unready.Duration = 0
 	return c
 }
@@ -30,14 +31,17 @@ func loadConfig(t testing.TB, path string) *extender.Config {
 // configure loads a configuration from text.
 func configure(t testing.TB, text string) *extender.Config {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "config.yaml")
-	testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
-	return loadConfig(t, path)
+	return loadConfig(t, testkit.TempFile(t, "config.yaml", text))
 }
 
 func newExtender(t testing.TB, c *extender.Config) *extender.Extender {
 	t.Helper()
-	e, err := extender.New(extender.Options{Config: c, Logger: logr.Discard(), Version: "v0.0.0-test"})
+	return newOf(t, extender.Options{Config: c, Logger: logr.Discard(), Version: "v0.0.0-test"})
+}
+
+func newOf(t testing.TB, o extender.Options) *extender.Extender {
+	t.Helper()
+	e, err := extender.New(o)
 	testkit.Must(t, err)
 	t.Cleanup(e.Close)
 	return e
@@ -47,15 +51,16 @@ func newExtender(t testing.TB, c *extender.Config) *extender.Extender {
 func newLogging(t testing.TB, verbosity int) (*extender.Extender, *testkit.Log) {
 	t.Helper()
 	log := &testkit.Log{}
-	e, err := extender.New(extender.Options{Config: loadConfig(t, ""), Logger: extender.NewLogger(log, extender.LogText, verbosity)})
-	testkit.Must(t, err)
-	t.Cleanup(e.Close)
-	return e, log
+	return newOf(t, extender.Options{Config: loadConfig(t, ""), Logger: extender.NewLogger(log, extender.LogText, verbosity)}), log
 }
 
 func post(handler http.Handler, path string, body []byte) *httptest.ResponseRecorder {
+	return answer(handler, httptest.NewRequest(http.MethodPost, path, bytes.NewReader(body)))
+}
+
+func answer(handler http.Handler, r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, bytes.NewReader(body)))
+	handler.ServeHTTP(w, r)
 	return w
 }
 
@@ -88,7 +93,73 @@ func (r running) send(client *http.Client, path string, body []byte) (int, strin
 
 // get gets a page of an extender.
 func get(handler http.Handler, path string) *httptest.ResponseRecorder {
-	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
-	return w
+	return answer(handler, httptest.NewRequest(http.MethodGet, path, nil))
+}
+
+// The algorithms below misbehave, each in one way, for the tests of the server.
+func init() {
+	register("test-panics", fault(func(context.Context) error { panic("as configured") }))
+	register("test-fails", fault(func(context.Context) error { return errors.New("failed as configured") }))
+	register("test-answers-for-one", answers{make([]*algorithm.Failure, 1), []int64{0}})
+	register("test-scores-too-high", answers{scores: []int64{0, 10, 11}})
+	register("test-scores-too-low", answers{scores: []int64{0, 10, -1}})
+	register("test-waits", fault(func(context.Context) error {
+		waiting.Add(1)
+		defer waiting.Add(-1)
+		<-*release.Load()
+		return nil
+	}))
+	register("test-panics-in-background", panicsInBackground{})
+}
+
+// Requests to test-waits wait until the current channel is closed.
+var (
+	waiting atomic.Int64
+	release atomic.Pointer[chan struct{}]
+)
+
+// hold makes the requests to test-waits wait until the returned function is
+// called.
+func hold(t testing.TB) (letGo func()) {
+	testkit.EventuallyHolds(t, "the requests of other tests to end", func() bool { return waiting.Load() == 0 })
+	c := make(chan struct{})
+	release.Store(&c)
+	return func() { close(c) }
+}
+
+func register(name string, a algorithm.Algorithm) {
+	extender.Register(name, func(*extender.Algorithms, logr.Logger) (algorithm.Algorithm, error) { return a, nil })
+}
+
+type fault func(context.Context) error
+
+func (f fault) Filter(ctx context.Context, _ *algorithm.Args) ([]*algorithm.Failure, error) {
+	return nil, f(ctx)
+}
+
+func (f fault) Prioritize(ctx context.Context, args *algorithm.Args) ([]int64, error) {
+	return algorithm.Equal(1, len(args.Names)), f(ctx)
+}
+
+type answers struct {
+	failures []*algorithm.Failure
+	scores   []int64
+}
+
+func (a answers) Filter(context.Context, *algorithm.Args) ([]*algorithm.Failure, error) {
+	return a.failures, nil
+}
+
+func (a answers) Prioritize(context.Context, *algorithm.Args) ([]int64, error) {
+	return a.scores, nil
+}
+
+type panicsInBackground struct{ fault }
+
+func (panicsInBackground) Run(context.Context) { panic("in the background") }
+
+func (panicsInBackground) Health() algorithm.Health { return algorithm.Health{OK: true} }
+
+func (panicsInBackground) Filter(context.Context, *algorithm.Args) ([]*algorithm.Failure, error) {
+	return nil, nil
 }

@@ -33,8 +33,7 @@ func refused(t *testing.T, what string, status int, answer, contentType string, 
 
 func refusedBy(t *testing.T, what string, handler http.Handler, r *http.Request, wantStatus int, wantMessage string) *httptest.ResponseRecorder {
 	t.Helper()
-	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, r)
+	w := answer(handler, r)
 	refused(t, what, w.Code, w.Body.String(), w.Header().Get("Content-Type"), wantStatus, wantMessage)
 	return w
 }
@@ -64,14 +63,12 @@ func TestExtenderRejectsTooManyRequests(t *testing.T) {
 	body := corpus.Names("", 3)
 	var all sync.WaitGroup
 	for range 2 {
-		all.Add(1)
-		go func() {
-			defer all.Done()
+		all.Go(func() {
 			status, answer, err := e.send(http.DefaultClient, "/filter", body)
 			if status != http.StatusOK || err != nil {
 				t.Errorf("a request within the limit: %d %s %v", status, answer, err)
 			}
-		}()
+		})
 	}
 	testkit.EventuallyHolds(t, "two requests to be on their way", func() bool { return waiting.Load() == 2 })
 	w := refusedBy(t, "the third", e.Handler(), httptest.NewRequest("POST", "/filter", bytes.NewReader(body)), http.StatusTooManyRequests, "the requests in flight take all the memory of limits.buffers")
@@ -142,16 +139,14 @@ func TestExtenderAnswersBesideSlowClients(t *testing.T) {
 	var all sync.WaitGroup
 	for _, body := range [][]byte{corpus.Full("kubecon-.*", 500), corpus.Names("kubecon-.*", 5000)} {
 		for range 4 {
-			all.Add(1)
-			go func() {
-				defer all.Done()
+			all.Go(func() {
 				for range 50 {
 					status, answer, err := e.send(client, "/filter", body)
 					if err != nil || status != http.StatusOK {
 						t.Errorf("beside slow clients: %d %.100s %v", status, answer, err)
 					}
 				}
-			}()
+			})
 		}
 	}
 	all.Wait()

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestExtenderReadsABodyWholeHoweverItArrives(t *testing.T) {
@@ -23,10 +25,7 @@ func TestExtenderReadsABodyWholeHoweverItArrives(t *testing.T) {
 					t.Errorf("%d bytes %s, length %d: read %d others, %v", size, name, length, len(body), err)
 				}
 				s.release()
-				used := s.used.Load()
-				if used != 0 {
-					t.Errorf("%d bytes are still taken", used)
-				}
+				testkit.Equal(t, s.used.Load(), 0, "bytes that are still taken")
 			}
 		}
 	}

@@ -39,13 +39,9 @@ algorithms: {load: {config: {url: "http://%s", nodeLabel: node, threshold: 0.9, 
 	})
 	request := []byte(`{"Pod":{"metadata":{"name":"web"}},"NodeNames":["idle","unknown"]}`)
 	got := post(handler, "/prioritize", request).Body.String()
-	if strings.TrimSpace(got) != `[{"Host":"idle","Score":9},{"Host":"unknown","Score":5}]` {
-		t.Errorf("scores %s, want 9 for a node in use by 10 %%; %s", got, page)
-	}
+	testkit.Equal(t, strings.TrimSpace(got), `[{"Host":"idle","Score":9},{"Host":"unknown","Score":5}]`, "scores of a node in use by 10 %%: %s", page)
 	got = post(handler, "/filter", request).Body.String()
-	if !strings.Contains(got, `"FailedNodes":{}`) {
-		t.Errorf("filters it out: %s", got)
-	}
+	testkit.Has(t, got, `"FailedNodes":{}`)
 }
 
 // startPrometheus starts a Prometheus that scrapes an exporter, and returns its address.

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -36,12 +37,6 @@ func get(t *testing.T, f Fetcher, url string) ([]byte, error) {
 }
 
 func TestGuestsThatCannotBeFetched(t *testing.T) {
-	redirected := func(to string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Location", to)
-			w.WriteHeader(http.StatusFound)
-		}
-	}
 	announced := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "1048577")
 		_, _ = w.Write([]byte(magic))
@@ -57,9 +52,9 @@ func TestGuestsThatCannotBeFetched(t *testing.T) {
 		"it announces to be too large":                     {announced, "over guestSizeLimit, 1 MiB: 1048577 bytes"},
 		"it turns out to be too large":                     {forever, "over guestSizeLimit, 1 MiB"},
 		"it is a web page":                                 {say(200, "<!DOCTYPE html><html>"), "not a Wasm module"},
-		"the server sends the fetch round in circles":      {redirected("/guest.wasm"), "redirected more than 5 times"},
-		"the server sends the fetch to a file":             {redirected("file:///etc/passwd"), "redirected to what is neither http nor https"},
-		"the server redirects to an address with a secret": {redirected("http://%zz/" + secret), "the answer is not proper HTTP"},
+		"the server sends the fetch round in circles":      {redirect("/guest.wasm"), "redirected more than 5 times"},
+		"the server sends the fetch to a file":             {redirect("file:///etc/passwd"), "redirected to what is neither http nor https"},
+		"the server redirects to an address with a secret": {redirect("http://%zz/" + secret), "the answer is not proper HTTP"},
 		"the server has words of its own for a status":     {verbatim("HTTP/1.1 500 " + secret + "\r\nContent-Length: 0\r\n\r\n"), "the server answered 500 Internal Server Error"},
 		"it is not a web server":                           {verbatim(secret + "\r\n"), "the answer is not proper HTTP"},
 		"it begins like a web server":                      {verbatim("HTTP/1.1 200 OK\r\n" + secret + "\r\n\r\n"), "the answer is not proper HTTP"},
@@ -69,9 +64,7 @@ func TestGuestsThatCannotBeFetched(t *testing.T) {
 			f.Timeout = 200 * time.Millisecond
 		}
 		_, err := get(t, f, serve(t, tt.handler))
-		if message(err) != tt.want {
-			t.Errorf("%s: got\n%v\nwant\n%s", name, err, tt.want)
-		}
+		testkit.Equal(t, testkit.Message(err), tt.want, "%s", name)
 	}
 }
 
@@ -126,60 +119,29 @@ func verbatim(answer string) http.HandlerFunc {
 
 func TestFetchSaysNothingOfAFile(t *testing.T) {
 	for _, content := range []string{"", "s", secret, "\x00as", "\x00" + secret} {
-		file := filepath.Join(t.TempDir(), "guest.wasm")
-		testkit.Must(t, os.WriteFile(file, []byte(content), 0o600))
-		_, err := get(t, Fetcher{}, "file://"+file)
-		want := "not a Wasm module"
-		if message(err) != want {
-			t.Errorf("%q: got %v, want %s", content, err, want)
-		}
+		_, err := get(t, Fetcher{}, "file://"+testkit.TempFile(t, "guest.wasm", content))
+		testkit.Equal(t, testkit.Message(err), "not a Wasm module", "%q", content)
 	}
 }
 
-func TestServerThatIsNotThere(t *testing.T) {
-	const address = "127.0.0.1:1" // a port that was free a moment ago may be another program's by now
-	_, err := get(t, Fetcher{}, "http://me:secret@"+address)
-	want := "dial tcp " + address + ": connect: connection refused"
-	if message(err) != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
-}
-
-func TestEncryptedFetchStaysEncrypted(t *testing.T) {
+func TestConnectionThatCannotBeUsed(t *testing.T) {
 	plain := serve(t, func(w http.ResponseWriter, _ *http.Request) { t.Error("it was followed") })
 	server := httptest.NewTLSServer(http.RedirectHandler(plain, http.StatusFound))
-	defer server.Close()
-	f := Fetcher{Transport: server.Client().Transport}
-	_, err := get(t, f, server.URL)
-	want := "redirected from https to http"
-	if message(err) != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
-}
-
-func TestWhatACertificateHasIsNotShown(t *testing.T) {
-	server := httptest.NewTLSServer(http.NotFoundHandler())
 	defer server.Close()
 	trusting := Fetcher{Transport: server.Client().Transport}
 	for _, tt := range []struct {
 		fetcher   Fetcher
 		url, want string
 	}{
-		{Fetcher{}, server.URL, "the server's certificate is signed by an unknown authority"},
+		// A port that was free a moment ago may be another program's by now.
+		{Fetcher{}, "http://me:secret@127.0.0.1:1", "dial tcp 127.0.0.1:1: connect: connection refused"},
+		{trusting, server.URL, "redirected from https to http"},
+		{Fetcher{}, server.URL, "the server's certificate is signed by an unknown authority"}, // but not by which one
 		{trusting, strings.Replace(server.URL, "127.0.0.1", "localhost", 1), "the server's certificate is not valid for localhost"},
 	} {
 		_, err := get(t, tt.fetcher, tt.url)
-		if message(err) != tt.want {
-			t.Errorf("got %v, want %s", err, tt.want)
-		}
+		testkit.Equal(t, testkit.Message(err), tt.want, "%s", tt.url)
 	}
-}
-
-func message(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
 
 // A read of /proc/kmsg lasts until the kernel's next message.
@@ -192,11 +154,89 @@ func TestFileThatDoesNotEndIsGivenUp(t *testing.T) {
 	f.Close()
 	left.Delete(endless) // of a run before
 	_, err = get(t, Fetcher{Timeout: 50 * time.Millisecond}, "file://"+endless)
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v", err)
-	}
+	testkit.ErrorIs(t, err, context.DeadlineExceeded)
 	_, err = get(t, Fetcher{}, "file://"+endless)
-	if !errors.Is(err, errStuck) {
-		t.Errorf("while a read is left behind: got %v", err)
+	testkit.ErrorIs(t, err, errStuck)
+}
+
+// renew fetches a guest of another version than that.
+func renew(t *testing.T, f Fetcher, url, version string) (wasm, now string, err error) {
+	t.Helper()
+	f.Timeout = time.Minute
+	content, now, err := f.FetchNew(t.Context(), wasmhost.Args{GuestURL: url}, version)
+	return string(content), now, err
+}
+
+// Each source has one guest, and then another one.
+func TestOnlyANewGuestIsFetched(t *testing.T) {
+	served, tag := "", ""
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", tag)
+		http.ServeContent(w, r, "guest.wasm", time.Time{}, strings.NewReader(served))
+	})
+	file := filepath.Join(t.TempDir(), "guest.wasm")
+	r := newRegistry(t, nil)
+	byTag := func(of func(guest string) string) func(string) {
+		return func(guest string) { served, tag = guest, of(guest) }
+	}
+	for name, tt := range map[string]struct {
+		url      string
+		put      func(guest string)
+		versions bool
+	}{
+		"a server with ETag":        {server, byTag(strconv.Quote), true},
+		"a registry":                {"oci://" + r.host + "/guest:v1", func(guest string) { r.push(t, "guest:v1", layer(guest, wasmLayers[0])) }, true},
+		"a server without ETag":     {server, byTag(func(string) string { return "" }), false},
+		"a server with weak ETags":  {server, byTag(func(string) string { return `W/"1"` }), false},
+		"a server with a long ETag": {server, byTag(func(string) string { return `"` + strings.Repeat("long", 100) + `"` }), false},
+		"a file":                    {"file://" + file, func(guest string) { testkit.Must(t, os.WriteFile(file, []byte(guest), 0o644)) }, false},
+	} {
+		one, two := magic+"one", magic+"two" // of one size
+		tt.put(one)
+		first, version, err := renew(t, Fetcher{}, tt.url, "")
+		testkit.Must(t, err)
+		same, again, err := renew(t, Fetcher{}, tt.url, version)
+		testkit.Must(t, err)
+		tt.put(two)
+		second, other, err := renew(t, Fetcher{}, tt.url, version)
+		testkit.Must(t, err)
+		want := [...]string{one, one, two}
+		if tt.versions {
+			want[1] = ""
+		}
+		if got := [...]string{first, same, second}; got != want || (version != "") != tt.versions || again != version || tt.versions && other == version {
+			t.Errorf("%s: got %q of the versions %q, %q, %q; want %q", name, got, version, again, other, want)
+		}
+	}
+}
+
+// A server that says "not modified" unasked has no guest.
+func TestNotModifiedWithoutAQuestionIsAnError(t *testing.T) {
+	_, _, err := renew(t, Fetcher{}, serve(t, say(http.StatusNotModified, "")), "")
+	testkit.ErrorHas(t, err, "the server answered 304 Not Modified")
+}
+
+// A server leads to one guest and then to another one, whose tags are the same.
+func TestTagIsOfTheURLThatHasIt(t *testing.T) {
+	target := "/one"
+	mux := http.NewServeMux()
+	mux.HandleFunc("/latest", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, target, http.StatusFound) })
+	for _, path := range []string{"/one", "/two"} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("ETag", `"1"`)
+			http.ServeContent(w, r, "guest.wasm", time.Time{}, strings.NewReader(magic+path))
+		})
+	}
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	_, version, err := renew(t, Fetcher{}, server.URL+"/latest", "")
+	testkit.Must(t, err)
+	same, _, err := renew(t, Fetcher{}, server.URL+"/latest", version)
+	testkit.Must(t, err)
+	target = "/two"
+	other, now, err := renew(t, Fetcher{}, server.URL+"/latest", version)
+	testkit.Must(t, err)
+	if same != "" || other != magic+"/two" || now == version {
+		t.Errorf("%q, then %q of the version %q", same, other, now)
 	}
 }

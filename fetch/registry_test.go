@@ -6,7 +6,6 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -55,7 +54,7 @@ func logInWith(t *testing.T, config string) {
 	if config == "" {
 		return
 	}
-	testkit.Must(t, os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o600))
+	testkit.WriteFile(t, filepath.Join(dir, "config.json"), config)
 }
 
 // push stores an image of these layers in the registry itself, whatever speaks in
@@ -132,9 +131,7 @@ func TestImagesThatCannotBeUsed(t *testing.T) {
 		{"half a digest", "oci://" + r.host + "/guest@sha256:00", errReference.Error()},
 	} {
 		_, err := get(t, Fetcher{}, tt.url)
-		if message(err) != tt.want {
-			t.Errorf("%s: got\n%v\nwant\n%s", tt.name, err, tt.want)
-		}
+		testkit.Equal(t, testkit.Message(err), tt.want, "%s", tt.name)
 	}
 }
 
@@ -203,9 +200,7 @@ func TestFetchSaysNothingOfARegistrysAnswer(t *testing.T) {
 			f.Timeout = time.Second
 		}
 		_, err := get(t, f, url)
-		if message(err) != tt.want {
-			t.Errorf("%s: got\n%v\nwant\n%s", name, err, tt.want)
-		}
+		testkit.Equal(t, testkit.Message(err), tt.want, "%s", name)
 	}
 }
 
@@ -275,7 +270,7 @@ func TestRegistryThatWantsALogin(t *testing.T) {
 		} {
 			logInWith(t, login.config)
 			_, err := get(t, Fetcher{}, "oci://"+r.host+"/guest:v1")
-			if !strings.HasPrefix(message(err), login.want) || (err == nil) != (login.want == "") {
+			if !strings.HasPrefix(testkit.Message(err), login.want) || (err == nil) != (login.want == "") {
 				t.Errorf("%s, with %s: got %v, want %q", name, login.config, err, login.want)
 			}
 		}
@@ -295,9 +290,7 @@ func TestRegistryOnAnotherMachineIsAskedEncrypted(t *testing.T) {
 	for _, host := range []string{"registry.example.com", "10.0.0.1:5000"} {
 		var schemes []string
 		_, err := get(t, Fetcher{Transport: refusing{&schemes}}, "oci://"+host+"/guest:v1")
-		got := strings.Join(schemes, " ")
-		if got != "https" || err == nil {
-			t.Errorf("%s: asked by %s, %v", host, got, err)
-		}
+		testkit.Equal(t, schemes, []string{"https"}, "%s is asked by", host)
+		testkit.ErrorHas(t, err, " is not there")
 	}
 }

@@ -1,11 +1,18 @@
 package fetch
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,6 +26,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
 
 // attach stores an artifact about an image, as cosign stores a signature. listed is its type in the list of referrers.
@@ -95,7 +103,7 @@ func TestSignaturesThatCannotBeUsed(t *testing.T) {
 		"absent:v1":   "the registry answered 404 Not Found",
 	} {
 		bundles, _, err := readBundles(t, "oci://"+r.host+"/"+image, "")
-		if message(err) != want || len(bundles) > 0 {
+		if testkit.Message(err) != want || len(bundles) > 0 {
 			t.Errorf("%s: got %q, %v, want %s", image, bundles, err, want)
 		}
 	}
@@ -137,10 +145,7 @@ func TestSignaturesAreSoughtForALimitedTime(t *testing.T) {
 	server := httptest.NewServer(at("/blobs/", silence)(r.registry))
 	defer server.Close()
 	err := f.signed(t.Context(), parse("oci://"+strings.TrimPrefix(server.URL, "http://")+"/guest:v1"), ofProgram, nil)
-	want := "no signature was found in time: context deadline exceeded"
-	if message(err) != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	testkit.Equal(t, testkit.Message(err), "no signature was found in time: context deadline exceeded", "the error")
 }
 
 // The query stays where it is, with its secrets.
@@ -150,7 +155,53 @@ func TestSignatureOfABlobIsBesideItAndOfItsBytesDigest(t *testing.T) {
 	}))
 	defer server.Close()
 	got, digest, err := readBundles(t, server.URL+"/a%2Fb.wasm?token=1", "")
-	if message(err) != "by another key" || digest != ofProgram || fmt.Sprint(got) != "[/a%2Fb.wasm.sigstore.json?token=1]" {
+	if testkit.Message(err) != "by another key" || digest != ofProgram || fmt.Sprint(got) != "[/a%2Fb.wasm.sigstore.json?token=1]" {
 		t.Errorf("got %s, %x, %v", got, digest, err)
+	}
+}
+
+// newSigner makes a key. It returns the file of its public half, and what cosign sign-blob --bundle writes, as far as it is read.
+func newSigner(t *testing.T, name string) (file string, sign func(content []byte) string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	testkit.Must(t, err)
+	der, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
+	testkit.Must(t, err)
+	file = testkit.TempFile(t, name, string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})))
+	return file, func(content []byte) string {
+		digest := sha256.Sum256(content)
+		signature, err := ecdsa.SignASN1(rand.Reader, private, digest[:])
+		testkit.Must(t, err)
+		return `{"messageSignature":{"signature":"` + base64.StdEncoding.EncodeToString(signature) + `"}}`
+	}
+}
+
+// Package signature has the signatures and keys that are not valid.
+func TestGuestWithoutASignatureOfAKeyIsRefused(t *testing.T) {
+	ours, sign := newSigner(t, "ours.pub")
+	other, signOther := newSigner(t, "other.pub")
+	wasm, guest := []byte(program), testkit.TempFile(t, "guest.wasm", program)
+	for name, tt := range map[string]struct {
+		bundle string
+		keys   []string
+		want   string // in the error; empty is none
+	}{
+		"signed":                {sign(wasm), []string{ours}, ""},
+		"signed by one of two":  {sign(wasm), []string{other, ours}, ""},
+		"no signature":          {"", []string{ours}, "its signature, file://" + guest + ".sigstore.json: "},
+		"another key":           {signOther(wasm), []string{ours}, "its signature is of other bytes, or by another key; keys that may sign: " + ours},
+		"another guest":         {sign(append(wasm, 0)), []string{ours}, "its signature is of other bytes, or by another key"},
+		"no bundle":             {"secret", []string{ours}, "its signature is not a bundle, as cosign writes it"},
+		"a key that is not one": {sign(wasm), []string{guest}, "the key " + guest + ": not a public key in PEM"},
+		"no keys":               {sign(wasm), nil, "its signature is of other bytes, or by another key"},
+	} {
+		_ = os.Remove(guest + ".sigstore.json")
+		if tt.bundle != "" {
+			testkit.WriteFile(t, guest+".sigstore.json", tt.bundle)
+		}
+		err := Fetcher{}.Verify(t.Context(), wasmhost.Args{GuestURL: "file://" + guest, Verify: &wasmhost.Verify{Keys: tt.keys}}, ofProgram)
+		if (err == nil) != (tt.want == "") || !strings.Contains(testkit.Message(err), tt.want) || strings.Contains(testkit.Message(err), "secret") {
+			t.Errorf("%s: got %v, want …%s…", name, err, tt.want)
+		}
 	}
 }

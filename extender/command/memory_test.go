@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -47,8 +46,7 @@ func startProcess(t *testing.T, config string) *process {
 	testkit.Must(t, err)
 	p := &process{address: l.Addr().String()}
 	testkit.Must(t, l.Close())
-	path := filepath.Join(t.TempDir(), "config.yaml")
-	testkit.Must(t, os.WriteFile(path, []byte(config), 0o600))
+	path := testkit.TempFile(t, "config.yaml", config)
 	p.Cmd = exec.Command(os.Args[0], "--config="+path, "--listen="+p.address)
 	p.Env = append(os.Environ(), asProgram+"=1", "GOMEMLIMIT=")
 	p.Stderr = os.Stderr
@@ -72,8 +70,7 @@ func startProcess(t *testing.T, config string) *process {
 // peak is the most memory that the process has had, in MiB.
 func (p *process) peak(t *testing.T) int {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
-	testkit.Must(t, err)
+	status := testkit.ReadFile(t, fmt.Sprintf("/proc/%d/status", p.Process.Pid))
 	found := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
 	if found == nil {
 		t.Fatalf("no VmHWM in %s", status)
@@ -91,9 +88,7 @@ func (p *process) send(body []byte, times int) map[int]int {
 	statuses := map[int]int{}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: testkit.Patience}
 	for range times {
-		all.Add(1)
-		go func() {
-			defer all.Done()
+		all.Go(func() {
 			response, err := client.Post("http://"+p.address+"/filter", "application/json", bytes.NewReader(body))
 			status := 0
 			if err == nil {
@@ -104,7 +99,7 @@ func (p *process) send(body []byte, times int) map[int]int {
 			mu.Lock()
 			statuses[status]++
 			mu.Unlock()
-		}()
+		})
 	}
 	all.Wait()
 	return statuses

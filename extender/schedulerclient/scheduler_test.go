@@ -18,7 +18,6 @@ import (
 	"k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	schedulerapi "k8s.io/kubernetes/pkg/scheduler/apis/config"
-	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"wasmkwokwizardry.io/regex-scheduling/extender"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
@@ -104,9 +103,7 @@ func TestPreemptionIsLimitedToNodesThatTheRegexMatches(t *testing.T) {
 			pod := corpus.Pod("")
 			pod.Name = fmt.Sprintf("low-%d-%d", i, j)
 			pod.UID = types.UID("uid of " + pod.Name)
-			added, err := schedframework.NewPodInfo(pod)
-			testkit.Must(t, err)
-			info.AddPodInfo(added)
+			info.AddPodInfo(snapshot.PodInfo(pod))
 			victims.Pods = append(victims.Pods, pod)
 		}
 		candidates[info.Node().Name] = victims

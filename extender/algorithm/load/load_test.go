@@ -7,7 +7,6 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,6 +50,13 @@ func serve(t *testing.T, answer string) *answering {
 	return a
 }
 
+// polling is the default configuration of a Prometheus.
+func polling(url string) Config {
+	config := Default()
+	config.URL = url
+	return config
+}
+
 func build(t *testing.T, config Config, now func() time.Time) *load {
 	t.Helper()
 	testkit.Must(t, config.Validate())
@@ -78,27 +84,24 @@ func TestValuesBecomeScores(t *testing.T) {
 		"another range":   {func(c *Config) { c.Min, c.Max = -1, 10 }, []int64{9, 9, 8, 3, 10, 5}},
 		"missing is zero": {func(c *Config) { c.Missing = 0 }, []int64{10, 5, 0, 0, 10, 0}},
 	} {
-		config := Default()
-		config.URL = prometheus.URL
+		config := polling(prometheus.URL)
 		c.change(&config)
 		l := build(t, config, time.Now)
 		l.poll(t.Context())
 		got, err := l.Prioritize(t.Context(), nodes)
-		if err != nil || !slices.Equal(got, c.want) {
-			t.Errorf("%s: got %v, want %v, %v", name, got, c.want, err)
-		}
+		testkit.Must(t, err)
+		testkit.Equal(t, got, c.want, "%s", name)
 		failures, err := l.Filter(t.Context(), nodes)
-		if failures != nil || err != nil {
-			t.Errorf("%s: filters without a threshold: %v, %v", name, failures, err)
-		}
+		testkit.Must(t, err)
+		testkit.Equal(t, failures, nil, "%s: filtered without a threshold", name)
 	}
 }
 
 func TestThresholdFiltersWhatIsWorse(t *testing.T) {
 	prometheus := serve(t, vector(values))
 	for better, want := range map[string]string{Less: "++--++", More: "-+++-+"} {
-		config, threshold := Default(), 0.5
-		config.URL, config.Better, config.Threshold = prometheus.URL, better, &threshold
+		config, threshold := polling(prometheus.URL), 0.5
+		config.Better, config.Threshold = better, &threshold
 		l := build(t, config, time.Now)
 		l.poll(t.Context())
 		failures, err := l.Filter(t.Context(), nodes)
@@ -109,17 +112,16 @@ func TestThresholdFiltersWhatIsWorse(t *testing.T) {
 				t.Errorf("failure %+v", failure)
 			}
 		}
-		if got != want || err != nil {
-			t.Errorf("%s is better: got %s, want %s, %v", better, got, want, err)
-		}
+		testkit.Must(t, err)
+		testkit.Equal(t, got, want, "%s is better", better)
 	}
 }
 
 func TestStaleDataIsDropped(t *testing.T) {
 	prometheus := serve(t, vector(values))
 	now := time.Unix(1000, 0)
-	config, threshold := Default(), 0.5
-	config.URL, config.Threshold = prometheus.URL, &threshold
+	config, threshold := polling(prometheus.URL), 0.5
+	config.Threshold = &threshold
 	l := build(t, config, func() time.Time { return now })
 	neutral := algorithm.Equal(algorithm.Neutral, len(nodes.Names))
 
@@ -195,8 +197,7 @@ func TestAnswerHasAValueForEachNode(t *testing.T) {
 }
 
 func TestAnswerThatIsTooLongIsAnError(t *testing.T) {
-	config := Default()
-	config.URL = serve(t, `{"status":"`+strings.Repeat("x", maxAnswer)).URL
+	config := polling(serve(t, `{"status":"`+strings.Repeat("x", maxAnswer)).URL)
 	_, err := build(t, config, time.Now).ask(t)
 	testkit.ErrorHas(t, err, "the answer is longer than 8388608 bytes")
 }
@@ -224,41 +225,30 @@ func TestTokenIsReadForEveryQuery(t *testing.T) {
 	testkit.ErrorHas(t, err, "bearerTokenFile")
 	from := map[string]bool{} // addresses of connections
 	for _, token := range []string{"one", "two"} {
-		testkit.Must(t, os.WriteFile(config.BearerTokenFile, []byte(token+"\n"), 0o600))
+		testkit.WriteFile(t, config.BearerTokenFile, token+"\n")
 		_, err := l.ask(t)
 		if err != nil || prometheus.last.Header.Get("Authorization") != "Bearer "+token {
 			t.Errorf("%v, authorization %q", err, prometheus.last.Header.Get("Authorization"))
 		}
 		from[prometheus.last.RemoteAddr] = true
 	}
-	if len(from) != 1 {
-		t.Errorf("queries came over %d connections, want 1", len(from))
-	}
-	got := prometheus.last.URL.Path
-	if got != "/prefix/api/v1/query" {
-		t.Errorf("asked %s", got)
-	}
-	if !strings.Contains(prometheus.form, "node_cpu_seconds_total") {
-		t.Errorf("asked for %s", prometheus.form)
-	}
+	testkit.Equal(t, len(from), 1, "connections of the queries")
+	testkit.Equal(t, prometheus.last.URL.Path, "/prefix/api/v1/query", "what is asked")
+	testkit.Has(t, prometheus.form, "node_cpu_seconds_total")
 }
 
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	target := serve(t, vector(values))
 	redirecting := httptest.NewServer(http.RedirectHandler(target.URL, http.StatusTemporaryRedirect))
 	defer redirecting.Close()
-	config := Default()
-	config.URL = redirecting.URL
-	_, err := build(t, config, time.Now).ask(t)
+	_, err := build(t, polling(redirecting.URL), time.Now).ask(t)
 	testkit.ErrorHas(t, err, "redirects are not followed")
 }
 
 // TestValuesOfNoNodeThatIsAskedForAreReported: Prometheus names its targets by
 // address and port, and Kubernetes its nodes by name.
 func TestValuesOfNoNodeThatIsAskedForAreReported(t *testing.T) {
-	config := Default()
-	config.URL = serve(t, vector(map[string]string{"10.0.0.1:9100": "0.1", "node-3": "0.9"})).URL
-	l := build(t, config, time.Now)
+	l := build(t, polling(serve(t, vector(map[string]string{"10.0.0.1:9100": "0.1", "node-3": "0.9"})).URL), time.Now)
 	l.poll(t.Context())
 	const mismatch = `2 nodes, 0s old; the values are for names like "10.0.0.1", and none is for a requested node, like "node-1": set nodeLabel to a label with the node's name, or have Prometheus relabel instance to it`
 	for i, step := range []struct {
@@ -276,19 +266,14 @@ func TestValuesOfNoNodeThatIsAskedForAreReported(t *testing.T) {
 
 func TestReasonForNoValuesIsLoggedOnce(t *testing.T) {
 	prometheus := serve(t, "nonsense")
-	config := Default()
-	config.URL = prometheus.URL
 	var log bytes.Buffer
-	l, err := newLoad(config, textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(&log))), time.Now)
+	l, err := newLoad(polling(prometheus.URL), textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(&log))), time.Now)
 	testkit.Must(t, err)
 	for _, answer := range []string{"nonsense", "more nonsense", vector(nil), vector(nil), vector(values), vector(values)} {
 		prometheus.answer = answer
 		l.poll(t.Context())
 	}
 	for line, want := range map[string]int{"No values from Prometheus": 1, "Prometheus gives values again": 1} {
-		got := strings.Count(log.String(), line)
-		if got != want {
-			t.Errorf("%q is there %d times, want %d:\n%s", line, got, want, &log)
-		}
+		testkit.Equal(t, strings.Count(log.String(), line), want, "lines with %q in\n%s", line, &log)
 	}
 }

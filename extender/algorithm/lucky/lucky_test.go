@@ -45,10 +45,7 @@ func TestScoresAndLuckAreSpreadOverTheirRange(t *testing.T) {
 
 func TestExtremesOfLuck(t *testing.T) {
 	for pass, want := range map[float64]int{0: 0, 1: 500} {
-		passed := passing(t, New(Config{Pass: pass}), 500)
-		if passed != want {
-			t.Errorf("pass %v: %d of 500 passed", pass, passed)
-		}
+		testkit.Equal(t, passing(t, New(Config{Pass: pass}), 500), want, "of 500 nodes that pass by %v", pass)
 	}
 }
 
@@ -65,14 +62,11 @@ func answers(t *testing.T, seed uint64) (all string) {
 }
 
 func TestSeedMakesAnswersRepeatable(t *testing.T) {
-	one, two := answers(t, 42), answers(t, 42)
-	if one != two {
-		t.Errorf("%s and %s", one, two)
-	}
+	testkit.Equal(t, answers(t, 42), answers(t, 42), "the answers of two starts")
 	if answers(t, 42) == answers(t, 43) {
 		t.Error("another seed gives the same")
 	}
-	one, two = answers(t, 0), answers(t, 0)
+	one, two := answers(t, 0), answers(t, 0)
 	if one == two {
 		t.Error("without a seed two starts give the same")
 	}

@@ -66,14 +66,11 @@ func TestInvalidPatternOfAnyRoleFailsAllNodes(t *testing.T) {
 			a := regex.New(config)
 			args := &algorithm.Args{Pod: algorithm.Pod{Annotations: map[string]string{"example.com/own": "("}}, Names: []string{"a", "b"}}
 			failures, err := a.Filter(t.Context(), args)
-			if err != nil || len(failures) != 2 || failures[1] == nil || !failures[1].Unresolvable ||
-				failures[1].Reason != `node(s) can't be matched: annotation example.com/own: missing closing ): "("` {
-				t.Errorf("%v, %v", failures, err)
-			}
+			testkit.Must(t, err)
+			failure := &algorithm.Failure{Reason: `node(s) can't be matched: annotation example.com/own: missing closing ): "("`, Unresolvable: true}
+			testkit.Equal(t, failures, []*algorithm.Failure{failure, failure}, "the failures")
 			_, err = a.Prioritize(t.Context(), args)
-			if (err == nil) != r.Rejects() {
-				t.Errorf("scores: %v", err)
-			}
+			testkit.Equal(t, err == nil, r.Rejects(), "scores: %v", err)
 		})
 	}
 }

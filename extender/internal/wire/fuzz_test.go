@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -52,10 +51,7 @@ var texts = []string{
 // FuzzRead checks that Read accepts the JSON that encoding/json accepts and no
 // other, reads it alike, and that the answers are JSON.
 func FuzzRead(f *testing.F) {
-	cases, err := filepath.Glob("../../../testdata/extender/golden/*.txtar")
-	if err != nil || len(cases) == 0 {
-		f.Fatalf("no cases: %v", err)
-	}
+	cases := testkit.Files(f, "../../../testdata/extender/golden/*.txtar")
 	for _, path := range cases {
 		archive, err := txtar.ParseFile(path)
 		testkit.Must(f, err)

@@ -8,7 +8,6 @@ import (
 	"crypto/x509"
 	"encoding/hex"
 	"encoding/pem"
-	"os"
 	"strings"
 	"testing"
 
@@ -27,12 +26,7 @@ const (
 	image = "e30601c69a53ebe1ef3e014e643c4764622d0f767cc1bcc9de97b584a73c781a"
 )
 
-func read(t *testing.T, file string) string {
-	t.Helper()
-	text, err := os.ReadFile("testdata/" + file)
-	testkit.Must(t, err)
-	return string(text)
-}
+func read(t *testing.T, file string) string { return string(testkit.ReadFile(t, "testdata/"+file)) }
 
 func imageDigest(t *testing.T) (digest [sha256.Size]byte) {
 	t.Helper()
@@ -65,13 +59,7 @@ func TestVerifyReadsWhatCosignWrites(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			keys, err := ReadKeys(tt.keys)
 			testkit.Must(t, err)
-			got := ""
-			if err := Verify([]byte(tt.bundle), tt.digest, keys); err != nil {
-				got = err.Error()
-			}
-			if got != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
-			}
+			testkit.Equal(t, testkit.Message(Verify([]byte(tt.bundle), tt.digest, keys)), tt.want, "the error")
 		})
 	}
 }
@@ -87,9 +75,8 @@ func TestReadKeysRefusesWhatIsNoKey(t *testing.T) {
 		testkit.ErrorHas(t, err, want)
 	}
 	keys, err := ReadKeys([]string{read(t, "cosign.pub")})
-	if err != nil || Names(keys) != "number 1 of verify.keys" {
-		t.Errorf("a key in the configuration: %s, %v", Names(keys), err)
-	}
+	testkit.Must(t, err)
+	testkit.Equal(t, Names(keys), "number 1 of verify.keys", "a key in the configuration")
 }
 
 func otherCurve(t *testing.T) string {
@@ -105,7 +92,5 @@ func otherCurve(t *testing.T) string {
 // something else, here that it has a bill of materials.
 func TestAttestationIsNoSignature(t *testing.T) {
 	err := about([]byte(`{"predicateType":"https://spdx.dev/Document","subject":[{"digest":{"sha256":"`+image+`"}}]}`), imageDigest(t))
-	if err == nil || err.Error() != "what is signed is not the statement "+predicateSign {
-		t.Errorf("got %v", err)
-	}
+	testkit.Equal(t, testkit.Message(err), "what is signed is not the statement "+predicateSign, "the error")
 }
