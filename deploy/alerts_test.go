@@ -30,8 +30,7 @@ func promtool(t *testing.T, rules any, args ...string) {
 	program := testkit.Needs(t, "promtool", "make prometheus downloads it (Debian)")
 	text, err := yaml.Marshal(rules)
 	testkit.Must(t, err)
-	test, err := os.ReadFile("testdata/alerts_test.yaml")
-	testkit.Must(t, err)
+	test := testkit.ReadFile(t, "testdata/alerts_test.yaml")
 	folder := t.TempDir()
 	testkit.Must(t, os.WriteFile(filepath.Join(folder, "rules.yaml"), text, 0o600))
 	testkit.Must(t, os.WriteFile(filepath.Join(folder, "alerts_test.yaml"), test, 0o600))
@@ -49,10 +48,8 @@ func TestAlertsFire(t *testing.T) {
 // groupsOfAlerts are the alerts of all components, each of which has those of what its ServiceMonitor scrapes.
 func groupsOfAlerts(t *testing.T) (groups []any) {
 	t.Helper()
-	rendered, err := renderOn(inMemory(t, map[string]string{"/mine/kustomization.yaml": "resources: [../deploy/scheduler/native, ../deploy/extender/base, ../deploy/static-webserver]\n" +
-		"components: [../deploy/scheduler/components/servicemonitor, ../deploy/extender/components/servicemonitor, ../deploy/static-webserver/components/servicemonitor]"}), "/mine")
-	testkit.Must(t, err)
-	for _, object := range rendered {
+	for _, object := range mustRenderBeside(t, "resources: [../deploy/scheduler/native, ../deploy/extender/base, ../deploy/static-webserver]\n"+
+		"components: [../deploy/scheduler/components/servicemonitor, ../deploy/extender/components/servicemonitor, ../deploy/static-webserver/components/servicemonitor]") {
 		if object.GetKind() == "PrometheusRule" {
 			groups = append(groups, object.Object["spec"].(map[string]any)["groups"].([]any)...)
 		}
@@ -86,8 +83,7 @@ func queriesOfDashboard(t *testing.T) (queries []string) {
 			Targets []struct{ Expr string }
 		}
 	}
-	text, err := os.ReadFile("scheduler/dashboard/dashboard.json")
-	testkit.Must(t, err)
+	text := testkit.ReadFile(t, "scheduler/dashboard/dashboard.json")
 	testkit.Must(t, json.Unmarshal(text, &dashboard))
 	if dashboard.Inputs == nil {
 		t.Error("the dashboard has no __inputs, so Grafana's catalogue does not take it")
@@ -168,14 +164,8 @@ func TestAlertsAndDashboardUseSeriesThatExist(t *testing.T) {
 			}
 		}
 	}
-	got := exposed["scheduler_unschedulable_pods"]["plugin"]
-	if !strings.Contains(got, " Extender ") || !strings.Contains(got, " WasmRegexScheduling ") {
-		t.Errorf("the plugins of unschedulable pods are %s", got)
-	}
-	got = exposed["kubelet_admission_rejections_total"]["reason"]
-	if !strings.Contains(got, " OutOfcpu ") {
-		t.Errorf("the reasons of rejected pods are %s", got)
-	}
+	testkit.Has(t, exposed["scheduler_unschedulable_pods"]["plugin"], " Extender ", " WasmRegexScheduling ")
+	testkit.Has(t, exposed["kubelet_admission_rejections_total"]["reason"], " OutOfcpu ")
 }
 
 // exposedSeries are the values of each label of each metric, between spaces.
@@ -247,8 +237,7 @@ func rejectionsOfKubelet(t *testing.T) map[string]string {
 	testkit.Must(t, err)
 	text := ""
 	for _, file := range []string{"metrics/metrics.go", "lifecycle/predicate.go"} {
-		source, err := os.ReadFile(strings.TrimSpace(string(folder)) + file)
-		testkit.Must(t, err)
+		source := testkit.ReadFile(t, strings.TrimSpace(string(folder))+file)
 		text += string(source)
 	}
 	label := regexp.MustCompile(`(?s)AdmissionRejectionsTotalKey += "admission_rejections_total".*AdmissionRejectionsTotal = .*?\[\]string\{"(\w+)"\}`).FindStringSubmatch(text)

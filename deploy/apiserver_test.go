@@ -84,14 +84,17 @@ func startProgram(program string) (admin *rest.Config, stop func(), err error) {
 	return admin, stop, nil
 }
 
-// asUser is a client configuration with the rights of user in groups, and no others.
-func asUser(user string, groups ...string) *rest.Config {
+// clientOf has the rights of user in groups, and no others.
+func clientOf(t *testing.T, user string, groups ...string) kubernetes.Interface {
+	t.Helper()
 	config := rest.CopyConfig(admin)
 	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: groups}
-	return config
+	c, err := kubernetes.NewForConfig(config)
+	testkit.Must(t, err)
+	return c
 }
 
-// kubeconfigOf writes asUser to a file.
+// kubeconfigOf is a file with the same rights.
 func kubeconfigOf(t *testing.T, user string, groups ...string) (file string) {
 	t.Helper()
 	config := api.NewConfig()

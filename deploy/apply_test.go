@@ -10,6 +10,8 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // TestEveryFolderCanBeApplied has the API server take what each renders, and its pods under the restricted standard, of which
@@ -30,21 +32,17 @@ func TestEveryFolderCanBeApplied(t *testing.T) {
 				if strings.HasPrefix(object.GetKind(), "Mutating") && !hasMutatingPolicies() {
 					continue
 				}
-				if err := apply(t.Context(), object, metav1.DryRunAll); err != nil {
-					t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
-				}
+				testkit.Equal(t, apply(t.Context(), object, metav1.DryRunAll), nil, "%s %s", object.GetKind(), object.GetName())
 			}
 			for _, d := range deployments {
 				pod := &corev1.Pod{ObjectMeta: *d.Spec.Template.ObjectMeta.DeepCopy(), Spec: *d.Spec.Template.Spec.DeepCopy()} // as its controller would make it
 				pod.GenerateName = d.Name + "-"
-				if _, err := pods.Create(t.Context(), pod, dryRun); err != nil {
-					t.Error(err)
-				}
+				_, err := pods.Create(t.Context(), pod, dryRun)
+				testkit.Must(t, err)
 				wantHardened(t, d)
 				pod.Spec.Containers[0].SecurityContext.Capabilities = nil
-				if _, err := pods.Create(t.Context(), pod, dryRun); !apierrors.IsForbidden(err) {
-					t.Errorf("the standard is not enforced: %v", err)
-				}
+				_, err = pods.Create(t.Context(), pod, dryRun)
+				testkit.Equal(t, apierrors.IsForbidden(err), true, "the standard is enforced: %v", err)
 			}
 		})
 	}

@@ -30,6 +30,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	objectkit "wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 )
 
 // helm runs Helm's own program.
@@ -127,18 +128,13 @@ func TestChartIsTheKustomizations(t *testing.T) {
 				args = append(args, tt.flag)
 			}
 			got := comparable(t, decode(t, mustHelm(t, "", args...)))
-			rendered, err := renderOn(inMemory(t, map[string]string{"/mine/kustomization.yaml": tt.kustomization}), "/mine")
-			testkit.Must(t, err)
-			want := comparable(t, rendered)
+			want := comparable(t, mustRenderBeside(t, tt.kustomization))
 			for name := range want {
 				if got[name] != want[name] {
 					t.Errorf("%s: the chart has\n%s\nthe kustomization\n%s", name, got[name], want[name])
 				}
 			}
-			g, w := slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))
-			if !slices.Equal(g, w) {
-				t.Errorf("the chart has %q, the kustomization %q", g, w)
-			}
+			testkit.Equal(t, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)), "the objects of the chart")
 		})
 	}
 }
@@ -160,14 +156,10 @@ func TestChartsValues(t *testing.T) {
 		}
 	}
 	for _, object := range decode(t, out) {
-		if object.GetLabels()["team"] != "a" {
-			t.Errorf("%s %s has the labels %v", object.GetKind(), object.GetName(), object.GetLabels())
-		}
+		testkit.Equal(t, object.GetLabels()["team"], "a", "label team of %s %s", object.GetKind(), object.GetName())
 	}
-	pods := strings.Count(out, "imagePullSecrets:\n")
-	if pods != 3 || strings.Count(out, "- name: pull\n") != pods {
-		t.Errorf("%d of 3 pods have the Secret in\n%s", pods, out)
-	}
+	testkit.Equal(t, strings.Count(out, "imagePullSecrets:\n"), 3, "pods with imagePullSecrets in\n%s", out)
+	testkit.Equal(t, strings.Count(out, "- name: pull\n"), 3, "pods with the Secret in\n%s", out)
 }
 
 func TestChartsValuesOfPodsAndOfTheSchedulersConfiguration(t *testing.T) {
@@ -184,8 +176,7 @@ scheduler: &pods
 extender: *pods
 `
 	const profile = `scheduler.config.profiles[0]`
-	file := filepath.Join(t.TempDir(), "values.yaml")
-	testkit.Must(t, os.WriteFile(file, []byte(values), 0o600))
+	file := testkit.TempFile(t, "values.yaml", values)
 	rendered := decode(t, mustHelm(t, "", "template", "r", "chart", "--namespace=mine", "--kube-version=1.36", "--values="+file, "--set=scheduler.config.percentageOfNodesToScore=50",
 		"--set="+profile+".schedulerName=mine,"+profile+".plugins.multiPoint.enabled[0].name=RegexScheduling"))
 	deployments := ofKind[appsv1.Deployment](t, rendered, "Deployment")
@@ -213,14 +204,9 @@ extender: *pods
 		err = kubescheduler.Run(t.Context(), kubescheduler.Options{
 			Config: config, Kubeconfig: kubeconfigOf(t, ""), Prepare: func(*scheduler.Scheduler) error { return good },
 		})
-		if !errors.Is(err, good) {
-			t.Error(err)
-		}
-		for _, want := range []string{"percentageOfNodesToScore: 50\n", "schedulerName: mine", "resourceNamespace: mine\n", "urlPrefix: http://extender:8000/\n"} {
-			if !strings.Contains(text, want) || strings.Contains(text, "schedulerName: custom-scheduler") {
-				t.Errorf("no %q in\n%s", want, text)
-			}
-		}
+		testkit.ErrorIs(t, err, good)
+		testkit.Has(t, text, "percentageOfNodesToScore: 50\n", "schedulerName: mine", "resourceNamespace: mine\n", "urlPrefix: http://extender:8000/\n")
+		testkit.Equal(t, strings.Contains(text, "schedulerName: custom-scheduler"), false, "another profile is in\n%s", text)
 	}
 }
 
@@ -250,8 +236,7 @@ func TestChartRefusesWhatItCannotDo(t *testing.T) {
 // TestChartHasAnImageForEachMinor compares it with the minors that the Makefile builds for. A
 // scheduler serves its own minor and the next: the last one's image is for two, as the chart says, and no image is for a later one.
 func TestChartHasAnImageForEachMinor(t *testing.T) {
-	makefile, err := os.ReadFile("../Makefile")
-	testkit.Must(t, err)
+	makefile := testkit.ReadFile(t, "../Makefile")
 	minors := strings.Fields(string(regexp.MustCompile(`(?m)^MINORS +:= (.*)$`).FindSubmatch(makefile)[1]))
 	want := map[string]string{}
 	for _, minor := range minors {
@@ -260,20 +245,17 @@ func TestChartHasAnImageForEachMinor(t *testing.T) {
 	want[minors[0]] = "/scheduler:dev\n"
 	last := slices.Max(minors)
 	var number int
-	_, err = fmt.Sscanf(last, "1.%d", &number)
+	_, err := fmt.Sscanf(last, "1.%d", &number)
 	testkit.Must(t, err)
 	want[fmt.Sprintf("1.%d", number+1)] = want[last]
 	chartWithNotes := withNotes(t)
 	for minor, image := range want {
 		out := mustHelm(t, "", "template", "r", chartWithNotes, "--kube-version="+minor)
 		isOf := fmt.Sprintf("notes: \"The scheduler is of Kubernetes %s: this chart has none of %s,", last, minor)
-		if strings.Contains(out, isOf) != (image == want[last] && minor != last) {
-			t.Errorf("on Kubernetes %s its notes are %q", minor, regexp.MustCompile("notes: .*").FindString(out))
-		}
-		got := strings.Count(out, image)
-		if got != 2 { // the scheduler, and the pod of `helm test`
-			t.Errorf("on Kubernetes %s, %d times %q in\n%s", minor, got, image, out)
-		}
+		notes := regexp.MustCompile("notes: .*").FindString(out)
+		testkit.Equal(t, strings.Contains(out, isOf), image == want[last] && minor != last, "notes on Kubernetes %s: %q", minor, notes)
+		// The scheduler, and the pod of `helm test`.
+		testkit.Equal(t, strings.Count(out, image), 2, "on Kubernetes %s, %q in\n%s", minor, image, out)
 	}
 	newer := fmt.Sprintf("1.%d", number+2)
 	_, err = helm(t, "", "template", "r", "chart", "--kube-version="+newer)
@@ -282,10 +264,7 @@ func TestChartHasAnImageForEachMinor(t *testing.T) {
 		testkit.Has(t, mustHelm(t, "", "template", "r", "chart", "--kube-version="+newer, "--set="+named), "/scheduler:mine\n")
 	}
 	first := slices.Min(minors)
-	chart, err := os.ReadFile("chart/Chart.yaml")
-	if err != nil || !strings.Contains(string(chart), `kubeVersion: ">=`+first+`.0-0"`) {
-		t.Errorf("%v: the chart's kubeVersion does not begin with %s:\n%s", err, first, chart)
-	}
+	testkit.Has(t, string(testkit.ReadFile(t, "chart/Chart.yaml")), `kubeVersion: ">=`+first+`.0-0"`)
 }
 
 // withNotes is a copy of the chart in which helm template shows what helm install says.
@@ -293,10 +272,9 @@ func withNotes(t *testing.T) (folder string) {
 	t.Helper()
 	folder = filepath.Join(t.TempDir(), "chart")
 	testkit.Must(t, exec.CommandContext(t.Context(), "cp", "-RL", "chart", folder).Run())
-	notes, err := os.ReadFile("chart/templates/NOTES.txt")
-	testkit.Must(t, err)
+	notes := testkit.ReadFile(t, "chart/templates/NOTES.txt")
 	shown := `{{- define "notes" }}` + string(notes) + "{{ end }}\nnotes: {{ include \"notes\" . | trim | quote }}\n"
-	testkit.Must(t, os.WriteFile(folder+"/templates/notes.yaml", []byte(shown), 0o600))
+	testkit.WriteFile(t, folder+"/templates/notes.yaml", shown)
 	return folder
 }
 
@@ -335,22 +313,16 @@ func TestChartIsInstalled(t *testing.T) {
 		tested <- err
 	}()
 	const pod = "regex-scheduling-test"
-	waitForPod(t, chartNamespace, pod, " is on kubecon-1", func(p *corev1.Pod) bool { return p.Spec.NodeName == "kubecon-1" })
+	objectkit.WaitForPod(t, client, chartNamespace, pod, " is on kubecon-1", func(p *corev1.Pod) bool { return p.Spec.NodeName == "kubecon-1" })
 	ended := []byte(`{"status":{"phase":"Succeeded"}}`)
 	_, err = client.CoreV1().Pods(chartNamespace).Patch(t.Context(), pod, types.MergePatchType, ended, metav1.PatchOptions{}, "status")
 	testkit.Must(t, err)
 	testkit.Must(t, testkit.EventuallyReceives(t, "helm test", tested))
 
 	helmHere("upgrade", "r", "chart", "--set=plugin=native")
-	text := chartConfig(t, chartNamespace)
-	if !strings.Contains(text, "- name: RegexScheduling\n") {
-		t.Errorf("after the upgrade the configuration is\n%s", text)
-	}
+	testkit.Has(t, chartConfig(t, chartNamespace), "- name: RegexScheduling\n")
 	helmHere("rollback", "r", "1")
-	text = chartConfig(t, chartNamespace)
-	if !strings.Contains(text, "guestSHA256") {
-		t.Errorf("after the rollback the configuration is\n%s", text)
-	}
+	testkit.Has(t, chartConfig(t, chartNamespace), "guestSHA256")
 	helmHere("uninstall", "r")
 	for _, object := range decode(t, mustHelm(t, "", "template", "r", "chart", "--namespace="+chartNamespace, "--kube-version=1.36", withMonitoring)) {
 		resource, err := resourceOf(object.GroupVersionKind())

@@ -3,8 +3,8 @@ package deploy
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,8 +46,7 @@ func extenderConfig(t *testing.T, text string, args ...string) *extender.Config 
 	t.Helper()
 	path := ""
 	if text != "" {
-		path = filepath.Join(t.TempDir(), "config.yaml")
-		testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
+		path = testkit.TempFile(t, "config.yaml", text)
 	}
 	c, err := extender.LoadConfig(path, args...)
 	testkit.Must(t, err)
@@ -65,16 +64,14 @@ func extenderOf(t *testing.T, rendered []*unstructured.Unstructured) *extender.C
 }
 
 func TestExtendersConfigurations(t *testing.T) {
-	for folder, want := range map[string]struct{ filter, prioritize string }{
+	for folder, filterAndPrioritize := range map[string][2]string{
 		"base": {"regex", "regex"}, "nodeport": {"regex", "regex"}, "servicemonitor": {"regex", "regex"},
 		"tls": {"regex", "regex"}, "load": {"regex", "load"},
 	} {
 		t.Run(folder, func(t *testing.T) {
 			rendered := mustRender(t, "extender/"+folder)
 			c := extenderOf(t, rendered)
-			if c.Filter != want.filter || c.Prioritize != want.prioritize {
-				t.Errorf("filters with %s, prioritizes with %s", c.Filter, c.Prioritize)
-			}
+			testkit.Equal(t, [2]string{c.Filter, c.Prioritize}, filterAndPrioritize, "filters and prioritizes with")
 			spec := ofKind[appsv1.Deployment](t, rendered, "Deployment")[0].Spec.Template.Spec
 			stop := c.Timeouts.Unready.Seconds() + c.Timeouts.Drain.Seconds()
 			if float64(*spec.TerminationGracePeriodSeconds) <= stop {
@@ -88,25 +85,15 @@ func TestExtendersConfigurations(t *testing.T) {
 				t.Errorf("listens on %s", c.Listen)
 			}
 			probe := spec.Containers[0].ReadinessProbe.HTTPGet
-			if (probe.Scheme == corev1.URISchemeHTTPS) != c.TLS.Enabled() {
-				t.Errorf("probed over %q", probe.Scheme)
-			}
+			testkit.Equal(t, probe.Scheme == corev1.URISchemeHTTPS, c.TLS.Enabled(), "probed over %q", probe.Scheme)
 			for _, file := range []string{c.TLS.CertFile, c.TLS.KeyFile, c.TLS.ClientCAFile} {
-				if file != "" && !isMounted(spec, filepath.Dir(file)) {
+				holds := func(m corev1.VolumeMount) bool { return m.MountPath == filepath.Dir(file) }
+				if file != "" && !slices.ContainsFunc(spec.Containers[0].VolumeMounts, holds) {
 					t.Errorf("%s is not mounted", file)
 				}
 			}
 		})
 	}
-}
-
-func isMounted(spec corev1.PodSpec, folder string) bool {
-	for _, mount := range spec.Containers[0].VolumeMounts {
-		if mount.MountPath == folder {
-			return true
-		}
-	}
-	return false
 }
 
 // TestSchedulersCallServicesThatAreThere compares the URLs in their configurations with
@@ -115,17 +102,11 @@ func TestSchedulersCallServicesThatAreThere(t *testing.T) {
 	for _, tt := range []struct{ variant, url, folder, service string }{
 		{"extender", "http://extender:8000/", "extender/base", "extender:8000"},
 		{"extender-tls", "https://extender:8000/", "extender/tls", "extender:8000"},
-		{"wasm", "http://static-webserver/regex_v2.wasm", "static-webserver", "static-webserver:80"},
+		{"wasm", "http://static-webserver/regex_v2.wasm\n      guestSHA256: ", "static-webserver", "static-webserver:80"},
 	} {
 		s := ofKind[corev1.Service](t, mustRender(t, tt.folder), "Service")[0]
-		got := fmt.Sprintf("%s:%d", s.Name, s.Spec.Ports[0].Port)
-		if got != tt.service {
-			t.Errorf("%s has the service %s, want %s", tt.folder, got, tt.service)
-		}
-		text := configOf(t, mustRender(t, "scheduler/"+tt.variant))
-		if !strings.Contains(text, tt.url) {
-			t.Errorf("%s does not call %s:\n%s", tt.variant, tt.url, text)
-		}
+		testkit.Equal(t, fmt.Sprintf("%s:%d", s.Name, s.Spec.Ports[0].Port), tt.service, "the service of %s", tt.folder)
+		testkit.Has(t, configOf(t, mustRender(t, "scheduler/"+tt.variant)), tt.url)
 	}
 }
 
@@ -137,9 +118,7 @@ func sidecarConfig(t *testing.T, rendered []*unstructured.Unstructured) *extende
 		t.Error("the extender is not a sidecar: its pod would not start before it ends")
 	}
 	c := extenderConfig(t, "", sidecar.Args...)
-	if c.Listen != "127.0.0.1:8888" {
-		t.Errorf("the sidecar listens on %s", c.Listen)
-	}
+	testkit.Equal(t, c.Listen, "127.0.0.1:8888", "where the sidecar listens")
 	return c
 }
 
@@ -165,8 +144,7 @@ func TestSchedulersHaveOneLimitOfRequests(t *testing.T) {
 	files, err := filepath.Glob("scheduler/*/config.yaml")
 	testkit.Must(t, err)
 	for _, file := range append(files, "static-pods/config.yaml") {
-		text, err := os.ReadFile(file)
-		testkit.Must(t, err)
+		text := testkit.ReadFile(t, file)
 		config, err := kubescheduler.Read(text)
 		testkit.Must(t, err)
 		effective, err := config.Effective()
@@ -175,7 +153,6 @@ func TestSchedulersHaveOneLimitOfRequests(t *testing.T) {
 			t.Errorf("%s: %v requests a second, %d at once", file, c.QPS, c.Burst)
 		}
 	}
-	values, err := os.ReadFile("chart/values.yaml")
-	testkit.Must(t, err)
+	values := testkit.ReadFile(t, "chart/values.yaml")
 	testkit.Has(t, string(values), "  qps: 100\n  burst: 200\n")
 }

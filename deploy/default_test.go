@@ -37,7 +37,7 @@ func TestNamespaceHasADefault(t *testing.T) {
 	addNamespace(t, "with-default", "kubecon-.*")
 	addNamespace(t, "without-default", "")
 	testkit.Eventually(t, "the policy works", func(ctx context.Context) error {
-		got, err := admitted(ctx, "with-default", nil)
+		got, err := admitted(ctx, "with-default", nil, nil)
 		if err != nil || got[regex.Annotation] != "kubecon-.*" {
 			return fmt.Errorf("the pod has %v: %w", got, err)
 		}
@@ -127,13 +127,11 @@ func ownedByDaemonSet(pod *corev1.Pod) {
 }
 
 // admitted are the annotations that a new pod gets.
-func admitted(ctx context.Context, namespace string, own map[string]string, change ...func(*corev1.Pod)) (map[string]string, error) {
+func admitted(ctx context.Context, namespace string, own map[string]string, change func(*corev1.Pod)) (map[string]string, error) {
 	pod := podFor("new", "")
 	pod.Namespace, pod.Annotations = namespace, own
-	for _, c := range change {
-		if c != nil {
-			c(pod)
-		}
+	if change != nil {
+		change(pod)
 	}
 	got, err := client.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{DryRun: dry})
 	if err != nil {

@@ -2,7 +2,6 @@ package deploy
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -23,10 +22,8 @@ import (
 var inDocs = regexp.MustCompile("deploy/([a-z-]+(?:/[a-z-]+)?)(?:[` \n]|$)")
 
 func TestDocumentNamesEveryFolder(t *testing.T) {
-	text, err := os.ReadFile("../docs/deploy.md")
-	testkit.Must(t, err)
 	named := map[string]bool{}
-	for _, match := range inDocs.FindAllStringSubmatch(string(text), -1) {
+	for _, match := range inDocs.FindAllStringSubmatch(string(testkit.ReadFile(t, "../docs/deploy.md")), -1) {
 		named[match[1]] = true
 	}
 	folders := foldersWithKustomization(t)
@@ -44,9 +41,7 @@ func TestDocumentNamesEveryFolder(t *testing.T) {
 
 // TestWayBackLeavesNothing holds all objects of all folders and components against the commands of the document.
 func TestWayBackLeavesNothing(t *testing.T) {
-	text, err := os.ReadFile("../docs/deploy.md")
-	testkit.Must(t, err)
-	_, section, _ := strings.Cut(string(text), "## Back to a clean state\n")
+	_, section, _ := strings.Cut(string(testkit.ReadFile(t, "../docs/deploy.md")), "## Back to a clean state\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	deleted := map[string]bool{} // kinds in a namespace, by the label of all that is ours
 	for _, line := range regexp.MustCompile(`(?m)^ +kubectl (?:-n (\S+) )?delete (\S+) -l app.kubernetes.io/part-of=`+namespace).FindAllStringSubmatch(section, -1) {
@@ -54,9 +49,8 @@ func TestWayBackLeavesNothing(t *testing.T) {
 			deleted[line[1]+"/"+kind] = true
 		}
 	}
-	all, err := renderOn(inMemory(t, map[string]string{"/mine/kustomization.yaml": "resources: [../deploy/scheduler/native]\ncomponents: [" +
-		"../deploy/scheduler/components/decisions, ../deploy/scheduler/components/default-scheduler, ../deploy/scheduler/components/servicemonitor]"}), "/mine")
-	testkit.Must(t, err)
+	all := mustRenderBeside(t, "resources: [../deploy/scheduler/native]\ncomponents: ["+
+		"../deploy/scheduler/components/decisions, ../deploy/scheduler/components/default-scheduler, ../deploy/scheduler/components/servicemonitor]")
 	for _, folder := range foldersWithKustomization(t) {
 		all = append(all, mustRender(t, folder)...)
 	}
@@ -72,8 +66,7 @@ func TestWayBackLeavesNothing(t *testing.T) {
 // fragments are the indented blocks of a page that are YAML.
 func fragments(t *testing.T, page string) (found []string) {
 	t.Helper()
-	data, err := os.ReadFile(page)
-	testkit.Must(t, err)
+	data := testkit.ReadFile(t, page)
 	for _, block := range regexp.MustCompile(`(?m)(?:^(?:    .*)?\n)+`).FindAllString(string(data)+"\n", -1) {
 		text := regexp.MustCompile(`(?m)^    `).ReplaceAllString(strings.Trim(block, "\n"), "")
 		if _, rest, ok := strings.Cut(text, "<<'END'\n"); ok {
@@ -170,7 +163,7 @@ func tryKustomization(t *testing.T, content map[string]any) error {
 	}
 	text, err := yaml.Marshal(content)
 	testkit.Must(t, err)
-	rendered, err := renderOn(inMemory(t, map[string]string{"/my-cluster/kustomization.yaml": string(text)}), "/my-cluster")
+	rendered, err := renderBeside(t, string(text))
 	var all strings.Builder
 	for _, object := range rendered {
 		if err == nil {

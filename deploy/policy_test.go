@@ -122,9 +122,7 @@ func keep(t *testing.T, name, pattern string) {
 		}
 		t.Cleanup(func() {
 			now, orphan := int64(0), metav1.DeletePropagationOrphan
-			if err := resourceAt(objects, i).Delete(context.Background(), name, metav1.DeleteOptions{GracePeriodSeconds: &now, PropagationPolicy: &orphan}); err != nil {
-				t.Error(err)
-			}
+			testkit.Must(t, resourceAt(objects, i).Delete(context.Background(), name, metav1.DeleteOptions{GracePeriodSeconds: &now, PropagationPolicy: &orphan}))
 		})
 	}
 }
@@ -227,9 +225,7 @@ func TestTheAPIServerRefusesBadPatterns(t *testing.T) {
 	}
 	key = regex.Annotation
 	for i, k := range kinds {
-		if err := update(t.Context(), i, "before", &bad); err != nil {
-			t.Errorf("%s as it was: %v", k.kind, err)
-		}
+		testkit.Equal(t, update(t.Context(), i, "before", &bad), nil, "%s as it was", k.kind)
 		err := update(t.Context(), i, "before", &worse)
 		testkit.ErrorHas(t, err, "missing closing )")
 	}

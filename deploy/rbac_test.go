@@ -2,9 +2,7 @@ package deploy
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -18,12 +16,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/component-helpers/auth/rbac/validation"
 	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	objectkit "wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 )
 
 // schedulerUser is who the pods of the scheduler are to the API.
@@ -37,19 +37,8 @@ func installScheduler(t *testing.T, variant string) {
 	t.Helper()
 	rendered := mustRender(t, "scheduler/"+variant)
 	account := ofKind[appsv1.Deployment](t, rendered, "Deployment")[0].Spec.Template.Spec.ServiceAccountName
-	if account != "custom-scheduler" {
-		t.Fatalf("the scheduler runs as %s", account)
-	}
-	for _, object := range rendered {
-		testkit.Must(t, apply(t.Context(), object))
-	}
-}
-
-func clientOf(t *testing.T, user string, groups ...string) kubernetes.Interface {
-	t.Helper()
-	c, err := kubernetes.NewForConfig(asUser(user, groups...))
-	testkit.Must(t, err)
-	return c
+	testkit.Equal(t, account, "custom-scheduler", "the scheduler's account")
+	mustApply(t, rendered)
 }
 
 // newer is what the roles of a minor allow, and those of the minors before do not: our
@@ -82,13 +71,9 @@ func TestSchedulerMayDoNoMoreThanKubernetesOwn(t *testing.T) {
 	}
 	ours := ofKind[rbacv1.ClusterRole](t, mustRender(t, "scheduler/base"), "ClusterRole")[0].Rules
 	covered, more := validation.Covers(theirs, ours)
-	if !covered {
-		t.Errorf("it may also %v", more)
-	}
+	testkit.Equal(t, covered, true, "it may also %v", more)
 	covered, _ = validation.Covers(ours, theirs)
-	if covered {
-		t.Error("it may do all that they may")
-	}
+	testkit.Equal(t, covered, false, "it may do all that they may")
 }
 
 // wantMayLead has a client take the lease of a configuration of the scheduler, which is that one.
@@ -98,9 +83,8 @@ func wantMayLead(t *testing.T, scheduler kubernetes.Interface, config, space, na
 		LeaderElection struct{ ResourceNamespace, ResourceName string }
 	}
 	testkit.Must(t, yaml.Unmarshal([]byte(config), &c))
-	if c.LeaderElection.ResourceNamespace != space || c.LeaderElection.ResourceName != name {
-		t.Errorf("its lease is %v, not %s of %s", c.LeaderElection, name, space)
-	}
+	testkit.Equal(t, c.LeaderElection.ResourceNamespace, space, "the namespace of its lease")
+	testkit.Equal(t, c.LeaderElection.ResourceName, name, "the name of its lease")
 	lock := lockOf(scheduler, space, name, "test")
 	record := resourcelock.LeaderElectionRecord{HolderIdentity: "test", LeaseDurationSeconds: 15}
 	testkit.Eventually(t, "create the lease", func(ctx context.Context) error {
@@ -113,11 +97,10 @@ func wantMayLead(t *testing.T, scheduler kubernetes.Interface, config, space, na
 	_, _, err := lock.Get(t.Context())
 	testkit.Must(t, err)
 	testkit.Must(t, lock.Update(t.Context(), record))
-	_, err = scheduler.CoreV1().Events(space).Create(t.Context(), &corev1.Event{
+	objectkit.Create(t, scheduler.CoreV1().Events(space), &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{GenerateName: "elected-"},
 		InvolvedObject: corev1.ObjectReference{Kind: "Lease", Namespace: space, Name: name},
-	}, metav1.CreateOptions{})
-	testkit.Must(t, err)
+	})
 }
 
 func lockOf(c kubernetes.Interface, space, name, identity string) *resourcelock.LeaseLock {
@@ -139,32 +122,21 @@ func TestSchedulerMayLeadAndAskWhoReadsItsMetricsAndNothingElse(t *testing.T) {
 			&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: "x"}}, metav1.CreateOptions{})
 		return err
 	})
-	_, err := scheduler.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), &authorizationv1.SubjectAccessReview{
+	objectkit.Create(t, scheduler.AuthorizationV1().SubjectAccessReviews(), &authorizationv1.SubjectAccessReview{
 		Spec: authorizationv1.SubjectAccessReviewSpec{User: "someone", NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: "/metrics", Verb: "get"}},
-	}, metav1.CreateOptions{})
-	testkit.Must(t, err)
+	})
 	testkit.Eventually(t, "list pods", func(ctx context.Context) error {
 		_, err := scheduler.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
 		return err
 	})
-	for what, try := range map[string]func() error{
-		"read secrets": func() error {
-			_, err := scheduler.CoreV1().Secrets(namespace).List(t.Context(), metav1.ListOptions{})
-			return err
-		},
-		"read the ConfigMaps of kube-system": func() error {
-			_, err := scheduler.CoreV1().ConfigMaps("kube-system").List(t.Context(), metav1.ListOptions{})
-			return err
-		},
-		"take the lease of the cluster's scheduler": func() error {
-			_, err := scheduler.CoordinationV1().Leases("kube-system").Get(t.Context(), "kube-scheduler", metav1.GetOptions{})
-			return err
-		},
-		"delete leases": func() error {
-			return scheduler.CoordinationV1().Leases(namespace).Delete(t.Context(), "custom-scheduler", metav1.DeleteOptions{})
-		},
+	core, coordination := scheduler.CoreV1().RESTClient(), scheduler.CoordinationV1().RESTClient()
+	for what, request := range map[string]*rest.Request{
+		"read secrets":                              core.Get().Namespace(namespace).Resource("secrets"),
+		"read the ConfigMaps of kube-system":        core.Get().Namespace("kube-system").Resource("configmaps"),
+		"take the lease of the cluster's scheduler": coordination.Get().Namespace("kube-system").Resource("leases").Name("kube-scheduler"),
+		"delete leases":                             coordination.Delete().Namespace(namespace).Resource("leases").Name("custom-scheduler"),
 	} {
-		if err := try(); !apierrors.IsForbidden(err) {
+		if err := request.Do(t.Context()).Error(); !apierrors.IsForbidden(err) {
 			t.Errorf("it may %s: %v", what, err)
 		}
 	}
@@ -172,12 +144,8 @@ func TestSchedulerMayLeadAndAskWhoReadsItsMetricsAndNothingElse(t *testing.T) {
 
 // What kubectl regex why asks for.
 func TestRolesOfDecisionsAreWhatKubectlNeeds(t *testing.T) {
-	text := "resources: [../deploy/scheduler/native]\ncomponents: [../deploy/scheduler/components/decisions]\n"
-	rendered, err := renderOn(inMemory(t, map[string]string{"/mine/kustomization.yaml": text}), "/mine")
-	testkit.Must(t, err)
-	for _, object := range rendered {
-		testkit.Must(t, apply(t.Context(), object, metav1.DryRunAll))
-	}
+	rendered := nativeWith(t, "decisions")
+	mustApply(t, rendered, metav1.DryRunAll)
 	asked := []rbacv1.PolicyRule{
 		{NonResourceURLs: []string{decisions.Path + "shop/web-0"}, Verbs: []string{"get"}},
 		{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get", "list"}},
@@ -195,35 +163,23 @@ func TestRolesOfDecisionsAreWhatKubectlNeeds(t *testing.T) {
 		}
 	}
 	covered, more := validation.Covers(given, asked)
-	if !covered {
-		t.Errorf("they lack %v", more)
-	}
+	testkit.Equal(t, covered, true, "they lack %v", more)
 }
 
 // TestDecisionsForwardNoPortsOfOtherPods asks for ports of pods that are not there: a request that is admitted fails by that.
 func TestDecisionsForwardNoPortsOfOtherPods(t *testing.T) {
-	text := "resources: [../deploy/scheduler/native]\ncomponents: [../deploy/scheduler/components/decisions]\n"
-	rendered, err := renderOn(inMemory(t, map[string]string{"/mine/kustomization.yaml": text}), "/mine")
-	testkit.Must(t, err)
-	for _, object := range rendered {
-		testkit.Must(t, apply(t.Context(), object))
-	}
+	mustApply(t, nativeWith(t, "decisions"))
 	role := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "custom-scheduler-decisions"}
-	_, err = client.RbacV1().RoleBindings(namespace).Create(t.Context(), &rbacv1.RoleBinding{
+	objectkit.Create(t, client.RbacV1().RoleBindings(namespace), &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "developer"}, RoleRef: role, Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: "developer"}},
-	}, metav1.CreateOptions{})
-	testkit.Must(t, err)
+	})
 	developer := clientOf(t, "developer", "system:authenticated")
 	forward := func(ctx context.Context, who kubernetes.Interface, verb, pod string) error {
 		return who.CoreV1().RESTClient().Verb(verb).Namespace(namespace).Resource("pods").Name(pod).SubResource("portforward").Do(ctx).Error()
 	}
-	testkit.Eventually(t, "the policy is in force", func(ctx context.Context) error {
-		err := forward(ctx, developer, http.MethodPost, "extender-5d5f-x")
-		if err == nil || !strings.Contains(err.Error(), "only ports of the pods of custom-scheduler may be forwarded") {
-			return fmt.Errorf("the developer gets: %w", err)
-		}
-		return nil
-	})
+	testkit.EventuallyHas(t, "the policy is in force for the developer", func() string {
+		return testkit.Message(forward(t.Context(), developer, http.MethodPost, "extender-5d5f-x"))
+	}, "only ports of the pods of custom-scheduler may be forwarded")
 	for _, verb := range []string{http.MethodPost, http.MethodGet} {
 		for what, err := range map[string]error{
 			"the developer, of the scheduler":   forward(t.Context(), developer, verb, "custom-scheduler-5d5f-x"),
@@ -240,9 +196,7 @@ func TestDecisionsForwardNoPortsOfOtherPods(t *testing.T) {
 }
 
 func TestSchedulerInPlaceOfTheClustersHasItsPriority(t *testing.T) {
-	text := "resources: [../deploy/scheduler/native]\ncomponents: [../deploy/scheduler/components/default-scheduler]\n"
-	rendered, err := renderOn(inMemory(t, map[string]string{"/mine/kustomization.yaml": text}), "/mine")
-	testkit.Must(t, err)
+	rendered := nativeWith(t, "default-scheduler")
 	ours := ofKind[flowcontrolv1.FlowSchema](t, rendered, "FlowSchema")
 	theirs := []*flowcontrolv1.FlowSchema{bootstrap.SuggestedFlowSchemaKubeScheduler, bootstrap.SuggestedFlowSchemaSystemLeaderElection}
 	if len(ours) != len(theirs) {
@@ -256,7 +210,5 @@ func TestSchedulerInPlaceOfTheClustersHasItsPriority(t *testing.T) {
 			t.Errorf("%s is\n%v\nwant\n%v", ours[i].Name, ours[i].Spec, want)
 		}
 	}
-	for _, object := range rendered {
-		testkit.Must(t, apply(t.Context(), object, metav1.DryRunAll))
-	}
+	mustApply(t, rendered, metav1.DryRunAll)
 }

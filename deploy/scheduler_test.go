@@ -7,8 +7,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -25,6 +27,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestserver"
 	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	objectkit "wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
@@ -62,9 +65,7 @@ func runConfig(t *testing.T, kubeconfig, text string, names map[string]string, r
 	}()
 	t.Cleanup(func() {
 		cancel()
-		if err := testkit.EventuallyReceives(t, "the scheduler ends", ended); err != nil {
-			t.Error(err)
-		}
+		testkit.Must(t, testkit.EventuallyReceives(t, "the scheduler ends", ended))
 	})
 	testkit.Eventually(t, "the scheduler knows the cluster", func(context.Context) error {
 		select {
@@ -107,8 +108,7 @@ func TestSchedulerSchedulesWithJustItsRights(t *testing.T) {
 		"extender-tls": func(t *testing.T) {
 			authority, files := pki.New(t), t.TempDir()
 			authority.Issue(t, filepath.Join(files, "tls.crt"), filepath.Join(files, "tls.key"), time.Hour)
-			ca, err := os.ReadFile(authority.File)
-			testkit.Must(t, err)
+			ca := testkit.ReadFile(t, authority.File)
 			testkit.Must(t, os.WriteFile(filepath.Join(files, "ca.crt"), ca, 0o600))
 			c := extenderOf(t, mustRender(t, "extender/tls"))
 			for _, file := range []*string{&c.TLS.CertFile, &c.TLS.KeyFile, &c.TLS.ClientCAFile} {
@@ -150,8 +150,7 @@ func TestSchedulerSchedulesWithJustItsRights(t *testing.T) {
 // TestSchedulerHasTheRightsForVolumesDevicesAndPreemption binds a volume that is there, and names the node for one that is to
 // be made; reserves devices that pods ask for by a claim and as for CPU; and deletes a pod.
 func TestSchedulerHasTheRightsForVolumesDevicesAndPreemption(t *testing.T) {
-	text, err := os.ReadFile("testdata/rights.yaml")
-	testkit.Must(t, err)
+	text := testkit.ReadFile(t, "testdata/rights.yaml")
 	for _, object := range decode(t, string(text)) {
 		in, err := resourceOf(object.GroupVersionKind())
 		testkit.Must(t, err)
@@ -241,8 +240,7 @@ func podFor(name, pattern string) *corev1.Pod {
 func addPod(t *testing.T, pod *corev1.Pod) {
 	t.Helper()
 	pods := client.CoreV1().Pods(pod.Namespace)
-	_, err := pods.Create(t.Context(), pod, metav1.CreateOptions{})
-	testkit.Must(t, err)
+	objectkit.Create(t, pods, pod)
 	t.Cleanup(func() { _ = pods.Delete(context.Background(), pod.Name, metav1.DeleteOptions{}) })
 }
 
@@ -256,31 +254,18 @@ func addNode(t *testing.T, name string, pods int64) {
 func addNodeWith(t *testing.T, name string, room corev1.ResourceList) {
 	t.Helper()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Capacity: room, Allocatable: room}}
-	_, err := client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{})
-	testkit.Must(t, err)
+	objectkit.Create(t, client.CoreV1().Nodes(), node)
 	t.Cleanup(func() { _ = client.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{}) })
-}
-
-// waitForPod returns when a pod is as is says.
-func waitForPod(t *testing.T, space, name, what string, is func(*corev1.Pod) bool) {
-	t.Helper()
-	testkit.Eventually(t, "pod "+name+what, func(ctx context.Context) error {
-		p, err := client.CoreV1().Pods(space).Get(ctx, name, metav1.GetOptions{})
-		if err == nil && !is(p) {
-			return fmt.Errorf("on node %q: %v", p.Spec.NodeName, p.Status.Conditions)
-		}
-		return err
-	})
 }
 
 func waitForNode(t *testing.T, pod, node string) {
 	t.Helper()
-	waitForPod(t, "default", pod, " is on "+node, func(p *corev1.Pod) bool { return p.Spec.NodeName == node })
+	objectkit.WaitForPod(t, client, "default", pod, " is on "+node, func(p *corev1.Pod) bool { return p.Spec.NodeName == node })
 }
 
 func waitForCondition(t *testing.T, pod string) {
 	t.Helper()
-	waitForPod(t, "default", pod, " is unschedulable", func(p *corev1.Pod) bool {
+	objectkit.WaitForPod(t, client, "default", pod, " is unschedulable", func(p *corev1.Pod) bool {
 		_, c := podutil.GetPodCondition(&p.Status, corev1.PodScheduled)
 		return c != nil && c.Reason == corev1.PodReasonUnschedulable
 	})
@@ -300,4 +285,55 @@ func waitForEvent(t *testing.T, pod, reason, text string) {
 		}
 		return fmt.Errorf("not among %d events", len(events.Items))
 	})
+}
+
+// asProgram makes the test binary act as bin/scheduler.
+const asProgram = "TEST_AS_SCHEDULER"
+
+// TestSchedulerHandsOverToItsReplica runs two replicas as programs, with the rights and the lease of
+// deploy/scheduler/native, and stops the one that leads.
+func TestSchedulerHandsOverToItsReplica(t *testing.T) {
+	addNode(t, "kubecon-1", 10)
+	for name, stop := range map[string]syscall.Signal{"is-stopped": syscall.SIGTERM, "is-killed": syscall.SIGKILL} {
+		t.Run(name, func(t *testing.T) {
+			installScheduler(t, "native")
+			leader, _ := startReplica(t)
+			addPod(t, podFor(name+"-before", "kubecon-.*"))
+			waitForNode(t, name+"-before", "kubecon-1")
+			_, log := startReplica(t)
+			testkit.EventuallyHas(t, "the replica waits for the lease", log.String, "Attempting to acquire leader lease")
+			testkit.Must(t, leader.Process.Signal(stop))
+			_ = leader.Wait() // an error by the signal
+			addPod(t, podFor(name+"-after", "kubecon-.*"))
+			waitForNode(t, name+"-after", "kubecon-1")
+		})
+	}
+}
+
+// startReplica runs a scheduler as a program until the test ends.
+func startReplica(t *testing.T) (*exec.Cmd, *testkit.Log) {
+	t.Helper()
+	const lease, connection = "leaderElection: # the Role custom-scheduler allows this lease\n", "clientConnection: {"
+	config := configOf(t, mustRender(t, "scheduler/native"))
+	if !strings.Contains(config, lease) || !strings.Contains(config, connection) {
+		t.Fatalf("no %q or %q in\n%s", lease, connection, config)
+	}
+	config = strings.Replace(config, lease, lease+"  leaseDuration: 3s\n  renewDeadline: 2s\n  retryPeriod: 500ms\n", 1)
+	config = strings.Replace(config, connection, connection+"kubeconfig: "+kubeconfigOf(t, schedulerUser, schedulerGroups...)+", ", 1)
+	file := testkit.TempFile(t, "config.yaml", config)
+	self, err := os.Executable()
+	testkit.Must(t, err)
+	log := &testkit.Log{}
+	replica := exec.Command(self, "--config="+file, "--secure-port=0")
+	replica.Env = append(os.Environ(), asProgram+"=yes")
+	replica.Stderr = log
+	testkit.Must(t, replica.Start())
+	t.Cleanup(func() {
+		_ = replica.Process.Kill()
+		_ = replica.Wait()
+		if t.Failed() {
+			t.Log(log.String())
+		}
+	})
+	return replica, log
 }

@@ -1,7 +1,6 @@
 package deploy
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -24,17 +23,13 @@ func TestKubeletTakesTheStaticPods(t *testing.T) {
 		var internal api.Pod
 		testkit.Must(t, legacyscheme.Scheme.Convert(pod.DeepCopy(), &internal, nil))
 		refers, to, err := podutil.HasAPIObjectReference(&internal)
-		if refers || err != nil {
-			t.Errorf("%s refers to %s: %v", name, to, err)
-		}
-		if !pod.Spec.HostNetwork || pod.Namespace != "kube-system" {
-			t.Errorf("%s is in namespace %s, on the host's network: %v", name, pod.Namespace, pod.Spec.HostNetwork)
-		}
+		testkit.Must(t, err)
+		testkit.Equal(t, refers, false, "%s refers to %s", name, to)
+		testkit.Equal(t, pod.Namespace, "kube-system", "the namespace of %s", name)
+		testkit.Equal(t, pod.Spec.HostNetwork, true, "%s is on the host's network", name)
 		object, err := readObject("static-pods/" + name + ".yaml")
 		testkit.Must(t, err)
-		if err := apply(t.Context(), object, metav1.DryRunAll); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		testkit.Must(t, apply(t.Context(), object, metav1.DryRunAll))
 	}
 	pod := staticPod(t, "extender")
 	c := extenderConfig(t, "", pod.Spec.Containers[0].Args...)
@@ -46,10 +41,8 @@ func TestKubeletTakesTheStaticPods(t *testing.T) {
 
 func staticPod(t *testing.T, name string) *corev1.Pod {
 	t.Helper()
-	data, err := os.ReadFile("static-pods/" + name + ".yaml")
-	testkit.Must(t, err)
 	var pod corev1.Pod
-	testkit.Must(t, yaml.UnmarshalStrict(data, &pod))
+	testkit.Must(t, yaml.UnmarshalStrict(testkit.ReadFile(t, "static-pods/"+name+".yaml"), &pod))
 	return &pod
 }
 
@@ -65,8 +58,7 @@ func TestStaticSchedulerSchedules(t *testing.T) {
 	if !mounted[folder] || !mounted[kubeconfig] || pod.Spec.Containers[0].Args[0] != "--config="+folder+"/config.yaml" {
 		t.Errorf("%v is mounted, and its arguments are %q", mounted, pod.Spec.Containers[0].Args)
 	}
-	text, err := os.ReadFile("static-pods/config.yaml")
-	testkit.Must(t, err)
+	text := testkit.ReadFile(t, "static-pods/config.yaml")
 	static, err := filepath.Abs("../static")
 	testkit.Must(t, err)
 	file := kubeconfigOf(t, "system:kube-scheduler")
