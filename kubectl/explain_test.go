@@ -3,13 +3,12 @@ package kubectl
 import (
 	"bytes"
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -82,11 +81,7 @@ func TestExplain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			explain(regex.Default, tt.pod, &tt.seen).write(&out)
-			for _, want := range tt.want {
-				if !strings.Contains(out.String(), want) {
-					t.Errorf("no %q in\n%s", want, out.String())
-				}
-			}
+			testkit.Has(t, out.String(), tt.want...)
 		})
 	}
 }
@@ -120,7 +115,5 @@ func TestUsage(t *testing.T) {
 		"kubecon\t-1$\t1\t1\t1\t",
 		"kubecon\t[\t0\t1\t0\tannotation " + regex.ExcludeAnnotation + ": missing closing ]",
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	testkit.Equal(t, got, want, "the usage")
 }

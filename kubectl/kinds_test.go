@@ -140,7 +140,7 @@ func TestEveryKindOfPodGetsItsAdvice(t *testing.T) {
 	})
 	t.Run("every command", func(t *testing.T) { everyCommand(t, sim) })
 	t.Run("with few rights", func(t *testing.T) {
-		onCluster{t, sim.Client()}.allow("dev", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}})
+		objects.Grant(t, sim.Client(), "dev", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}})
 		want := `Verdict:  it is pending, and no scheduler has reported on it: is there one with the schedulerName absent?
 Not checked:
   - list nodes: nodes is forbidden: User "dev" cannot list resource "nodes" in API group "" at the cluster scope
@@ -182,21 +182,13 @@ type onCluster struct {
 	client kubernetes.Interface
 }
 
-func (c onCluster) must(err error) {
-	c.Helper()
-	if err != nil {
-		c.Fatal(err)
-	}
-}
-
 func (c onCluster) addNode(name string, change func(*v1.Node)) {
 	c.Helper()
 	n := objects.PlainNode(name, "a", "16")
 	if change != nil {
 		change(&n)
 	}
-	_, err := c.client.CoreV1().Nodes().Create(c.Context(), &n, metav1.CreateOptions{})
-	c.must(err)
+	objects.Create(c, c.client.CoreV1().Nodes(), &n)
 	testkit.Eventually(c, "node "+name+" has no taint of a node that is not ready", func(ctx context.Context) error {
 		n, err := c.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 		if err == nil && slices.ContainsFunc(n.Spec.Taints, func(t v1.Taint) bool { return t.Key == v1.TaintNodeNotReady }) {
@@ -235,18 +227,44 @@ func (c onCluster) create(name string, p *v1.Pod) {
 		p.Spec.Containers = []v1.Container{{}}
 	}
 	p.Spec.Containers[0].Name, p.Spec.Containers[0].Image = "main", "example.com/none"
-	_, err := c.client.CoreV1().Pods(p.Namespace).Create(c.Context(), p, metav1.CreateOptions{})
-	c.must(err)
+	objects.Create(c, c.client.CoreV1().Pods(p.Namespace), p)
 }
 
-// allow gives a user rights in the whole cluster.
-func (c onCluster) allow(user string, rules ...rbacv1.PolicyRule) {
-	c.Helper()
-	name := metav1.ObjectMeta{Name: user}
-	_, err := c.client.RbacV1().ClusterRoles().Create(c.Context(), &rbacv1.ClusterRole{ObjectMeta: name, Rules: rules}, metav1.CreateOptions{})
-	c.must(err)
-	_, err = c.client.RbacV1().ClusterRoleBindings().Create(c.Context(), &rbacv1.ClusterRoleBinding{
-		ObjectMeta: name, Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: user}}, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: user},
-	}, metav1.CreateOptions{})
-	c.must(err)
+// everyCommand tries the commands on the cluster of TestEveryKindOfPodGetsItsAdvice.
+func everyCommand(t *testing.T, sim *simulator.Simulator) {
+	t.Setenv("KUBECONFIG", sim.Kubeconfig())
+	core := sim.Client().CoreV1()
+	p, err := core.Pods("default").Get(t.Context(), "nobodys", metav1.GetOptions{})
+	testkit.Must(t, err)
+	event := &v1.Event{ObjectMeta: metav1.ObjectMeta{Name: "e"}, Reason: "FailedScheduling", Message: "reported in an event"}
+	event.InvolvedObject = v1.ObjectReference{Kind: "Pod", Namespace: "default", Name: p.Name, UID: p.UID}
+	objects.Create(t, core.Events("default"), event)
+	for name, tt := range map[string]struct {
+		args   []string
+		want   []string
+		status int
+	}{
+		"match":                       {[]string{"match", "free"}, []string{"free-1\nfree-2\n", "2 of 3 nodes match"}, 0},
+		"match, JSON":                 {[]string{"match", "free", "-o", "json"}, []string{`"free-1"`, `"nodes": 3`}, 0},
+		"match, labelled":             {[]string{"match", ".", "-l", "kubernetes.io/hostname=free-2"}, []string{"free-2\n", "1 of 1 node matches"}, 0},
+		"nodes":                       {[]string{"nodes"}, []string{"PATTERN", "^taint-1$", "1      1", "missing closing )"}, exitMistakes},
+		"nodes, in another namespace": {[]string{"nodes", "-n", "kube-system"}, []string{"No pod in kube-system has the annotation " + key}, 0},
+		"nodes, all":                  {[]string{"nodes", "-A", "-o", "yaml"}, []string{"- nodes: 1\n  patterns:\n    " + key + ": ^taint-1$\n  pending: 1\n  pods: 1\n"}, exitMistakes},
+		"explain":                     {[]string{"explain", "pod/taint"}, []string{"Matches:  1 of 3 nodes", "Message:  0/3 nodes are available"}, 0},
+		"explain, YAML":               {[]string{"explain", "taint", "-o", "yaml"}, []string{": ^taint-1$\n", "scheduler: '0/3 nodes are available"}, 0},
+		"explain, event":              {[]string{"explain", "nobodys"}, []string{"Message:  reported in an event"}, 0},
+		"explain, invalid":            {[]string{"explain", "bad-pattern"}, []string{"missing closing )"}, exitMistakes},
+		"explain, invalid, JSON":      {[]string{"explain", "bad-pattern", "-o", "json"}, []string{"missing closing )"}, exitMistakes},
+		"explain, absent":             {[]string{"explain", "absent"}, []string{`error: pods "absent" not found`}, exitFailed},
+		"lint, live":                  {[]string{"lint", "--live", "--strict", "-"}, []string{"matches none of 3 nodes"}, exitMistakes},
+		"completion":                  {[]string{"__complete", "explain", ""}, []string{"gate\n", "taint\n", ":4\n"}, 0},
+		"no such context":             {[]string{"match", "x", "--context", "nope"}, []string{`error: context "nope" does not exist`}, exitFailed},
+		"no rights":                   {[]string{"match", "x", "--as", "eve"}, []string{`error: list nodes: nodes is forbidden: User "eve"`}, exitFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, out, stderr := run(t, pod(key+": '^gpu'"), tt.args...)
+			testkit.Has(t, out+stderr, tt.want...)
+			testkit.Equal(t, status, tt.status, "exit status")
+		})
+	}
 }

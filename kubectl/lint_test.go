@@ -25,6 +25,16 @@ func run(t *testing.T, stdin string, args ...string) (status int, stdout, stderr
 	return status, out.String(), errOut.String()
 }
 
+// wantRun fails a test unless the command ends with a status, and prints so many lines with all that is wanted in them.
+func wantRun(t *testing.T, stdin string, args []string, status, lines int, wants ...string) (stdout, stderr string) {
+	t.Helper()
+	got, stdout, stderr := run(t, stdin, args...)
+	testkit.Equal(t, got, status, "exit status of %q: %s%s", args, stdout, stderr)
+	testkit.Equal(t, strings.Count(stdout, "\n"), lines, "lines of %q:\n%s", args, stdout)
+	testkit.Has(t, stdout, wants...)
+	return stdout, stderr
+}
+
 const key = "scheduler.wasmkwokwizardry.io/regex"
 
 // pod is a manifest of a pod with these annotations.
@@ -92,9 +102,7 @@ func TestLintFinds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			status, out, stderr := run(t, tt.manifest, "lint", "--strict", "-")
 			want := min(len(tt.want), 1)
-			if status != want {
-				t.Errorf("exit status %d, want %d: %s", status, want, stderr)
-			}
+			testkit.Equal(t, status, want, "exit status: %s", stderr)
 			if tt.want == "" && out != "" || !strings.Contains(out, tt.want) || strings.Count(out, "\n") > 1 {
 				t.Errorf("got  %s\nwant %s", out, tt.want)
 			}
@@ -110,36 +118,29 @@ func TestEveryKindsPodTemplateIsLinted(t *testing.T) {
 			before, after = before+field+": {", after+"}"
 		}
 		manifest := "apiVersion: v1\nkind: " + kind + "\n" + strings.Replace(before+"metadata: {annotations: {"+bad+"}}"+after, "{", "{ ", 1) + "\n"
-		status, out, stderr := run(t, manifest, "lint", "-")
-		if status != exitMistakes || strings.Count(out, lint.Invalid) != 1 || strings.Count(out, "\n") != 1 {
-			t.Errorf("%s: exit status %d: %s%s\n%s", kind, status, out, stderr, manifest)
-		}
+		out, _ := wantRun(t, manifest, []string{"lint", "-"}, exitMistakes, 1)
+		testkit.Equal(t, strings.Count(out, lint.Invalid), 1, "findings in a %s: %s%s", kind, out, manifest)
 	}
+}
+
+// write writes a file of a folder, and the folders in between.
+func write(t *testing.T, folder, name, text string) {
+	t.Helper()
+	file := filepath.Join(folder, name)
+	testkit.Must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	testkit.WriteFile(t, file, text)
 }
 
 func TestLintReadsFoldersAndWarnsOfNodesThatAreNotThere(t *testing.T) {
 	folder := t.TempDir()
-	write := func(name, text string) string {
-		file := filepath.Join(folder, name)
-		testkit.Must(t, os.MkdirAll(filepath.Dir(file), 0o700))
-		testkit.Must(t, os.WriteFile(file, []byte(text), 0o600))
-		return file
-	}
-	write("sub/a.yaml", pod(key+": '^gpu-'"))
-	write("b.json", `{"apiVersion": "v1", "kind": "Pod", "metadata": {"annotations": {"`+key+`": "kubecon"}}}`)
-	write("notes.txt", pod(key+": '('"))
-	nodes := write("nodes", "node/kubecon-1\n\nkubecon-2\n")
-	status, out, stderr := run(t, "", "lint", folder, "--nodes", nodes)
-	if status != 0 || strings.Count(out, "\n") != 1 || !strings.Contains(out, "sub/a.yaml:5:54: warning: Pod p: annotation "+key+": matches none of 2 nodes: ^gpu- (no-node)") {
-		t.Errorf("exit status %d: %s", status, out)
-	}
-	if stderr != "2 patterns, 1 finding\n" {
-		t.Errorf("said %q", stderr)
-	}
-	status, _, _ = run(t, "", "lint", folder, "--nodes", nodes, "--strict")
-	if status != exitMistakes {
-		t.Errorf("exit status %d with --strict", status)
-	}
+	write(t, folder, "sub/a.yaml", pod(key+": '^gpu-'"))
+	write(t, folder, "b.json", `{"apiVersion": "v1", "kind": "Pod", "metadata": {"annotations": {"`+key+`": "kubecon"}}}`)
+	write(t, folder, "notes.txt", pod(key+": '('"))
+	nodes := testkit.TempFile(t, "nodes", "node/kubecon-1\n\nkubecon-2\n")
+	const finding = "sub/a.yaml:5:54: warning: Pod p: annotation " + key + ": matches none of 2 nodes: ^gpu- (no-node)"
+	_, stderr := wantRun(t, "", []string{"lint", folder, "--nodes", nodes}, 0, 1, finding)
+	testkit.Equal(t, stderr, "2 patterns, 1 finding\n", "standard error")
+	wantRun(t, "", []string{"lint", folder, "--nodes", nodes, "--strict"}, exitMistakes, 1, finding)
 }
 
 func TestSARIF(t *testing.T) {
@@ -209,46 +210,29 @@ func TestBadInputIsReportedOnOneLine(t *testing.T) {
 // One bad file is a finding, and hides no other.
 func TestFilesThatCannotBeReadAreFindings(t *testing.T) {
 	folder := t.TempDir()
-	for name, text := range map[string]string{
-		"bad.yaml": pod(key + ": '('"), "chart/templates/web.yaml": "a: 1\n{{- if x }}\n", "skipped/bad.yaml": pod(key + ": '('"),
-	} {
-		file := filepath.Join(folder, name)
-		testkit.Must(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)))
-	}
+	write(t, folder, "bad.yaml", pod(key+": '('"))
+	write(t, folder, "chart/templates/web.yaml", "a: 1\n{{- if x }}\n")
+	write(t, folder, "skipped/bad.yaml", pod(key+": '('"))
 	link := filepath.Join(t.TempDir(), "link")
-	if err := errors.Join(os.Symlink("missing", filepath.Join(folder, "dangling.yaml")), os.Symlink(folder, link),
-		syscall.Mkfifo(filepath.Join(folder, "fifo.yaml"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	status, out, stderr := run(t, "", "lint", "--exclude", "skipped", link)
-	testkit.Has(t, out, "bad.yaml:5:54: error: Pod p:", "dangling.yaml:1:1: error: stat ", "web.yaml:2:1: error: yaml: line 2: ")
-	if status != exitFailed || strings.Count(out, "\n") != 3 {
-		t.Errorf("exit status %d\n%s%s", status, out, stderr)
-	}
-	status, out, _ = run(t, "", "lint", "--exclude", "skipped", "--exclude", "chart", "--exclude", "dang*", link)
-	if status != exitMistakes {
-		t.Errorf("without the others: exit status %d\n%s", status, out)
-	}
-	status, _, stderr = run(t, "", "lint", "--exclude", "[", folder)
-	if status != exitFailed || !strings.Contains(stderr, "--exclude [: syntax error in pattern") {
-		t.Errorf("a bad glob: exit status %d: %s", status, stderr)
-	}
+	testkit.Must(t, errors.Join(os.Symlink("missing", filepath.Join(folder, "dangling.yaml")), os.Symlink(folder, link),
+		syscall.Mkfifo(filepath.Join(folder, "fifo.yaml"), 0o600)))
+	wantRun(t, "", []string{"lint", "--exclude", "skipped", link}, exitFailed, 3,
+		"bad.yaml:5:54: error: Pod p:", "dangling.yaml:1:1: error: stat ", "web.yaml:2:1: error: yaml: line 2: ")
+	wantRun(t, "", []string{"lint", "--exclude", "skipped", "--exclude", "chart", "--exclude", "dang*", link}, exitMistakes, 1)
+	_, stderr := wantRun(t, "", []string{"lint", "--exclude", "[", folder}, exitFailed, 0)
+	testkit.Has(t, stderr, "--exclude [: syntax error in pattern")
 }
 
 func TestDocumentsAfterABrokenOneAreLinted(t *testing.T) {
 	text := pod(key+": '('") + "---\na: 1\n{{- if x }}\n--- # the third\n" + pod(key+": ')'") + "---\nb: [\n"
-	status, out, stderr := run(t, text, "lint", "-")
-	testkit.Has(t, out, "stdin:5:54: error: Pod p: ", "stdin:8:1: error: yaml: line 8: ", "stdin:14:54: error: Pod p: ", "stdin:16:1: error: yaml: line 16: ")
-	if status != exitFailed || strings.Count(out, "\n") != 4 || stderr != "2 patterns, 4 findings\n" {
-		t.Errorf("exit status %d\n%s%s", status, out, stderr)
-	}
+	_, stderr := wantRun(t, text, []string{"lint", "-"}, exitFailed, 4,
+		"stdin:5:54: error: Pod p: ", "stdin:8:1: error: yaml: line 8: ", "stdin:14:54: error: Pod p: ", "stdin:16:1: error: yaml: line 16: ")
+	testkit.Equal(t, stderr, "2 patterns, 4 findings\n", "standard error")
 }
 
 func TestMisplacedPatternIsCheckedToo(t *testing.T) {
-	status, out, _ := run(t, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {annotations: {"+key+": '('}}\n", "lint", "-")
-	if status != exitMistakes || !strings.Contains(out, "(invalid-pattern)") || !strings.Contains(out, "move it to spec.template.metadata.annotations (misplaced)") {
-		t.Errorf("exit status %d: %s", status, out)
-	}
+	wantRun(t, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {annotations: {"+key+": '('}}\n", []string{"lint", "-"}, exitMistakes, 2,
+		"(invalid-pattern)", "move it to spec.template.metadata.annotations (misplaced)")
 }
 
 // aCluster is a list of pods in one line. The last pod has a bad pattern.
@@ -269,10 +253,8 @@ func aCluster(pods int) string {
 
 // Reading was quadratic: 17 s for 2,000 pods would be seven minutes for these.
 func TestLintOfAllPodsOfALargeCluster(t *testing.T) {
-	status, out, stderr := run(t, aCluster(10_000), "lint", "-")
-	if status != exitMistakes || strings.Count(out, "\n") != 1 || !strings.Contains(out, ": error: Pod shop/web-9999: ") || stderr != "10000 patterns, 1 finding\n" {
-		t.Errorf("exit status %d: %s%s", status, out, stderr)
-	}
+	_, stderr := wantRun(t, aCluster(10_000), []string{"lint", "-"}, exitMistakes, 1, ": error: Pod shop/web-9999: ")
+	testkit.Equal(t, stderr, "10000 patterns, 1 finding\n", "standard error")
 }
 
 func TestLongPatternIsCutInTextAlone(t *testing.T) {
@@ -293,8 +275,7 @@ func TestLongPatternIsCutInTextAlone(t *testing.T) {
 
 // A manifest or a file's name from a stranger forges no line, and does not control the terminal.
 func TestFindingsArePrintable(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "a\x1b[2J\nb.yaml")
-	testkit.Must(t, os.WriteFile(file, []byte(strings.Replace(pod(key+": '('"), "name: p", `name: "p\e[2J\nforged"`, 1)), 0o600))
+	file := testkit.TempFile(t, "a\x1b[2J\nb.yaml", strings.Replace(pod(key+": '('"), "name: p", `name: "p\e[2J\nforged"`, 1))
 	status, out, errOut := run(t, "", "lint", file)
 	want := "a[2J; b.yaml:5:54: error: Pod p[2J; forged: annotation " + key + ": missing closing ): \"(\" (invalid-pattern)\n"
 	if status != exitMistakes || !strings.HasSuffix(out, want) || strings.Contains(out+errOut, "\x1b") {

@@ -29,12 +29,8 @@ func TestSchedulerThatNeverAnswersIsLeftAtTheRequestTimeout(t *testing.T) {
 	for timeout, want := range map[time.Duration]time.Duration{0: answerWithin, time.Minute: time.Minute} {
 		client, gets, err := (&options{}).schedulerClient(t.Context(), &rest.Config{Host: api.URL, Timeout: timeout}, "regex-scheduling")
 		testkit.Must(t, err)
-		if gets != "it gets a token of ten minutes" {
-			t.Errorf("the scheduler gets %q", gets)
-		}
-		if client.Timeout != want {
-			t.Errorf("--request-timeout %s: it ends after %s, want %s", timeout, client.Timeout, want)
-		}
+		testkit.Equal(t, gets, "it gets a token of ten minutes", "what the scheduler gets")
+		testkit.Equal(t, client.Timeout, want, "--request-timeout %s: the end", timeout)
 	}
 	client, _, err := (&options{}).schedulerClient(t.Context(), &rest.Config{Host: api.URL}, "regex-scheduling")
 	testkit.Must(t, err)

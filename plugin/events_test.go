@@ -1,10 +1,11 @@
 package plugin
 
 import (
-	"errors"
+	"strings"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	"k8s.io/kube-scheduler/framework"
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
@@ -52,10 +53,7 @@ func TestQueueingHints(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			pl := newPlugin(t, "")
 			pl.PreFilter(t.Context(), schedframework.NewCycleState(), tt.pod, nil) // it has no node
-			got := hint(t, pl, tt.pod, tt.event, tt.old, tt.new)
-			if got != tt.want {
-				t.Errorf("got %v, want %v", got, tt.want)
-			}
+			testkit.Equal(t, hint(t, pl, tt.pod, tt.event, tt.old, tt.new), tt.want, "the hint")
 		})
 	}
 }
@@ -65,15 +63,10 @@ func TestHintCompilesNoPattern(t *testing.T) {
 	pl, p := newPlugin(t, ""), pod(regex.Annotation, "cncf-.*")
 	added := framework.ClusterEvent{Resource: framework.Node, ActionType: framework.Add}
 	for range 2 {
-		got := hint(t, pl, p, added, nil, node("kubecon-1").Node())
-		if got != framework.Queue {
-			t.Errorf("got %v for a pattern that is not compiled", got)
-		}
+		testkit.Equal(t, hint(t, pl, p, added, nil, node("kubecon-1").Node()), framework.Queue, "the hint by a pattern that is not compiled")
 	}
 	_, err := pl.patterns.Cached(p.Annotations)
-	if !errors.Is(err, regex.ErrNotCached) {
-		t.Errorf("the pattern is compiled: %v", err)
-	}
+	testkit.ErrorIs(t, err, regex.ErrNotCached)
 }
 
 // hint asks the hints that the plugin has registered for an event.
@@ -90,4 +83,37 @@ func hint(t *testing.T, pl *Plugin, p *v1.Pod, event framework.ClusterEvent, old
 		return got
 	}
 	return framework.QueueSkip
+}
+
+// recording is a handle with a recorder of events, and with nothing else.
+type recording struct {
+	framework.Handle
+	recorder *events.FakeRecorder
+}
+
+func (r recording) EventRecorder() minor.EventRecorder { return r.recorder }
+
+func TestPodWithAHostlistIsScheduledWithAWarning(t *testing.T) {
+	for name, tt := range map[string]struct{ include, exclude, want string }{
+		"a good pattern":      {"node-[0-9]+", "-gpu$", ""},
+		"a hostlist":          {"node[001-128]", "-gpu$", "Warning SuspiciousRegex annotation " + regex.Annotation + ": [001-128] matches one character"},
+		"a glob to exclude":   {"node", "gpu-*", "Warning SuspiciousRegex annotation " + regex.ExcludeAnnotation + ": * and ? repeat"},
+		"one that is refused": {"node[001-128](", "-gpu$", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := recording{recorder: events.NewFakeRecorder(10)}
+			made, err := New(t.Context(), nil, r)
+			testkit.Must(t, err)
+			_, status := made.(*Plugin).PreFilter(t.Context(), schedframework.NewCycleState(), pod(regex.Annotation, tt.include, regex.ExcludeAnnotation, tt.exclude), nil)
+			testkit.Equal(t, status.IsSuccess(), !strings.HasSuffix(tt.include, "("), "PreFilter: %v", status)
+			close(r.recorder.Events)
+			var got []string
+			for event := range r.recorder.Events {
+				got = append(got, event)
+			}
+			if tt.want == "" && got != nil || tt.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], tt.want)) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -53,13 +52,10 @@ func TestPreFilterNamesTheNodesThatMatch(t *testing.T) {
 			if !result.AllNodes() {
 				names = sets.List(result.NodeNames)
 			}
-			if !slices.Equal(names, tt.want) {
-				t.Errorf("named %q, want %q", names, tt.want)
-			}
+			testkit.Equal(t, names, tt.want, "named")
 			_, status = pl.PostFilter(t.Context(), state, p, nil)
-			if status.Code() != framework.Unschedulable || status.Message() != tt.postFilter {
-				t.Errorf("PostFilter: %v", status)
-			}
+			testkit.Equal(t, status.Code(), framework.Unschedulable, "PostFilter: %v", status)
+			testkit.Equal(t, status.Message(), tt.postFilter, "PostFilter")
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,7 +14,9 @@ import (
 	"k8s.io/kube-scheduler/framework"
 	schedframework "k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -34,9 +37,7 @@ func pod(annotations ...string) *v1.Pod {
 }
 
 func node(name string) framework.NodeInfo {
-	info := schedframework.NewNodeInfo()
-	info.SetNode(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}})
-	return info
+	return snapshot.Of(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}).Nodes[0]
 }
 
 func TestVerdicts(t *testing.T) {
@@ -87,17 +88,13 @@ func TestVerdicts(t *testing.T) {
 func TestFilterInParallelGivesTheSameVerdicts(t *testing.T) {
 	pl, state, p := newPlugin(t, ""), schedframework.NewCycleState(), pod(regex.Annotation, "-[0-4][0-9]$")
 	_, status := pl.PreFilter(t.Context(), state, p, nil)
-	if !status.IsSuccess() {
-		t.Fatal(status)
-	}
+	testkit.Succeeds(t, status)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			for i := 10; i < 100; i++ {
 				got := pl.Filter(t.Context(), state, p, node("node-"+strconv.Itoa(i)))
-				if got.IsSuccess() != (i < 50) {
-					t.Errorf("node-%d: %v", i, got)
-				}
+				testkit.Equal(t, got.IsSuccess(), (i < 50), "node-%d: %v", i, got)
 				if got != nil {
 					got.SetPlugin(Name) // as the framework does
 				}
@@ -110,15 +107,11 @@ func TestFilterInParallelGivesTheSameVerdicts(t *testing.T) {
 func TestNodesThatThePodPrefersScore(t *testing.T) {
 	pl, state, p := newPlugin(t, ""), schedframework.NewCycleState(), pod(regex.PreferAnnotation, "^gpu-")
 	p.Annotations[regex.Annotation] = "(" // PreScore does not compile it: a profile may only score
-	status := pl.PreScore(t.Context(), state, p, nil)
-	if !status.IsSuccess() {
-		t.Fatal(status)
-	}
+	testkit.Succeeds(t, pl.PreScore(t.Context(), state, p, nil))
 	for name, want := range map[string]int64{"gpu-1": 100, "my-gpu-1": 0} {
 		score, status := pl.Score(t.Context(), state.Clone(), p, node(name))
-		if score != want || !status.IsSuccess() {
-			t.Errorf("%s: %d, %v", name, score, status)
-		}
+		testkit.Succeeds(t, status)
+		testkit.Equal(t, score, want, "%s", name)
 	}
 }
 
@@ -126,7 +119,55 @@ func TestHooksWithoutTheOnesBeforeAreErrors(t *testing.T) {
 	pl, state := newPlugin(t, ""), schedframework.NewCycleState()
 	status := pl.Filter(t.Context(), state, pod(), node("a"))
 	_, scored := pl.Score(t.Context(), state, pod(), node("a"))
-	if status.Code() != framework.Error || scored.Code() != framework.Error {
-		t.Errorf("Filter %v, Score %v", status, scored)
+	testkit.Equal(t, status.Code(), framework.Error, "Filter: %v", status)
+	testkit.Equal(t, scored.Code(), framework.Error, "Score: %v", scored)
+}
+
+func TestPluginReadsTheAnnotationOfEveryRole(t *testing.T) {
+	for r := range regex.Roles {
+		t.Run(r.Field(), func(t *testing.T) {
+			const key = "example.com/own"
+			pl := newPlugin(t, `{"`+r.Field()+`": "`+key+`"}`)
+			bad, good := pod(key, "("), pod(key, "gpu")
+			_, status := pl.PreFilter(t.Context(), schedframework.NewCycleState(), bad, nil)
+			testkit.Equal(t, status.Code(), framework.UnschedulableAndUnresolvable, "an invalid pattern")
+			testkit.Equal(t, status.Message(), "annotation "+key+`: missing closing ): "("`, "an invalid pattern")
+			_, status = pl.PreFilter(t.Context(), schedframework.NewCycleState(), good, nil)
+			testkit.Equal(t, status.IsSkip(), !r.Rejects(), "PreFilter skips: %v", status)
+			status = pl.PreScore(t.Context(), schedframework.NewCycleState(), good, nil)
+			testkit.Equal(t, status.IsSkip(), r.Rejects(), "PreScore skips: %v", status)
+			changed := framework.ClusterEvent{Resource: minor.OwnPod, ActionType: framework.Update}
+			testkit.Equal(t, hint(t, pl, good, changed, bad, good), framework.Queue, "the hint of a fixed pattern")
+			added := framework.ClusterEvent{Resource: framework.Node, ActionType: framework.Add}
+			testkit.Equal(t, hint(t, pl, bad, added, nil, node("gpu-1").Node()), framework.QueueSkip, "the hint of a node for an invalid pattern")
+			was, _ := pl.SignPod(t.Context(), bad)
+			is, _ := pl.SignPod(t.Context(), good)
+			if was[r] == is[r] || is[r].Value != "gpu" {
+				t.Errorf("signed with %v and %v", was, is)
+			}
+		})
+	}
+}
+
+func TestSignPodSignsThePatternsAndNothingElse(t *testing.T) {
+	const key = regex.Annotation
+	for _, tt := range []struct {
+		name string
+		a, b *v1.Pod
+		same bool
+	}{
+		{"one pattern", pod(key, "a.*"), renamed(labelled(pod(key, "a.*"))), true},
+		{"no pattern", pod(), renamed(pod("example.com/other", "a")), true},
+		{"a pattern that is invalid", pod(key, "("), renamed(pod(key, "(")), true},
+		{"a pattern in the other annotation", pod(key, "a"), pod(regex.ExcludeAnnotation, "a"), false},
+		{"two patterns", pod(key, "a"), pod(key, "b"), false},
+		{"the empty pattern and none", pod(key, ""), pod(), false},
+	} {
+		pl := newPlugin(t, "")
+		a, one := pl.SignPod(t.Context(), tt.a)
+		b, other := pl.SignPod(t.Context(), tt.b)
+		if slices.Equal(a, b) != tt.same || !one.IsSuccess() || !other.IsSuccess() {
+			t.Errorf("%s: signed with %v and %v", tt.name, a, b)
+		}
 	}
 }

@@ -29,7 +29,11 @@ const (
 )
 
 func TestSoakOfDifferingPatternsPodsAndNodes(t *testing.T) {
-	s := newSoak(t)
+	s := &soak{t: t, random: rand.New(rand.NewPCG(3, 4))}
+	for range 200 {
+		s.clusters = append(s.clusters, nodesNamed(regextest.Names(s.random, 3)...))
+	}
+	s.guest = load(t, v2File, "", s.clusters[0])
 	memory := 0
 	for i := range *soakCycles {
 		s.cycle(i)
@@ -60,15 +64,6 @@ type soak struct {
 	guest    *guest
 	cycles   int
 	costly   int // cycles that the budget ended, with honest patterns
-}
-
-func newSoak(t *testing.T) *soak {
-	s := &soak{t: t, random: rand.New(rand.NewPCG(3, 4))}
-	for range 200 {
-		s.clusters = append(s.clusters, nodesNamed(regextest.Names(s.random, 3)...))
-	}
-	s.guest = load(t, v2File, "", s.clusters[0])
-	return s
 }
 
 // cycle schedules one pod. Now and then a hostile one comes, or one that asks

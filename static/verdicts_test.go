@@ -1,7 +1,6 @@
 package static_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/regex/regextest"
@@ -43,9 +43,9 @@ func TestV2AnswersPreFilter(t *testing.T) {
 		},
 	} {
 		result, status := guest.PreFilter(tt.pod)
-		if status.Code() != tt.code || status.Message() != tt.reason || result != nil {
-			t.Errorf("%s: got %v and %v", tt.name, status, result)
-		}
+		testkit.Equal(t, status.Code(), tt.code, "%s: %v", tt.name, result)
+		testkit.Equal(t, status.Message(), tt.reason, "%s", tt.name)
+		testkit.Equal(t, result, nil, "%s", tt.name)
 	}
 }
 
@@ -84,9 +84,8 @@ func TestGuestsAnswerFilter(t *testing.T) {
 			}
 			guest.PreFilter(tt.pod)
 			status := guest.Filter(tt.pod, nodes.Nodes[tt.node])
-			if status.Code() != want || status.Message() != tt.reason {
-				t.Errorf("%s: %s: got %v, want %v, %s", file, tt.name, status, want, tt.reason)
-			}
+			testkit.Equal(t, status.Code(), want, "%s: %s: %v", file, tt.name, status)
+			testkit.Equal(t, status.Message(), tt.reason, "%s: %s", file, tt.name)
 		}
 	}
 }
@@ -108,25 +107,20 @@ func TestV2ScoresWhatThePodPrefers(t *testing.T) {
 	for _, pod := range []*v1.Pod{with(podWithout(), regex.PreferAnnotation, "-2$"), with(podWith("kubecon"), regex.PreferAnnotation, "-2$")} {
 		guest.PreFilter(pod)
 		status := scorer.PreScore(t.Context(), guest.state, pod, nodes.Nodes)
-		if !status.IsSuccess() {
-			t.Fatal(status)
-		}
+		testkit.Succeeds(t, status)
 		for _, node := range nodes.Nodes {
 			want := int64(0)
 			if node.Node().Name == "kubecon-2" {
 				want = 100
 			}
 			score, status := scorer.Score(t.Context(), guest.state, pod, node)
-			if score != want || !status.IsSuccess() {
-				t.Errorf("%s: %d, %v", node.Node().Name, score, status)
-			}
+			testkit.Succeeds(t, status)
+			testkit.Equal(t, score, want, "%s", node.Node().Name)
 		}
 		for _, without := range []*v1.Pod{podWithout(), podWith("kubecon")} {
 			guest.PreFilter(without)
 			status := scorer.PreScore(t.Context(), guest.state, without, nodes.Nodes)
-			if !status.IsSkip() {
-				t.Errorf("%v: %v", without.Annotations, status)
-			}
+			testkit.Equal(t, status.IsSkip(), true, "%v: %v", without.Annotations, status)
 		}
 	}
 }
@@ -148,8 +142,29 @@ func TestGuestsDeclareWhatTheyDecideBy(t *testing.T) {
 			want = append(want, fwk.SignFragment{Key: "pod.metadata.annotations['" + key + "']"})
 		}
 		want[0].Value = "x"
-		if !status.IsSuccess() || !slices.Equal(fragments, want) {
-			t.Errorf("%s %s: got %v, %v", tt.file, tt.config, fragments, status)
-		}
+		testkit.Succeeds(t, status)
+		testkit.Equal(t, fragments, want, "%s %s", tt.file, tt.config)
+	}
+}
+
+func TestV2ReadsTheConfiguredAnnotationOfEveryRole(t *testing.T) {
+	for r := range regex.Roles {
+		guest := load(t, v2File, `{"`+r.Field()+`": "example.com/other"}`, cluster())
+		_, status := guest.PreFilter(annotated(regex.Default.Keys()[r], "("))
+		testkit.Equal(t, status.IsSkip(), true, "%s: with the usual annotation: %v", r.Field(), status)
+		_, status = guest.PreFilter(annotated("example.com/other", "("))
+		testkit.Equal(t, status.Message(), `annotation example.com/other: missing closing ): "("`, "%s", r.Field())
+	}
+}
+
+func TestV2DoesNotStartWithABadConfig(t *testing.T) {
+	for config, want := range map[string]string{
+		`{"anotation": "a"}`:                            `guestConfig: unknown field "anotation"; the fields are "annotation", "excludeAnnotation" and "preferAnnotation"`,
+		`{"annotation": "a b"}`:                         `guestConfig: annotation key "a b" must have a name`,
+		`{"annotation": "a", "excludeAnnotation": "a"}`: `guestConfig: annotation key "a" cannot be both`,
+		`annotation: a`:                                 `guestConfig: want a JSON object`,
+	} {
+		_, err := start(t, read(t, v2File), config, nil)
+		testkit.ErrorHas(t, err, want)
 	}
 }

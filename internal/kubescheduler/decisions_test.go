@@ -97,9 +97,7 @@ func TestHundredRequestsAtOnceAreAnswered(t *testing.T) {
 	}
 	asked.Wait()
 	for i, status := range statuses {
-		if status != http.StatusOK {
-			t.Errorf("request %d: status %d", i, status)
-		}
+		testkit.Equal(t, status, http.StatusOK, "request %d", i)
 	}
 }
 
@@ -108,12 +106,7 @@ func TestCausesAreFew(t *testing.T) {
 		"WasmRegexScheduling": "regex", "RegexScheduling": "regex", "NodeResourcesFit": "resources", "InterPodAffinity": "affinity", "NodeAffinity": "affinity",
 		"PodTopologySpread": "affinity", "TaintToleration": "taints", "NodeUnschedulable": "taints", "VolumeBinding": "volumes", "http://extender/": "other", "": "other",
 	} {
-		got := causeOf(recorder.Unschedulable, plugin)
-		if got != want {
-			t.Errorf("%s: %s, want %s", plugin, got, want)
-		}
+		testkit.Equal(t, causeOf(recorder.Unschedulable, plugin), want, "%s", plugin)
 	}
-	if causeOf(recorder.Scheduled, "") != "" {
-		t.Error("a pod that was placed has a cause")
-	}
+	testkit.Equal(t, causeOf(recorder.Scheduled, ""), "", "the cause of a pod that was placed")
 }

@@ -2,7 +2,6 @@ package kubescheduler
 
 import (
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
@@ -20,8 +19,7 @@ const configs = "../testdata/scheduler/"
 
 func read(t *testing.T, file string) *Configuration {
 	t.Helper()
-	text, err := os.ReadFile(configs + file)
-	testkit.Must(t, err)
+	text := testkit.ReadFile(t, configs+file)
 	return configuration(t, string(text))
 }
 
@@ -92,12 +90,9 @@ func TestErrorPointsAtItsArg(t *testing.T) {
 func TestPluginOfOthersHasANameOfItsOwn(t *testing.T) {
 	for _, name := range []string{"NodeName", "RegexScheduling", "Mine"} {
 		_, err := Registry(app.WithPlugin("Mine", nil), app.WithPlugin(name, nil))
-		if err == nil || err.Error() != "add plugins: a plugin named "+name+" already exists" {
-			t.Errorf("%s: got %v", name, err)
-		}
+		testkit.Equal(t, testkit.Message(err), "add plugins: a plugin named "+name+" already exists", "the error")
 	}
 	registry, err := Registry(app.WithPlugin("Mine", nil))
-	if err != nil || len(registry) != 1 {
-		t.Errorf("got %v, %v", registry, err)
-	}
+	testkit.Must(t, err)
+	testkit.Equal(t, len(registry), 1, "plugins")
 }

@@ -7,17 +7,19 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/controlplane"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/panics"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 	"wasmkwokwizardry.io/regex-scheduling/static"
 )
@@ -74,9 +76,7 @@ func start(t *testing.T, o Options) {
 	go func() { done <- Run(ctx, o) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := testkit.EventuallyReceives(t, "the scheduler ends", done); err != nil {
-			t.Errorf("scheduler: %v", err)
-		}
+		testkit.Must(t, testkit.EventuallyReceives(t, "the scheduler ends", done))
 	})
 	select {
 	case <-ready:
@@ -90,11 +90,8 @@ func start(t *testing.T, o Options) {
 
 func kubeconfigWithoutServer(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	const config = `{apiVersion: v1, kind: Config, current-context: c,
-contexts: [{name: c, context: {cluster: c}}], clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]}`
-	testkit.Must(t, os.WriteFile(path, []byte(config), 0o600))
-	return path
+	return testkit.TempFile(t, "kubeconfig", `{apiVersion: v1, kind: Config, current-context: c,
+contexts: [{name: c, context: {cluster: c}}], clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]}`)
 }
 
 func TestSchedulersInOneProcess(t *testing.T) {
@@ -115,8 +112,7 @@ func addNode(t *testing.T, name string, taints ...v1.Taint) {
 	t.Helper()
 	nodes, node := client.CoreV1().Nodes(), objects.PlainNode(name, "zone", "110")
 	node.Spec.Taints = taints
-	_, err := nodes.Create(t.Context(), &node, metav1.CreateOptions{})
-	testkit.Must(t, err)
+	objects.Create(t, nodes, &node)
 	t.Cleanup(func() { _ = nodes.Delete(context.Background(), name, metav1.DeleteOptions{}) })
 }
 
@@ -129,8 +125,7 @@ func podFor(name, pattern string) *v1.Pod {
 func create(t *testing.T, pod *v1.Pod) {
 	t.Helper()
 	pods, name := client.CoreV1().Pods("default"), pod.Name
-	_, err := pods.Create(t.Context(), pod, metav1.CreateOptions{})
-	testkit.Must(t, err)
+	objects.Create(t, pods, pod)
 	t.Cleanup(func() {
 		now := int64(0)
 		_ = pods.Delete(context.Background(), name, metav1.DeleteOptions{GracePeriodSeconds: &now})
@@ -139,13 +134,7 @@ func create(t *testing.T, pod *v1.Pod) {
 
 func waitFor(t *testing.T, name string, is func(*v1.Pod) bool) {
 	t.Helper()
-	testkit.Eventually(t, "pod "+name, func(ctx context.Context) error {
-		pod, err := client.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
-		if err == nil && !is(pod) {
-			err = fmt.Errorf("on node %q, %v", pod.Spec.NodeName, pod.Status.Conditions)
-		}
-		return err
-	})
+	objects.WaitForPod(t, client, "default", name, "", is)
 }
 
 func isOn(node string) func(*v1.Pod) bool {
@@ -161,4 +150,59 @@ func isPending(p *v1.Pod) bool {
 func isGated(p *v1.Pod) bool {
 	_, c := podutil.GetPodCondition(&p.Status, v1.PodScheduled)
 	return c != nil && c.Reason == v1.PodReasonSchedulingGated
+}
+
+// Others are in package command: a command's mistakes are found in the same way, but for these.
+func TestMistakeThatMakingASchedulerFindsEndsARun(t *testing.T) {
+	for config, want := range map[string]string{
+		"profiles: [{plugins: {multiPoint: {enabled: [{name: RegexScheduling}, {name: RegexScheduling}]}}}]": "plugin \"RegexScheduling\" already registered",
+		withPlugin("Wasm", "{guestURL: 'http://unknown/guest.wasm'}"):                                        "no such host",
+		"profiles: [{plugins: {bind: {disabled: [{name: '*'}]}}}]":                                           "initializing profiles: creating profile for scheduler name default-scheduler: at least one bind plugin is needed",
+		"profiles: [{plugins: {score: {enabled: [{name: NodeName, weight: 1}]}}}]":                           "plugin \"NodeName\" does not extend ScorePlugin",
+		"profiles: [{plugins: {multiPoint: {enabled: [{name: FactoryPanics}]}}}]":                            "initializing plugin \"FactoryPanics\": a plugin, or the scheduler, panicked in wasmkwokwizardry.io/regex-scheduling/internal/testkit/panics.",
+	} {
+		err := Run(t.Context(), Options{Config: configuration(t, config), Plugins: panics.Plugins, Transport: inProcess{}, Kubeconfig: kubeconfigWithoutServer(t)})
+		if err == nil || !strings.HasPrefix(err.Error(), "scheduler: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s:\n  %v, want %s", config, err, want)
+		}
+	}
+}
+
+func TestRunThatEndsLeavesNothing(t *testing.T) {
+	testkit.EmptyTemp(t)
+	testkit.Mark(t.Context(), t.Name(), func(ctx context.Context) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		testkit.Must(t, Run(ctx, Options{
+			Kubeconfig: cluster.Kubeconfig(), Transport: inProcess{}, Ready: cancel,
+			Config: profileWith(t, "Wasm", "{guestURL: 'http://static-webserver/empty_filter.wasm'}"),
+		}))
+	})
+	testkit.EventuallyEnd(t, t.Name())
+}
+
+// cluster is there for all tests.
+var (
+	cluster *controlplane.Cluster
+	client  kubernetes.Interface
+)
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	err := os.Chdir("..") // a folder in the root of the repository, as the guests' paths in testdata/scheduler need it
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if cluster, err = controlplane.Start(context.Background(), controlplane.Config{}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer cluster.Stop()
+	if client, err = kubernetes.NewForConfig(cluster.AdminConfig()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
 }

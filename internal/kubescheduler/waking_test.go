@@ -99,8 +99,7 @@ func retriedAfterItsAnnotation(t *testing.T, name string) {
 func TestPendingPodIsTriedWithANewGuest(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "guest.wasm")
 	put := func(guest string) {
-		wasm, err := os.ReadFile("../testdata/guests/" + guest + ".wasm")
-		testkit.Must(t, err)
+		wasm := testkit.ReadFile(t, "../testdata/guests/"+guest+".wasm")
 		testkit.Must(t, os.WriteFile(path+".new", wasm, 0o644))
 		testkit.Must(t, os.Rename(path+".new", path))
 	}

@@ -72,17 +72,13 @@ func TestReasonsThatDifferForEachNodeCount(t *testing.T) {
 			return nodeVerdict{Rejected, 0, fmt.Sprintf("a reason of its own %02d", i), ""}
 		})
 	}
-	if len(r.pods) != 10 {
-		t.Errorf("%d pods are left, with %d bytes", len(r.pods), r.bytes)
-	}
+	testkit.Equal(t, len(r.pods), 10, "pods that are left, with %d bytes", r.bytes)
 	last := r.Attempts("ns", "49")
 	if len(last) != 1 || len(last[0].Nodes()) != 100 || last[0].Columns[0].Failed != 100 {
 		t.Errorf("the last is %+v", last)
 	}
 	r.Reset()
-	if r.bytes != 0 || len(r.pods) != 0 || r.order.Len() != 0 {
-		t.Errorf("after a reset %d bytes of %d pods are left", r.bytes, len(r.pods))
-	}
+	testkit.Equal(t, []int{r.bytes, len(r.pods), r.order.Len()}, []int{0, 0, 0}, "bytes, pods and attempts that are left after a reset")
 }
 
 // TestLargeClusterFits is what docs promise: an attempt for each of 5,000 pods on
@@ -136,13 +132,9 @@ func TestErrorsAndRejectionsComeFirst(t *testing.T) {
 		cells := fmt.Sprint(a.Cell(g, 0), "+", a.Cell(g, 1))
 		got = append(got, strings.TrimPrefix(g.Nodes()[0], "node-0000")+" "+cells+" "+g.Reason)
 	}
-	want := "4 Passed+Error e; 3 Failed+NotRun a; 2 Passed+Failed b; 5 Excluded+NotRun l; 0 Passed+Passed ; 1 NotRun+NotRun "
-	if strings.Join(got, "; ") != want {
-		t.Errorf("got  %s\nwant %s", strings.Join(got, "; "), want)
-	}
-	if a.Evaluated != 4 || a.Total != 6 || len(a.Nodes()) != 6 {
-		t.Errorf("got %d of %d in %d rows", a.Evaluated, a.Total, len(a.Nodes()))
-	}
+	want := []string{"4 Passed+Error e", "3 Failed+NotRun a", "2 Passed+Failed b", "5 Excluded+NotRun l", "0 Passed+Passed ", "1 NotRun+NotRun "}
+	testkit.Equal(t, got, want, "the groups")
+	testkit.Equal(t, []int{a.Evaluated, a.Total, len(a.Nodes())}, []int{4, 6, 6}, "evaluated nodes, all nodes and rows")
 }
 
 func asTyped(url string) string { return url }

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestPlacesAreTheAddedOnes(t *testing.T) {
@@ -21,9 +23,7 @@ func TestPlacesAreTheAddedOnes(t *testing.T) {
 		}
 		got := []int32{}
 		for i, place := range p.all() {
-			if i != len(got) {
-				t.Errorf("%s: number %d comes after %d", name, i, len(got))
-			}
+			testkit.Equal(t, i, len(got), "%s: numbers", name)
 			got = append(got, place)
 		}
 		if !slices.Equal(got, want) || p.count() != len(want) || len(p) > len(want) {

@@ -79,9 +79,7 @@ func TestPodsThatAreAlikeShareAnAttempt(t *testing.T) {
 	_, first := r.Dropped()
 	one(t.Context(), sched, newPod("unfit-2"))
 	_, both := r.Dropped()
-	if both-first != baseBytes {
-		t.Errorf("the second takes %d bytes, the first %d", both-first, first)
-	}
+	testkit.Equal(t, both-first, baseBytes, "bytes of the second; the first takes %d", first)
 	a, b := r.Attempts("ns", "unfit-1")[0], r.Attempts("ns", "unfit-2")[0]
 	if !slices.EqualFunc(a.Nodes(), b.Nodes(), func(a, b NodeVerdict) bool { return a == b }) || len(a.Nodes()) != 1000 {
 		t.Errorf("they differ: %+v, %+v", a, b)
@@ -165,13 +163,11 @@ func TestAttemptsOfPendingPodsAreDroppedLast(t *testing.T) {
 		r.record(fmt.Sprint(i), nil, halves)
 	}
 	dropped, _ := r.Dropped()
-	if dropped.Attempts != 5 || dropped.OfPending != 5 {
-		t.Errorf("dropped: %+v", dropped)
-	}
+	testkit.Equal(t, dropped, Dropped{Attempts: 5, OfPending: 5}, "dropped")
 	r.Gone("ns", "14") // its attempt is the newest, and goes before all others
 	r.record("15", nil, halves)
 	dropped, _ = r.Dropped()
-	if dropped.Attempts != 6 || dropped.OfPending != 5 || len(r.Attempts("ns", "14")) != 0 || len(r.Attempts("ns", "5")) != 1 {
-		t.Errorf("dropped: %+v", dropped)
-	}
+	testkit.Equal(t, dropped, Dropped{Attempts: 6, OfPending: 5}, "dropped")
+	testkit.Equal(t, len(r.Attempts("ns", "14")), 0, "attempts of the pod that is gone")
+	testkit.Equal(t, len(r.Attempts("ns", "5")), 1, "attempts of the oldest pod that is kept")
 }
