@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -35,8 +34,7 @@ func (c *liveCluster) addNode(t *testing.T, name string, change func(*v1.Node)) 
 	if change != nil {
 		change(&node)
 	}
-	_, err := c.CoreV1().Nodes().Create(t.Context(), &node, metav1.CreateOptions{})
-	testkit.Must(t, err)
+	objects.Create(t, c.CoreV1().Nodes(), &node)
 }
 
 func (c *liveCluster) addPod(t *testing.T, namespace, name, cpu string, change func(*v1.Pod)) {
@@ -46,8 +44,7 @@ func (c *liveCluster) addPod(t *testing.T, namespace, name, cpu string, change f
 	if change != nil {
 		change(&pod)
 	}
-	_, err := c.CoreV1().Pods(namespace).Create(t.Context(), &pod, metav1.CreateOptions{})
-	testkit.Must(t, err)
+	objects.Create(t, c.CoreV1().Pods(namespace), &pod)
 }
 
 // asReplica makes a pod one of kubeadm's, or of deploy/static-pods.
@@ -172,24 +169,20 @@ func TestKubectlSaysOfTheRunningSchedulerWhatTheSimulatorSaysOnACopy(t *testing.
 		}
 	})
 	t.Run("asks the leader", func(t *testing.T) {
-		status, text, err := c.get(t.Context(), c.AdminConfig(), second, decisions.Path+"default/no-cpu", "text/plain")
-		if err != nil || status != http.StatusMisdirectedRequest || !strings.HasPrefix(text, "This replica does not schedule: "+host+"_") {
-			t.Errorf("the other replica answers %d, %s, %v", status, text, err)
-		}
+		c.wantAnswer(t, c.AdminConfig(), second, decisions.Path+"default/no-cpu", "421 This replica does not schedule: "+host+"_")
 		_, errOut := kubectlWhy(t, "no-cpu", "--kubeconfig", kubeconfig, "--scheduler", "kube-system/standby")
 		testkit.Has(t, errOut, "This replica does not schedule: "+host+"_")
 	})
 	t.Run("asks the next leader", func(t *testing.T) {
 		first.end()
 		at["kube-scheduler-"+host] = second.address
-		c.awaitAnswers(t, second)
 		for name := range pending {
+			testkit.EventuallyHas(t, "the replica has tried "+name, c.answers(t, second, decisions.Path+"default/"+name), "status 200: ", "is pending")
 			c.agrees(t, kubeconfig, name)
 		}
 		out, errOut := kubectlWhy(t, "on-regex", "--kubeconfig", kubeconfig) // which only the first has tried
-		if !strings.Contains(errOut, "The scheduler has not tried pod default/on-regex since ") || !strings.Contains(out, "it is on a2; the name matches") {
-			t.Errorf("of a placed pod: %s%s", errOut, out)
-		}
+		testkit.Has(t, errOut, "The scheduler has not tried pod default/on-regex since ")
+		testkit.Has(t, out, "it is on a2; the name matches")
 	})
 }
 
@@ -231,28 +224,12 @@ func (c *liveCluster) awaitAttempts(t *testing.T) {
 	})
 }
 
-// awaitAnswers waits until a replica has tried each pending pod.
-func (c *liveCluster) awaitAnswers(t *testing.T, r *replica) {
-	t.Helper()
-	for name := range pending {
-		testkit.Eventually(t, "the replica has tried "+name, func(ctx context.Context) error {
-			status, text, err := c.get(ctx, c.AdminConfig(), r, decisions.Path+"default/"+name, "text/plain")
-			if err == nil && (status != http.StatusOK || !strings.Contains(text, "is pending")) {
-				err = fmt.Errorf("%d %s", status, text)
-			}
-			return err
-		})
-	}
-}
-
 // agrees compares all that kubectl and the simulator say of the verdict and the nodes.
 func (c *liveCluster) agrees(t *testing.T, kubeconfig, name string) {
 	t.Helper()
 	out, errOut := kubectlWhy(t, name, "--kubeconfig", kubeconfig)
 	want := causes(c.simulatorWhy(t, "default", name))
-	if !slices.Equal(causes(out), want) {
-		t.Errorf("of %s the running scheduler says\n%s%s\nand the simulator\n%s", name, errOut, out, strings.Join(want, "\n"))
-	}
+	testkit.Equal(t, causes(out), want, "what the running scheduler, and the simulator, say of %s: %s%s", name, errOut, out)
 }
 
 func TestDecisionsNeedTheRightToGetThePod(t *testing.T) {
@@ -260,22 +237,11 @@ func TestDecisionsNeedTheRightToGetThePod(t *testing.T) {
 	c.fill(t)
 	r := c.runReplica(t, "--decisions=64Mi")
 	c.awaitAttempts(t)
-	grant := func(user string, rules ...rbacv1.PolicyRule) {
-		role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: user}, Rules: rules}
-		_, err := c.RbacV1().ClusterRoles().Create(t.Context(), role, metav1.CreateOptions{})
-		testkit.Must(t, err)
-		binding := &rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: user}, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: user},
-			Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: user}},
-		}
-		_, err = c.RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{})
-		testkit.Must(t, err)
-	}
 	path := rbacv1.PolicyRule{NonResourceURLs: []string{decisions.Path + "*"}, Verbs: []string{"get"}}
 	read := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}}
-	grant("both", path, read)
-	grant("path", path)
-	grant("read", read)
+	objects.Grant(t, c, "both", path, read)
+	objects.Grant(t, c, "path", path)
+	objects.Grant(t, c, "read", read)
 	for user, want := range map[string]int{"both": http.StatusOK, "path": http.StatusForbidden, "read": http.StatusForbidden} {
 		config, err := c.ClientConfig(user)
 		testkit.Must(t, err)
@@ -288,42 +254,20 @@ func TestDecisionsNeedTheRightToGetThePod(t *testing.T) {
 		})
 	}
 	for _, other := range []string{"default", "default/", "/no-cpu", "default/no-cpu/log"} {
-		status, text, err := c.get(t.Context(), c.AdminConfig(), r, decisions.Path+other, "")
-		if err != nil || status != http.StatusNotFound {
-			t.Errorf("%s: %d %s %v", other, status, text, err)
-		}
+		c.wantAnswer(t, c.AdminConfig(), r, decisions.Path+other, "404 ")
 	}
-	status, text, err := c.get(t.Context(), c.AdminConfig(), r, decisions.Path+"default/absent", "text/plain")
-	if err != nil || status != http.StatusNotFound || !strings.HasPrefix(text, "The scheduler has not tried pod default/absent ") {
-		t.Errorf("an absent pod: %d %s %v", status, text, err)
-	}
-	status, text, err = c.get(t.Context(), c.AdminConfig(), r, "/metrics", "")
-	if err != nil || status != http.StatusOK || !strings.Contains(text, `scheduler_decisions_attempts_total{cause="regex",result="unschedulable"}`) {
-		t.Errorf("the metrics lack attempts: %d %v", status, err)
-	}
-	testkit.Eventually(t, "it is ready", func(ctx context.Context) error {
-		status, text, err := c.get(ctx, c.AdminConfig(), r, "/readyz", "")
-		if err == nil && status != http.StatusOK {
-			err = fmt.Errorf("%d %s", status, text)
-		}
-		return err
-	})
+	c.wantAnswer(t, c.AdminConfig(), r, decisions.Path+"default/absent", "404 The scheduler has not tried pod default/absent ")
+	testkit.Has(t, c.wantAnswer(t, c.AdminConfig(), r, "/metrics", "200 "), `scheduler_decisions_attempts_total{cause="regex",result="unschedulable"}`)
+	testkit.EventuallyHas(t, "it is ready", c.answers(t, r, "/readyz"), "status 200: ")
 }
 
 func TestPreemptedPodsOfOthersAreNotNamed(t *testing.T) {
 	c := startCluster(t)
 	c.addNode(t, "a1", nil)
-	_, err := c.CoreV1().Namespaces().Create(t.Context(), &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "private"}}, metav1.CreateOptions{})
-	testkit.Must(t, err)
+	objects.Create(t, c.CoreV1().Namespaces(), &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "private"}})
 	c.addPod(t, "private", "secret-project", "900m", nil)
 	r := c.runReplica(t, "--decisions=64Mi")
-	testkit.Eventually(t, "it is placed", func(ctx context.Context) error {
-		pod, err := c.CoreV1().Pods("private").Get(ctx, "secret-project", metav1.GetOptions{})
-		if err == nil && pod.Spec.NodeName == "" {
-			err = fmt.Errorf("%v", pod.Status)
-		}
-		return err
-	})
+	objects.WaitForPod(t, c, "private", "secret-project", " is placed", func(p *v1.Pod) bool { return p.Spec.NodeName != "" })
 	c.addPod(t, "default", "important", "900m", func(p *v1.Pod) { p.Spec.PriorityClassName = "system-cluster-critical" })
 	testkit.Eventually(t, "preemption is in the answer", func(ctx context.Context) error {
 		_, text, err := c.get(ctx, c.AdminConfig(), r, decisions.Path+"default/important", "")
@@ -335,10 +279,8 @@ func TestPreemptedPodsOfOthersAreNotNamed(t *testing.T) {
 		}
 		return err
 	})
-	_, text, err := c.get(t.Context(), c.AdminConfig(), r, decisions.Path+"default/important", "text/plain")
-	if err != nil || strings.Contains(text, "secret-project") {
-		t.Errorf("%v, as text: %s", err, text)
-	}
+	text := c.wantAnswer(t, c.AdminConfig(), r, decisions.Path+"default/important", "200 ")
+	testkit.Equal(t, strings.Contains(text, "secret-project"), false, "it names another pod, as text: %s", text)
 }
 
 func TestKubectlExplainsThePodIfTheSchedulerCannotBeAsked(t *testing.T) {
@@ -362,8 +304,7 @@ func TestKubectlExplainsThePodIfTheSchedulerCannotBeAsked(t *testing.T) {
 		if strings.Contains(errOut, "is not checked") != (tt.args == nil) { // nothing is connected to
 			t.Errorf("%q: %s", tt.args, errOut)
 		}
-		if !strings.Contains(errOut, tt.want) || !strings.Contains(out, "Verdict:  it is pending: no node's name matches") {
-			t.Errorf("%q: %s%s", tt.args, errOut, out)
-		}
+		testkit.Has(t, errOut, tt.want)
+		testkit.Has(t, out, "Verdict:  it is pending: no node's name matches")
 	}
 }

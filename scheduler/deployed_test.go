@@ -2,9 +2,7 @@ package scheduler
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,6 +23,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/decisions"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/pki"
 )
 
@@ -33,8 +32,7 @@ import (
 func TestKubectlAsksTheSchedulerOfDeploy(t *testing.T) {
 	c := startCluster(t)
 	c.addNode(t, "a1", nil)
-	_, err := c.CoreV1().Namespaces().Create(t.Context(), &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}, metav1.CreateOptions{})
-	testkit.Must(t, err)
+	objects.Create(t, c.CoreV1().Namespaces(), &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}})
 	c.addPod(t, "shop", "web", "5", func(p *v1.Pod) { p.Spec.SchedulerName = "custom-scheduler" })
 	deployment, config := c.applyDeploy(t)
 
@@ -44,13 +42,7 @@ func TestKubectlAsksTheSchedulerOfDeploy(t *testing.T) {
 	user := append([]string{serviceaccount.MakeUsername("regex-scheduling", deployment.Spec.Template.Spec.ServiceAccountName)}, serviceaccount.MakeGroupNames("regex-scheduling")...)
 	args := append(deployment.Spec.Template.Spec.Containers[0].Args[1:], "--tls-cert-file="+certFile, "--tls-private-key-file="+keyFile)
 	leader := c.runReplicaOf(t, config, user, args...)
-	testkit.Eventually(t, "the pod is tried", func(ctx context.Context) error {
-		pod, err := c.CoreV1().Pods("shop").Get(ctx, "web", metav1.GetOptions{})
-		if err == nil && len(pod.Status.Conditions) == 0 {
-			err = errors.New("it has no condition")
-		}
-		return err
-	})
+	objects.WaitForPod(t, c, "shop", "web", " is tried", func(p *v1.Pod) bool { return len(p.Status.Conditions) > 0 })
 	standby := c.runReplicaOf(t, config, user, args...)
 	at := map[string]string{}
 	testkit.Eventually(t, "the Deployment has its pods", func(ctx context.Context) error {
@@ -77,8 +69,7 @@ func TestKubectlAsksTheSchedulerOfDeploy(t *testing.T) {
 	})
 	t.Run("a developer with a token", func(t *testing.T) {
 		c.bind(t, rbacv1.ServiceAccountKind, "ci", "shop")
-		_, err := c.CoreV1().ServiceAccounts("shop").Create(t.Context(), &v1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "ci"}}, metav1.CreateOptions{})
-		testkit.Must(t, err)
+		objects.Create(t, c.CoreV1().ServiceAccounts("shop"), &v1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "ci"}})
 		kubeconfig := useToken(t, c.kubeconfig(t, serviceaccount.MakeUsername("shop", "ci"), reaches, serviceaccount.MakeGroupNames("shop")...), c.token(t, "shop", "ci"))
 		out, errOut := kubectlWhy(t, "web", "-n", "shop", "--kubeconfig", kubeconfig)
 		testkit.Has(t, out+errOut, "a token for schedulers cannot be made: ", "Verdict:  it has no annotation")
@@ -89,20 +80,13 @@ func TestKubectlAsksTheSchedulerOfDeploy(t *testing.T) {
 	})
 	t.Run("a token for schedulers is for decisions only", func(t *testing.T) {
 		token := &rest.Config{BearerToken: c.token(t, "regex-scheduling", decisions.Account, decisions.Audience)}
-		for path, want := range map[string]int{decisions.Path + "shop/web": http.StatusOK, "/metrics": http.StatusUnauthorized} {
-			status, text, err := c.get(t.Context(), token, leader, path, "")
-			if err != nil || status != want {
-				t.Errorf("%s: %d %s %v", path, status, text, err)
-			}
-		}
+		c.wantAnswer(t, token, leader, decisions.Path+"shop/web", "200 ")
+		c.wantAnswer(t, token, leader, "/metrics", "401 ")
 		if c.accepts(t, "Bearer "+token.BearerToken) {
 			t.Error("the API server accepts it")
 		}
 		token.BearerToken = c.token(t, "regex-scheduling", decisions.Account, "somebody-else")
-		status, text, err := c.get(t.Context(), token, leader, decisions.Path+"shop/web", "")
-		if err != nil || status != http.StatusUnauthorized {
-			t.Errorf("a token for somebody else: %d %s %v", status, text, err)
-		}
+		c.wantAnswer(t, token, leader, decisions.Path+"shop/web", "401 ")
 	})
 }
 
@@ -115,7 +99,7 @@ func (c *liveCluster) applyDeploy(t *testing.T) (deployment appsv1.Deployment, c
 	deploy, err := filepath.Rel(dir, filepath.Join(here, "..", "deploy"))
 	testkit.Must(t, err)
 	text := fmt.Sprintf("resources: [%[1]s/namespace, %[1]s/scheduler/native]\ncomponents: [%[1]s/scheduler/components/decisions]\n", deploy)
-	testkit.Must(t, os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(text), 0o600))
+	testkit.WriteFile(t, filepath.Join(dir, "kustomization.yaml"), text)
 	rendered, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
 	testkit.Must(t, err)
 	for _, resource := range rendered.Resources() {
@@ -139,18 +123,15 @@ func (c *liveCluster) bind(t *testing.T, kind, name, namespace string) {
 	t.Helper()
 	who := []rbacv1.Subject{{Kind: kind, Name: name, Namespace: namespace}}
 	meta := metav1.ObjectMeta{Name: "of-" + name}
-	_, err := c.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
+	objects.Create(t, c.RbacV1().ClusterRoleBindings(), &rbacv1.ClusterRoleBinding{
 		ObjectMeta: meta, Subjects: who, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: "regex-scheduling-decisions"},
-	}, metav1.CreateOptions{})
-	testkit.Must(t, err)
+	})
 	pods := &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get"}}}}
-	_, err = c.RbacV1().Roles("shop").Create(t.Context(), pods, metav1.CreateOptions{})
-	testkit.Must(t, err)
+	objects.Create(t, c.RbacV1().Roles("shop"), pods)
 	for in, role := range map[string]string{"shop": pods.Name, "regex-scheduling": "custom-scheduler-decisions"} {
-		_, err = c.RbacV1().RoleBindings(in).Create(t.Context(), &rbacv1.RoleBinding{
+		objects.Create(t, c.RbacV1().RoleBindings(in), &rbacv1.RoleBinding{
 			ObjectMeta: meta, Subjects: who, RoleRef: rbacv1.RoleRef{Kind: "Role", Name: role},
-		}, metav1.CreateOptions{})
-		testkit.Must(t, err)
+		})
 	}
 }
 

@@ -195,9 +195,7 @@ func commandsAreListed(t *testing.T) {
 	for _, match := range listed.FindAllStringSubmatch(commands, -1) {
 		_, known := hostileWhatIfs[match[1]]
 		reads := strings.Contains(runSimulator(t, match[1], "--help"), "--kubeconfig string")
-		if known != reads {
-			t.Errorf("simulator %s reads a cluster: %v, is in the table: %v", match[1], reads, known)
-		}
+		testkit.Equal(t, known, reads, "simulator %s is in the table, and reads a cluster", match[1])
 	}
 	streams, _, out, _ := genericiooptions.NewTestIOStreams()
 	kubectl.Run(t.Context(), []string{"--help"}, streams)
@@ -240,12 +238,7 @@ func runSimulator(t *testing.T, args ...string) string {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	if strings.HasPrefix(args[0], "--kubeconfig") {
-		testkit.Eventually(t, "the simulator serves", func(context.Context) error {
-			if !strings.Contains(output.String(), "Ctrl-C") {
-				return errors.New(output.String())
-			}
-			return nil
-		})
+		testkit.EventuallyHas(t, "the simulator serves", output.String, "Ctrl-C")
 		testkit.Must(t, cmd.Process.Signal(syscall.SIGTERM))
 	}
 	err := <-ended
@@ -259,8 +252,7 @@ func runSimulator(t *testing.T, args ...string) string {
 // writeAll writes what a tenant can write in a namespace.
 func (c *liveCluster) writeAll(t *testing.T, namespace string, th *thief) {
 	t.Helper()
-	text, err := os.ReadFile(configs + "hostile.yaml")
-	testkit.Must(t, err)
+	text := testkit.ReadFile(t, configs+"hostile.yaml")
 	filled := strings.NewReplacer("NAMESPACE", namespace, "HTTPS", th.https, "HTTP", th.http, "AUTHORITY", base64.StdEncoding.EncodeToString(th.ca)).Replace(string(text))
 	for _, part := range strings.Split(filled, "\n---\n") {
 		object := &unstructured.Unstructured{}

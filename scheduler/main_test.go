@@ -43,6 +43,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// configured writes a configuration with these fields.
+func configured(t *testing.T, fields string) (file string) {
+	t.Helper()
+	return testkit.TempFile(t, "scheduler.yaml", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"+fields)
+}
+
 func command(t *testing.T, args ...string) (output string, err error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
@@ -53,14 +59,9 @@ func command(t *testing.T, args ...string) (output string, err error) {
 
 // Each file in testdata/scheduler/bad says in its last line with which message it stops the start.
 func TestEveryBadConfigStopsTheStartWithOneLine(t *testing.T) {
-	files, err := filepath.Glob(configs + "bad/*")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	for _, file := range files {
+	for _, file := range testkit.Files(t, configs+"bad/*") {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			testkit.Must(t, err)
+			text := testkit.ReadFile(t, file)
 			_, want, ok := strings.Cut(strings.TrimSpace(string(text)), "\n# want: ")
 			if !ok {
 				t.Fatal("its last line does not say what to want")
@@ -80,6 +81,7 @@ func TestEveryBadConfigStopsTheStartWithOneLine(t *testing.T) {
 }
 
 func TestHelpVersionAndFlagsThatAreWrong(t *testing.T) {
+	const endless = "kubeconfig /dev/zero: it has more than 1 MiB\n"
 	for _, tt := range []struct {
 		args []string
 		ok   bool
@@ -88,8 +90,13 @@ func TestHelpVersionAndFlagsThatAreWrong(t *testing.T) {
 		{[]string{"--help", "--config", "no/such/file"}, true, "--leader-elect"},
 		{[]string{"--version", "--config", "no/such/file"}, true, ", go1."},
 		{[]string{"--version=raw", "--config", "no/such/file"}, true, "GitVersion:"},
+
 		{[]string{"--no-such-flag"}, false, "kube-scheduler: unknown flag: --no-such-flag\n"},
 		{[]string{"--config", "no/such/file"}, false, "kube-scheduler: reading the configuration: open no/such/file: no such file or directory\n"},
+		{[]string{"--kubeconfig", "/dev/zero"}, false, endless},
+		{[]string{"--authentication-kubeconfig", "/dev/zero"}, false, endless},
+		{[]string{"--authorization-kubeconfig", "/dev/zero"}, false, endless},
+		{[]string{"--config", configured(t, "clientConnection: {kubeconfig: /dev/zero}\n")}, false, endless},
 	} {
 		out, err := command(t, tt.args...)
 		if (err == nil) != tt.ok || !strings.Contains(out, tt.want) || !tt.ok && !strings.HasSuffix(out, tt.want) {
@@ -98,22 +105,8 @@ func TestHelpVersionAndFlagsThatAreWrong(t *testing.T) {
 	}
 }
 
-func TestKubeconfigWithoutAnEndIsAnError(t *testing.T) {
-	config := filepath.Join(t.TempDir(), "scheduler.yaml")
-	text := "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nclientConnection: {kubeconfig: /dev/zero}\n"
-	testkit.Must(t, os.WriteFile(config, []byte(text), 0o600))
-	for flag, file := range map[string]string{"--kubeconfig": "/dev/zero", "--authentication-kubeconfig": "/dev/zero", "--authorization-kubeconfig": "/dev/zero", "--config": config} {
-		out, err := command(t, flag, file)
-		if err == nil || !strings.HasSuffix(out, "kubeconfig /dev/zero: it has more than 1 MiB\n") {
-			t.Errorf("%s: %v\n%s", flag, err, out)
-		}
-	}
-}
-
 func TestPluginWhoseFactoryPanicsIsNamed(t *testing.T) {
-	config := filepath.Join(t.TempDir(), "scheduler.yaml")
-	const text = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{plugins: {multiPoint: {enabled: [{name: FactoryPanics}]}}}]\n"
-	testkit.Must(t, os.WriteFile(config, []byte(text), 0o600))
+	config := configured(t, "profiles: [{plugins: {multiPoint: {enabled: [{name: FactoryPanics}]}}}]\n")
 	out, err := command(t, "--config="+config, "--master=http://127.0.0.1:1", "--secure-port=0")
 	if err == nil || err.Error() != "exit status 1" || !strings.Contains(out, `initializing plugin "FactoryPanics": a plugin, or the scheduler, panicked in `) {
 		t.Errorf("%v\n%s", err, out)
@@ -123,11 +116,7 @@ func TestPluginWhoseFactoryPanicsIsNamed(t *testing.T) {
 // Writing the configuration is the last thing that kube-scheduler does before
 // it contacts the API server: all guests run by then.
 func TestEveryGoodConfigGetsAsFarAsTheAPIServer(t *testing.T) {
-	files, err := filepath.Glob(configs + "good/*")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	for _, file := range append(files, "") {
+	for _, file := range append(testkit.Files(t, configs+"good/*"), "") {
 		t.Run("config="+filepath.Base(file), func(t *testing.T) {
 			written := filepath.Join(t.TempDir(), "written.yaml")
 			args := []string{"--master=http://127.0.0.1:1", "--secure-port=0", "--write-config-to=" + written}
@@ -137,9 +126,8 @@ func TestEveryGoodConfigGetsAsFarAsTheAPIServer(t *testing.T) {
 			if out, err := command(t, args...); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			if _, err := os.Stat(written); err != nil {
-				t.Error(err)
-			}
+			_, err := os.Stat(written)
+			testkit.Must(t, err)
 		})
 	}
 }
@@ -154,8 +142,7 @@ var notYet = []http.HandlerFunc{
 
 func TestStartAsksAgainForAGuestThatIsUnavailable(t *testing.T) {
 	const guest = "../testdata/guests/empty_filter.wasm"
-	wasm, err := os.ReadFile(guest)
-	testkit.Must(t, err)
+	wasm := testkit.ReadFile(t, guest)
 	for name, tt := range map[string]struct {
 		profile, flag string // what else the configuration and the command line have
 		answers       []http.HandlerFunc
@@ -184,11 +171,9 @@ func TestStartAsksAgainForAGuestThatIsUnavailable(t *testing.T) {
 				tt.answers[min(asked.Add(1), int64(len(tt.answers)))-1](w, r)
 			}))
 			defer server.Close()
-			config := filepath.Join(t.TempDir(), "scheduler.yaml")
-			text := fmt.Sprintf("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n"+
+			config := configured(t, fmt.Sprintf("profiles:\n"+
 				"- plugins: {multiPoint: {enabled: [{name: Wasm}]}}\n  pluginConfig: [{name: Wasm, args: {guestURL: '%s/guest.wasm', guestSHA256: %x}}]\n  %s\n",
-				server.URL, sha256.Sum256(wasm), tt.profile)
-			testkit.Must(t, os.WriteFile(config, []byte(text), 0o600))
+				server.URL, sha256.Sum256(wasm), tt.profile))
 			args := []string{"--config=" + config, "--master=http://127.0.0.1:1", "--secure-port=0", "--write-config-to=" + filepath.Join(t.TempDir(), "written.yaml")}
 			if tt.flag != "" {
 				args = append(args, tt.flag)

@@ -3,7 +3,6 @@ package scheduler
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -74,13 +73,11 @@ func (c *liveCluster) runReplicaOf(t *testing.T, text string, user []string, arg
 	t.Helper()
 	kubeconfig, log := filepath.Join(t.TempDir(), "kubeconfig"), filepath.Join(t.TempDir(), "log")
 	testkit.Must(t, c.WriteKubeconfig(kubeconfig, user[0], user[1:]...))
-	config := filepath.Join(t.TempDir(), "scheduler.yaml")
 	const connection = "clientConnection: {"
 	if !strings.Contains(text, connection) {
 		text += "\n" + connection + "}\n"
 	}
-	text = strings.Replace(text, connection, connection+"kubeconfig: "+kubeconfig+", ", 1)
-	testkit.Must(t, os.WriteFile(config, []byte(text), 0o600))
+	config := testkit.TempFile(t, "scheduler.yaml", strings.Replace(text, connection, connection+"kubeconfig: "+kubeconfig+", ", 1))
 	file, err := os.Create(log)
 	testkit.Must(t, err)
 	defer file.Close()
@@ -104,13 +101,7 @@ func (c *liveCluster) runReplicaOf(t *testing.T, text string, user []string, arg
 			t.Logf("scheduler %s:\n%s", r.address, text[max(0, len(text)-4000):])
 		}
 	})
-	testkit.Eventually(t, "the scheduler serves", func(ctx context.Context) error {
-		status, text, err := c.get(ctx, c.AdminConfig(), r, "/healthz", "")
-		if err == nil && status != http.StatusOK {
-			err = errors.New(text)
-		}
-		return err
-	})
+	testkit.EventuallyHas(t, "the scheduler serves", c.answers(t, r, "/healthz"), "status 200: ")
 	return r
 }
 
@@ -134,6 +125,28 @@ func (c *liveCluster) get(ctx context.Context, user *rest.Config, r *replica, pa
 	defer response.Body.Close()
 	all, err := io.ReadAll(response.Body)
 	return response.StatusCode, string(all), err
+}
+
+// answers gets a replica's answer to an administrator, after its status.
+func (c *liveCluster) answers(t *testing.T, r *replica, path string) (text func() string) {
+	return func() string {
+		status, text, err := c.get(t.Context(), c.AdminConfig(), r, path, "text/plain")
+		if err != nil {
+			return err.Error()
+		}
+		return fmt.Sprintf("status %d: %s", status, text)
+	}
+}
+
+// wantAnswer fails a test unless a replica's answer to a user begins with a status and a text.
+func (c *liveCluster) wantAnswer(t *testing.T, user *rest.Config, r *replica, path, begin string) (text string) {
+	t.Helper()
+	status, text, err := c.get(t.Context(), user, r, path, "text/plain")
+	testkit.Must(t, err)
+	if !strings.HasPrefix(fmt.Sprintf("%d %s", status, text), begin) {
+		t.Errorf("%s: %d %s, want %s", path, status, text, begin)
+	}
+	return text
 }
 
 // kubeconfig returns a user's kubeconfig for an API server that forwards the ports of a pod to the address that reaches
