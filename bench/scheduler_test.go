@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -190,7 +191,11 @@ func (c *wholeCluster) schedule(b *testing.B, d *variant, all []*v1.Pod) {
 	b.ReportMetric(float64(cpu-clock.cpu)/float64(bound), "cpu-ns/pod")
 	b.ReportMetric(float64(*pods-bound), "pods-left")
 	if len(clock.tries) > 0 {
-		b.ReportMetric(float64(clock.triesOfAll())/float64(len(clock.tries)), "tries")
+		all := 0
+		for _, tries := range clock.tries {
+			all += tries
+		}
+		b.ReportMetric(float64(all)/float64(len(clock.tries)), "tries")
 	}
 	slices.Sort(clock.took)
 	for _, p := range []int{50, 90, 99} {
@@ -307,9 +312,56 @@ func (c *clock) attach(s *scheduler.Scheduler) error {
 	return nil
 }
 
-func (c *clock) triesOfAll() (n int) {
-	for _, tries := range c.tries {
-		n += tries
+// gpus are what the nodes of a whole cluster have of it.
+const (
+	gpu  = "nvidia.com/gpu"
+	gpus = 8
+)
+
+// packing are the guest of examples/pack, and what of kube-scheduler scores as it does.
+func packing() []*variant {
+	return []*variant{
+		{name: "pack", serve: func(tb testing.TB) string {
+			file := filepath.Join(tb.TempDir(), "pack.wasm")
+			build := exec.Command("go", "build", "-buildmode=c-shared", "-ldflags=-s -w", "-o", file, "../examples/pack")
+			build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+			output, err := build.CombinedOutput()
+			if err != nil {
+				tb.Fatalf("%v: %s", err, output)
+			}
+			return withPlugin("Pack") + `    score:
+      disabled:
+      - name: NodeResourcesFit
+  pluginConfig:
+  - name: Pack
+    args:
+      guestURL: file://` + file + "\n"
+		}},
+		{name: "RequestedToCapacityRatio", serve: func(testing.TB) string {
+			return configuration + `profiles:
+- pluginConfig:
+  - name: NodeResourcesFit
+    args:
+      scoringStrategy:
+        type: RequestedToCapacityRatio
+        resources:
+        - {name: ` + gpu + `, weight: 1}
+        requestedToCapacityRatio:
+          shape:
+          - {utilization: 0, score: 0}
+          - {utilization: 100, score: 10}
+`
+		}},
 	}
-	return n
+}
+
+// withGPUs are pods without a regex that request one to four GPUs in turn.
+func withGPUs(*variant) []*v1.Pod {
+	all := podsLike(&kase{plain: true})
+	for i, pod := range all {
+		requests := pod.Spec.Containers[0].Resources.Requests.DeepCopy()
+		requests[gpu] = *resource.NewQuantity(int64(1+i%4), resource.DecimalSI)
+		pod.Spec.Containers[0].Resources = v1.ResourceRequirements{Requests: requests, Limits: v1.ResourceList{gpu: requests[gpu]}}
+	}
+	return all
 }

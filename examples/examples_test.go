@@ -4,6 +4,7 @@
 package examples
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"os/exec"
@@ -12,7 +13,10 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/guestcommand"
+	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // asGuest makes the test binary act as bin/guest.
@@ -78,8 +82,7 @@ func readAll(t testing.TB, folder string) {
 // the last one is quoted.
 func lines(t testing.TB, readme, begin string) (all []string) {
 	t.Helper()
-	text, err := os.ReadFile(readme)
-	testkit.Must(t, err)
+	text := testkit.ReadFile(t, readme)
 	for line := range strings.Lines(string(text)) {
 		if rest, ok := strings.CutPrefix(line, begin); ok {
 			all = append(all, rest)
@@ -113,7 +116,7 @@ func TestCommandsOnAClusterFindTheirFiles(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Must(t, os.CopyFS(filepath.Join(dir, "examples/cluster"), os.DirFS("cluster")))
 	script := filepath.Join(dir, "script")
-	testkit.Must(t, os.WriteFile(script, []byte("set -e\n"+strings.Join(lines(t, "cluster/README.md", "    "), "")), 0o600))
+	testkit.WriteFile(t, script, "set -e\n"+strings.Join(lines(t, "cluster/README.md", "    "), ""))
 	testkit.Must(t, os.Mkdir(filepath.Join(dir, "bin"), 0o755))
 	testkit.Must(t, os.WriteFile(filepath.Join(dir, "bin/simulator"), []byte(onlyLooks), 0o755))
 	for _, tool := range []string{"bin/simulator-1.35", "bin/simulator-1.37"} {
@@ -138,4 +141,59 @@ func absolute(t testing.TB, path string) string {
 	path, err := filepath.Abs(path)
 	testkit.Must(t, err)
 	return path
+}
+
+// made is what the script writes.
+func made(t *testing.T, nodes, pods string) []byte {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "awk", "-f", "cluster/cluster.awk", "-v", "nodes="+nodes, "-v", "pods="+pods).Output()
+	testkit.Must(t, err)
+	return out
+}
+
+func read(t *testing.T, file []byte) *snapshot.Snapshot {
+	t.Helper()
+	s, notices, err := snapshot.Read(bytes.NewReader(file))
+	if err != nil || len(notices) > 0 {
+		t.Fatalf("%v %v", err, notices)
+	}
+	return s
+}
+
+// Each pod with a node is where its regex lets it run.
+func TestClusterHasWhatTheQuestionsNeed(t *testing.T) {
+	file := made(t, "60", "300")
+	if !bytes.Equal(file, made(t, "60", "300")) {
+		t.Error("the same numbers give another file")
+	}
+	s := read(t, file)
+	if len(s.Nodes) != 60 || len(s.Pods) != 300 || len(s.Deployments)+len(s.StatefulSets) != 60 || len(s.PVs) == 0 || len(s.PodDisruptionBudgets) == 0 {
+		t.Errorf("%d nodes, %d pods, %d Deployments, %d StatefulSets, %d volumes, %d budgets",
+			len(s.Nodes), len(s.Pods), len(s.Deployments), len(s.StatefulSets), len(s.PVs), len(s.PodDisruptionBudgets))
+	}
+	pending, patterns := 0, 0
+	for i := range s.Pods {
+		pod := &s.Pods[i]
+		rules, err := regex.Default.Compile(pod.Annotations)
+		testkit.Must(t, err)
+		switch {
+		case pod.Spec.NodeName == "":
+			pending++
+		case rules.Filters() && rules.Judge(pod.Spec.NodeName) == regex.Qualifies:
+			patterns++
+		case rules.Filters():
+			t.Errorf("%s is on %s", pod.Name, pod.Spec.NodeName)
+		}
+	}
+	if pending == 0 || pending > 10 || patterns == 0 {
+		t.Errorf("%d pending, %d regexes", pending, patterns)
+	}
+}
+
+func TestConfigurationsAreGood(t *testing.T) {
+	for _, name := range []string{"cluster/least.yaml", "cluster/most.yaml"} {
+		config, err := kubescheduler.Read(testkit.ReadFile(t, name))
+		testkit.Must(t, err)
+		testkit.Equal(t, len(config.Profiles), 1, "profiles of %s", name)
+	}
 }

@@ -16,13 +16,10 @@ func TestSchedulerOfTheDocumentIsBuilt(t *testing.T) {
 	readAll(t, "../plugin")
 	readAll(t, "../wasmhost")
 	readAll(t, "../fetch")
-	text, err := os.ReadFile("../docs/import.md")
-	testkit.Must(t, err)
-	page := string(text)
 	dir := filepath.Join(t.TempDir(), "my-scheduler")
 	testkit.Must(t, os.Mkdir(dir, 0o755))
 	testkit.Must(t, os.Symlink(absolute(t, ".."), filepath.Join(dir, "../regex-scheduling")))
-	page = writeFiles(t, page, dir)
+	page := writeFiles(t, string(testkit.ReadFile(t, "../docs/import.md")), dir)
 	commands := blocks(page)
 	if len(commands) != 2 {
 		t.Fatalf("the page has %d blocks of commands, of which this test knows two: %q", len(commands), commands)
@@ -38,19 +35,13 @@ func TestSchedulerOfTheDocumentIsBuilt(t *testing.T) {
 	if os.Getenv("NIGHTLY") != "" { // it looks through all of Kubernetes
 		run(t, dir, "", "go vet .")
 	}
-	used := contentOf(t, filepath.Join(dir, "used.yaml"))
-	if !strings.Contains(used, "guestURL: file://../regex-scheduling/examples/wat/not_gpu.wasm") {
-		t.Errorf("the configuration that is used has no guest:\n%s", used)
-	}
+	testkit.Has(t, string(testkit.ReadFile(t, filepath.Join(dir, "used.yaml"))), "guestURL: file://../regex-scheduling/examples/wat/not_gpu.wasm")
 
 	configuration := filepath.Join(dir, "scheduler.yaml")
-	wrong := strings.Replace(contentOf(t, configuration), "not_gpu.wasm", "none.wasm", 1)
-	testkit.Must(t, os.WriteFile(configuration, []byte(wrong), 0o600))
+	wrong := strings.Replace(string(testkit.ReadFile(t, configuration)), "not_gpu.wasm", "none.wasm", 1)
+	testkit.WriteFile(t, configuration, wrong)
 	last := commands[1][strings.LastIndex(strings.TrimSpace(commands[1]), "\n")+1:]
-	said := run(t, dir, "", "! "+last)
-	if !strings.Contains(said, "examples/wat/none.wasm: no such file") {
-		t.Errorf("a guest that is not there: %s", said)
-	}
+	testkit.Has(t, run(t, dir, "", "! "+last), "examples/wat/none.wasm: no such file")
 }
 
 // A program with guests of its own needs no client for registries.
@@ -68,7 +59,7 @@ func writeFiles(t *testing.T, page, dir string) (rest string) {
 	t.Helper()
 	file := regexp.MustCompile("(?m)^`([a-z.]+)`:\n\n((?:(?:    .*)?\n)+)")
 	for _, found := range file.FindAllStringSubmatch(page, -1) {
-		testkit.Must(t, os.WriteFile(filepath.Join(dir, found[1]), []byte(unindented(found[2])), 0o600))
+		testkit.WriteFile(t, filepath.Join(dir, found[1]), unindented(found[2]))
 	}
 	return file.ReplaceAllString(page, "")
 }
@@ -83,11 +74,4 @@ func blocks(page string) (all []string) {
 
 func unindented(block string) string {
 	return regexp.MustCompile("(?m)^    ").ReplaceAllString(strings.Trim(block, "\n")+"\n", "")
-}
-
-func contentOf(t *testing.T, file string) string {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	testkit.Must(t, err)
-	return string(text)
 }

@@ -35,9 +35,7 @@ func (s *scorer) begin(tb testing.TB, pod *v1.Pod, nodes []fwk.NodeInfo) {
 	s.state = framework.NewCycleState()
 	if p, ok := s.plugin.(fwk.PreFilterPlugin); ok {
 		_, status := p.PreFilter(context.Background(), s.state, pod, nodes)
-		if !status.IsSuccess() {
-			tb.Fatal(status)
-		}
+		testkit.Succeeds(tb, status)
 	}
 	if p, ok := s.plugin.(fwk.PreScorePlugin); ok {
 		status := p.PreScore(context.Background(), s.state, pod, nodes)
@@ -49,9 +47,7 @@ func (s *scorer) begin(tb testing.TB, pod *v1.Pod, nodes []fwk.NodeInfo) {
 
 func (s *scorer) score(tb testing.TB, pod *v1.Pod, node fwk.NodeInfo) int64 {
 	score, status := s.plugin.(fwk.ScorePlugin).Score(context.Background(), s.state, pod, node)
-	if !status.IsSuccess() {
-		tb.Fatal(status)
-	}
+	testkit.Succeeds(tb, status)
 	return score
 }
 
@@ -97,13 +93,6 @@ func withGPUs(name string, amount int64) *v1.Node {
 	}
 }
 
-// occupy puts a pod on a node.
-func occupy(tb testing.TB, node fwk.NodeInfo, pod *v1.Pod) {
-	info, err := framework.NewPodInfo(pod)
-	testkit.Must(tb, err)
-	node.AddPodInfo(info)
-}
-
 // TestPackScoresAsKubeScheduler compares the scores of pods and nodes that are drawn by a seed.
 func TestPackScoresAsKubeScheduler(t *testing.T) {
 	draw := rand.New(rand.NewPCG(1, 2))
@@ -122,7 +111,7 @@ func TestPackScoresAsKubeScheduler(t *testing.T) {
 				t.Fatalf("pod %d on %s, which has %v of %v: score %d, and kube-scheduler's is %d", i, node.Node().Name, node.GetRequested(), node.GetAllocatable(), is, want)
 			}
 		}
-		occupy(t, infos[draw.IntN(len(infos))], pod)
+		infos[draw.IntN(len(infos))].AddPodInfo(snapshot.PodInfo(pod))
 	}
 }
 
@@ -130,7 +119,7 @@ func TestPackScoresAsKubeScheduler(t *testing.T) {
 func BenchmarkPack(b *testing.B) {
 	guest, native, infos := packers(b, withGPUs("n", 1<<40))
 	pod := requestingGPUs("p", 1)
-	occupy(b, infos[0], pod)
+	infos[0].AddPodInfo(snapshot.PodInfo(pod))
 	measure := func(name string, s *scorer, more func()) {
 		b.Run(name, func(b *testing.B) {
 			s.begin(b, pod, infos)
@@ -141,8 +130,7 @@ func BenchmarkPack(b *testing.B) {
 		})
 	}
 	measure("remembered", guest, func() {})
-	one, err := framework.NewPodInfo(pod)
-	testkit.Must(b, err)
+	one := snapshot.PodInfo(pod)
 	another := func() { infos[0].AddPodInfo(one) }
 	measure("asked", guest, another)
 	measure("native", native, func() {})
