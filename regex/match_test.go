@@ -83,14 +83,10 @@ func FuzzMatch(f *testing.F) {
 			t.Fatalf("regexp refuses %q, Compile does not: %v", pattern, err)
 		}
 		tree, err := syntax.Parse(pattern, syntax.Perl)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		estimated := instructions(tree)
 		program, err := syntax.Compile(tree.Simplify())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		// Compile adds two: one that fails, one that matches.
 		got := len(program.Inst)
 		if got > estimated+2 {
