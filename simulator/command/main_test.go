@@ -275,46 +275,10 @@ func TestMistakesAreOneLineAndExitCodeOne(t *testing.T) {
 			if code != 1 {
 				t.Errorf("it ended with %d", code)
 			}
-			text := regexp.MustCompile(`(?m)^ +[\d.]+s  .*\n`).ReplaceAllString(out.String(), "") // without progress
+			text := progress.ReplaceAllString(out.String(), "")
 			if !strings.Contains(text, test.want) || strings.Count(text, "\n") != 1 {
 				t.Errorf("got %q, want one line with %q", text, test.want)
 			}
 		})
-	}
-}
-
-// These once started a cluster, or exited as a comparison does that lost a pod's node.
-func TestUsageErrorsStartNothing(t *testing.T) {
-	for args, want := range map[string]struct {
-		status int
-		out    string
-	}{
-		"--version":                 {0, ", go1."},
-		"version":                   {0, ", go1."},
-		"--version=raw":             {2, `invalid argument "raw" for "--version"`},
-		"compar":                    {2, `unknown command "compar"; did you mean compare?`},
-		"drian n1 --cluster q.yaml": {2, `unknown command "drian"; did you mean drain?`},
-		"--prot 1":                  {2, "unknown flag: --prot; did you mean --from or --port?\n"},
-		"--port abc":                {2, `invalid argument "abc" for "--port" flag: use a whole number` + "\n"},
-		"--port 1e9":                {2, "use a whole number\n"},
-		"--headless=x":              {2, "use true or false\n"},
-		"--max-size x":              {2, "use a number of bytes, such as 2Gi\n"},
-		"--stages x":                {2, "unknown flag: --stages"},
-		"reset now":                 {2, `unknown command "now"`},
-		"completion bash":           {0, "bash completion"},
-		"snapshot --no":             {2, "unknown flag: --no"},
-		"--kubelets kwok":           {2, `invalid argument "kwok" for "--kubelets" flag: use simulated or none`},
-		"--plugin back":             {2, `invalid argument "back" for "--plugin" flag: use v1, v2, native, extender, extender-names or none`},
-		"--context prod":            {2, "there is none"},
-		"snapshot":                  {2, "--kubeconfig is missing: give the kubeconfig"},
-
-		"--from a --kubeconfig b": {2, "--from and --kubeconfig: choose one of the two"},
-	} {
-		var out, errOut bytes.Buffer
-		status := run(t.Context(), strings.Fields(args), &out, &errOut)
-		text := out.String() + errOut.String()
-		if status != want.status || !strings.Contains(text, want.out) {
-			t.Errorf("%s: exit status %d, want %d with %q: %.300s", args, status, want.status, want.out, text)
-		}
 	}
 }

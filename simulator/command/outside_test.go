@@ -11,7 +11,7 @@ import (
 // Every what-if asks the extender of the configuration, has it bind nothing, and says so.
 func TestWhatIfSendsNoBindToAnExtender(t *testing.T) {
 	dir := t.TempDir()
-	cluster := writeFile(t, dir, "cluster.yaml", drainable+
+	cluster := writeFile(t, dir, "cluster.yaml", contents(t, drainable)+
 		"- {metadata: {name: pending, namespace: default}, spec: {containers: [{name: c, image: c}]}}\n")
 	manifest := writeFile(t, dir, "pod.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: new}\nspec: {containers: [{name: c, image: c}]}\n")
 	result := filepath.Join(dir, "side.json")

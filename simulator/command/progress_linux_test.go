@@ -41,9 +41,8 @@ func terminal(t *testing.T) (tty *os.File, shown func() string) {
 }
 
 func TestProgressOnATerminalIsOneLineThatIsDrawnAgain(t *testing.T) {
-	cluster := writeFile(t, t.TempDir(), "cluster.yaml", comparedCluster)
 	tty, shown := terminal(t)
-	status := run(t.Context(), []string{"compare", "--cluster", cluster, "--a", "native", "--b", "native"}, io.Discard, tty)
+	status := run(t.Context(), []string{"compare", "--cluster", compared, "--a", "native", "--b", "native"}, io.Discard, tty)
 	text := shown()
 	if status != 0 || !regexp.MustCompile(`\r\x1b\[K +[\d.]+s  [█░]{20}  A: reads the cluster`).MatchString(text) || !strings.HasSuffix(text, "\r\x1b[K") || strings.Contains(text, "\n") {
 		t.Errorf("status %d: %q", status, text)

@@ -71,8 +71,6 @@ func TestReadingAClusterEndsWithASignal(t *testing.T) {
 
 // Of a pipe whose writer stays.
 func TestReadingAnyFileEndsWithASignal(t *testing.T) {
-	dir := t.TempDir()
-	cluster := writeFile(t, dir, "cluster.yaml", drainable)
 	for _, command := range []string{
 		"--port 0 --api-port 0 --config", "fit -f", "rollout -f", "fit -f testdata/dumps/one.yaml --grow-with", "upgrade node-1 --node", "drain node-1 --config",
 		"shrink --prices", "compare --a none --b", "compare --a none --b native --scenario", "side --to /dev/null --config", "side --to /dev/null --config none --scenario",
@@ -85,7 +83,7 @@ func TestReadingAnyFileEndsWithASignal(t *testing.T) {
 		out, status, read := newOutput(), make(chan int, 1), make(chan error, 1)
 		args := append(strings.Fields(command), fifo)
 		if args[0] != "--port" {
-			args = append(args, "--cluster", cluster)
+			args = append(args, "--cluster", drainable)
 		}
 		go func() { status <- run(ctx, args, out, out) }()
 		go func() {
