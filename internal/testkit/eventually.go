@@ -3,6 +3,7 @@ package testkit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -49,4 +50,31 @@ func Eventually(t testing.TB, what string, condition func(ctx context.Context) e
 	if err != nil {
 		t.Fatalf("%s: %v: %v", what, err, last)
 	}
+}
+
+// EventuallyIs waits until an object of the API is as it should be, and returns it. Get is a method of a typed client.
+func EventuallyIs[T, O any](t testing.TB, name string, get func(context.Context, string, O) (T, error), is func(T) bool) (object T) {
+	t.Helper()
+	Eventually(t, name+" is as it should be", func(ctx context.Context) (err error) {
+		var options O
+		object, err = get(ctx, name, options)
+		if err == nil && !is(object) {
+			err = fmt.Errorf("it is %+v", object)
+		}
+		return err
+	})
+	return object
+}
+
+// EventuallyGone waits until Get returns an error for which isGone is true, which is apierrors.IsNotFound.
+func EventuallyGone[T, O any](t testing.TB, name string, get func(context.Context, string, O) (T, error), isGone func(error) bool) {
+	t.Helper()
+	Eventually(t, name+" goes", func(ctx context.Context) error {
+		var options O
+		object, err := get(ctx, name, options)
+		if isGone(err) {
+			return nil
+		}
+		return fmt.Errorf("it is still there: %+v, %w", object, err)
+	})
 }

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
@@ -22,9 +21,7 @@ import (
 
 func TestKubeconfigsWorkAndArePrivate(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "scheduler.kubeconfig")
-	if err := os.WriteFile(file, nil, 0o644); err != nil { // open for others
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(file, nil, 0o644)) // open for others
 	testkit.Must(t, sharedCluster.WriteKubeconfig(file, "system:kube-scheduler"))
 	for _, kubeconfig := range []string{sharedCluster.Kubeconfig(), file} {
 		info, err := os.Stat(kubeconfig)
@@ -33,14 +30,13 @@ func TestKubeconfigsWorkAndArePrivate(t *testing.T) {
 		}
 		config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 		testkit.Must(t, err)
-		if _, err := clientOf(t, config).CoreV1().Nodes().List(t.Context(), metav1.ListOptions{}); err != nil {
-			t.Error(err)
-		}
+		_, err = clientOf(t, config).CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+		testkit.Must(t, err)
 	}
 }
 
 func TestNothingInTheDataDirectoryIsForOthers(t *testing.T) {
-	err := filepath.WalkDir(sharedCluster.DataDir(), func(path string, d fs.DirEntry, err error) error {
+	testkit.Must(t, filepath.WalkDir(sharedCluster.DataDir(), func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -53,10 +49,7 @@ func TestNothingInTheDataDirectoryIsForOthers(t *testing.T) {
 			t.Errorf("%s has mode %v", path, info.Mode())
 		}
 		return nil
-	})
-	if err != nil {
-		t.Error(err)
-	}
+	}))
 }
 
 func TestWithoutACertificateEveryRequestIsUnauthorized(t *testing.T) {
@@ -96,23 +89,14 @@ func TestIdentityHasItsOwnRightsOnly(t *testing.T) {
 func TestClusterRolesForPeopleAllowWhatTheyDoInAnyCluster(t *testing.T) {
 	admin := clientOf(t, sharedCluster.AdminConfig())
 	const kind = "example.com"
-	_, err := admin.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: "view-of-mine", Labels: map[string]string{"rbac.authorization.k8s.io/aggregate-to-view": "true"}},
-		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{kind}, Resources: []string{"mine"}, Verbs: []string{"get"}}},
-	}, metav1.CreateOptions{})
-	testkit.Must(t, err)
-	t.Cleanup(func() {
-		_ = admin.RbacV1().ClusterRoles().Delete(context.Background(), "view-of-mine", metav1.DeleteOptions{})
-	})
+	create(t, admin.CoreV1().RESTClient(), "/apis/rbac.authorization.k8s.io/v1/clusterroles", `
+metadata: {name: view-of-mine, labels: {rbac.authorization.k8s.io/aggregate-to-view: "true"}}
+rules: [{apiGroups: [example.com], resources: [mine], verbs: [get]}]`)
 	for _, role := range []string{"view", "edit", "admin"} {
-		_, err := admin.RbacV1().RoleBindings("default").Create(t.Context(), &rbacv1.RoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: role}, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: role},
-			Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: role + "er"}},
-		}, metav1.CreateOptions{})
-		testkit.Must(t, err)
-		t.Cleanup(func() {
-			_ = admin.RbacV1().RoleBindings("default").Delete(context.Background(), role, metav1.DeleteOptions{})
-		})
+		create(t, admin.CoreV1().RESTClient(), "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings", fmt.Sprintf(`
+metadata: {name: %[1]s}
+roleRef: {kind: ClusterRole, name: %[1]s}
+subjects: [{kind: User, name: %[1]ser}]`, role))
 	}
 	for _, tt := range []struct {
 		user, verb, group, resource string

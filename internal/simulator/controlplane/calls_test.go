@@ -80,9 +80,8 @@ metadata: {name: localhost}
 status: {addresses: [{type: InternalIP, address: 127.0.0.1}, {type: Hostname, address: localhost}], daemonEndpoints: {kubeletEndpoint: {Port: %d}}}`, kubelet))
 	create(t, api, "/api/v1/namespaces/default/pods", "metadata: {name: web}\nspec: {nodeName: localhost, containers: [{name: main, image: example.com/none}]}")
 	status := []byte(`{"status": {"phase": "Running", "podIP": "192.0.2.1", "podIPs": [{"ip": "192.0.2.1"}]}}`)
-	if _, err := client.CoreV1().Pods("default").Patch(t.Context(), "web", types.MergePatchType, status, metav1.PatchOptions{}, "status"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := client.CoreV1().Pods("default").Patch(t.Context(), "web", types.MergePatchType, status, metav1.PatchOptions{}, "status")
+	testkit.Must(t, err)
 }
 
 func TestRequestsToPodsAndNodesAnswerThatTheyAreSimulated(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	typedv1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	podutil "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/utils/ptr"
 
@@ -60,13 +61,7 @@ func TestTerminatingPodsOfANodeThatIsOutOfServiceGo(t *testing.T) {
 	pods := client.CoreV1().Pods("default")
 	testkit.Must(t, pods.Delete(t.Context(), "terminating", metav1.DeleteOptions{}))
 	patchNode(t, client, "shut-down", `{"spec":{"taints":[{"key":"node.kubernetes.io/out-of-service","effect":"NoSchedule"}]}}`)
-	testkit.Eventually(t, "the pod that was deleted goes", func(ctx context.Context) error {
-		_, err := pods.Get(ctx, "terminating", metav1.GetOptions{})
-		if !apierrors.IsNotFound(err) {
-			return fmt.Errorf("it is still there: %w", err)
-		}
-		return nil
-	})
+	testkit.EventuallyGone(t, "terminating", pods.Get, apierrors.IsNotFound)
 	if err := pods.Delete(t.Context(), "not-deleted", atOnce); err != nil {
 		t.Errorf("the pod that was not: %v", err)
 	}
@@ -80,18 +75,17 @@ func TestAPodOfANodeThatIsGoneHasFailedByADisruption(t *testing.T) {
 	post(t, api, "/api/v1/nodes", "metadata: {name: gone-soon}")
 	post(t, api, "/api/v1/namespaces/default/pods", "metadata: {name: kept-there, finalizers: [example.com/hold]}\nspec: {nodeName: gone-soon, containers: [{name: main, image: example.com/none}]}")
 	testkit.Must(t, client.CoreV1().Nodes().Delete(t.Context(), "gone-soon", metav1.DeleteOptions{}))
-	testkit.Eventually(t, "it has failed", func(ctx context.Context) error {
-		pod, err := pods.Get(ctx, "kept-there", metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
+	testkit.EventuallyIs(t, "kept-there", pods.Get, func(pod *v1.Pod) bool {
 		_, disrupted := podutil.GetPodCondition(&pod.Status, v1.DisruptionTarget)
-		if pod.Status.Phase != v1.PodFailed || disrupted == nil || disrupted.Reason != "DeletionByPodGC" || pod.DeletionTimestamp == nil {
-			return fmt.Errorf("it is %s, with conditions %v", pod.Status.Phase, pod.Status.Conditions)
-		}
-		return nil
+		return pod.Status.Phase == v1.PodFailed && disrupted != nil && disrupted.Reason == "DeletionByPodGC" && pod.DeletionTimestamp != nil
 	})
-	_, err := pods.Patch(t.Context(), "kept-there", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+	release(t, pods, "kept-there")
+}
+
+// release removes the finalizers of a pod.
+func release(t *testing.T, pods typedv1.PodInterface, name string) {
+	t.Helper()
+	_, err := pods.Patch(t.Context(), name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
 	testkit.Must(t, err)
 }
 
@@ -101,15 +95,8 @@ func TestADeletedPodWithoutANodeThatAFinalizerKeepsHasFailed(t *testing.T) {
 	pods := client.CoreV1().Pods("default")
 	post(t, client.CoreV1().RESTClient(), "/api/v1/namespaces/default/pods", "metadata: {name: kept, finalizers: [example.com/hold]}\nspec: {containers: [{name: main, image: example.com/none}]}")
 	testkit.Must(t, pods.Delete(t.Context(), "kept", metav1.DeleteOptions{}))
-	testkit.Eventually(t, "it has failed", func(ctx context.Context) error {
-		pod, err := pods.Get(ctx, "kept", metav1.GetOptions{})
-		if err == nil && pod.Status.Phase != v1.PodFailed {
-			err = fmt.Errorf("it is %s", pod.Status.Phase)
-		}
-		return err
-	})
-	_, err := pods.Patch(t.Context(), "kept", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
-	testkit.Must(t, err)
+	testkit.EventuallyIs(t, "kept", pods.Get, func(pod *v1.Pod) bool { return pod.Status.Phase == v1.PodFailed })
+	release(t, pods, "kept")
 }
 
 // atOnce leaves nothing to the next run of a test.

@@ -2,7 +2,6 @@ package controlplane
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -19,9 +18,7 @@ func TestNodesAreTaintedWhileTheyAreCordonedOrNotReady(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, sharedCluster.AdminConfig())
 	for _, name := range []string{"sick", "well"} { // if all were not ready, none would be tainted
-		if _, err := client.CoreV1().Nodes().Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		post(t, client.CoreV1().RESTClient(), "/api/v1/nodes", "metadata: {name: "+name+"}")
 		t.Cleanup(func() { removeNode(t, client, name) })
 		patchNode(t, client, name, `{"status":{"conditions":[{"type":"Ready","status":"True"}]}}`, "status")
 	}
@@ -37,20 +34,13 @@ func TestNodesAreTaintedWhileTheyAreCordonedOrNotReady(t *testing.T) {
 		{`{"status":{"conditions":[{"type":"Ready","status":"True"}]}}`, []string{"status"}, nil},
 	} {
 		patchNode(t, client, "sick", step.patch, step.subresource...)
-		testkit.Eventually(t, "taints after "+step.patch, func(ctx context.Context) error {
-			node, err := client.CoreV1().Nodes().Get(ctx, "sick", metav1.GetOptions{})
-			if err != nil {
-				return err
-			}
+		testkit.EventuallyIs(t, "sick", client.CoreV1().Nodes().Get, func(node *corev1.Node) bool {
 			var taints []string
 			for _, taint := range node.Spec.Taints {
 				taints = append(taints, taint.Key+":"+string(taint.Effect))
 			}
 			slices.Sort(taints)
-			if !slices.Equal(taints, step.taints) {
-				return fmt.Errorf("%v, want %v", taints, step.taints)
-			}
-			return nil
+			return slices.Equal(taints, step.taints)
 		})
 	}
 }
@@ -61,9 +51,8 @@ func removeNode(t *testing.T, client kubernetes.Interface, name string) {
 
 func patchNode(t *testing.T, client kubernetes.Interface, name, patch string, subresource ...string) {
 	t.Helper()
-	if _, err := client.CoreV1().Nodes().Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresource...); err != nil {
-		t.Fatal(err)
-	}
+	_, err := client.CoreV1().Nodes().Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresource...)
+	testkit.Must(t, err)
 }
 
 func TestQuotaLimitsThePodsOfADeployment(t *testing.T) {
@@ -72,27 +61,21 @@ func TestQuotaLimitsThePodsOfADeployment(t *testing.T) {
 	namespace, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "with-quota-"}}, metav1.CreateOptions{})
 	testkit.Must(t, err)
 	ns := namespace.Name
-	used := func(ctx context.Context, want int64) error {
-		quota, err := client.CoreV1().ResourceQuotas(ns).Get(ctx, "two", metav1.GetOptions{})
-		if err == nil && (quota.Status.Hard.Pods().Value() != 2 || quota.Status.Used.Pods().Value() != want) {
-			err = fmt.Errorf("%v used of %v", quota.Status.Used, quota.Status.Hard)
-		}
-		return err
+	used := func(want int64) {
+		testkit.EventuallyIs(t, "two", client.CoreV1().ResourceQuotas(ns).Get, func(quota *corev1.ResourceQuota) bool {
+			return quota.Status.Hard.Pods().Value() == 2 && quota.Status.Used.Pods().Value() == want
+		})
 	}
 	post(t, client.CoreV1().RESTClient(), "/api/v1/namespaces/"+ns+"/resourcequotas", "metadata: {name: two}\nspec: {hard: {pods: 2}}")
-	testkit.Eventually(t, "the quota is counted", func(ctx context.Context) error { return used(ctx, 0) })
+	used(0)
 	post(t, client.CoreV1().RESTClient(), "/apis/apps/v1/namespaces/"+ns+"/deployments", `
 metadata: {name: web}
 spec: {replicas: 5, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: example.com/none}]}}}`)
-	testkit.Eventually(t, "the deployment has as many pods as the quota allows", func(ctx context.Context) error {
-		d, err := client.AppsV1().Deployments(ns).Get(ctx, "web", metav1.GetOptions{})
-		if err == nil && !slices.ContainsFunc(d.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
-			return c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue && d.Status.Replicas == 2
-		}) {
-			err = fmt.Errorf("%+v", d.Status)
-		}
-		return err
+	testkit.EventuallyIs(t, "web", client.AppsV1().Deployments(ns).Get, func(d *appsv1.Deployment) bool {
+		return d.Status.Replicas == 2 && slices.ContainsFunc(d.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
+			return c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue
+		})
 	})
 	testkit.Must(t, client.CoreV1().Pods(ns).DeleteCollection(t.Context(), atOnce, metav1.ListOptions{}))
-	testkit.Eventually(t, "pods that are gone leave room", func(ctx context.Context) error { return used(ctx, 2) })
+	used(2) // pods that are gone leave room
 }

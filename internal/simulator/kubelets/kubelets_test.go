@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -106,35 +107,16 @@ func TestNodeOfWhichOnlyTheNameIsKnownBecomesReady(t *testing.T) {
 	if len(node.Spec.Taints) > 0 || node.Spec.Unschedulable {
 		t.Errorf("nothing can be scheduled: %+v", node.Spec)
 	}
-	testkit.Eventually(t, "the node has a lease", func(ctx context.Context) error {
-		_, err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).Get(ctx, "kubecon-1", metav1.GetOptions{})
-		return err
-	})
+	leases := client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
+	testkit.EventuallyIs(t, "kubecon-1", leases.Get, func(*coordinationv1.Lease) bool { return true })
 }
 
 // usableNode waits until pods can be scheduled to a node.
-func usableNode(t *testing.T, name string) (node *corev1.Node) {
+func usableNode(t *testing.T, name string) *corev1.Node {
 	t.Helper()
-	testkit.Eventually(t, "node "+name+" is ready and has room", func(ctx context.Context) (err error) {
-		node, err = client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		if node.Status.Allocatable.Pods().IsZero() || node.Status.Capacity.Pods().IsZero() {
-			err = fmt.Errorf("allocatable %v, capacity %v", node.Status.Allocatable, node.Status.Capacity)
-		}
-		return errors.Join(err, readiness(node))
+	return testkit.EventuallyIs(t, name, client.CoreV1().Nodes().Get, func(node *corev1.Node) bool {
+		return !node.Status.Allocatable.Pods().IsZero() && !node.Status.Capacity.Pods().IsZero() && readyStatus(node) == corev1.ConditionTrue
 	})
-	return node
-}
-
-func readiness(node *corev1.Node) error {
-	for _, condition := range node.Status.Conditions {
-		if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
-			return nil
-		}
-	}
-	return fmt.Errorf("conditions %+v", node.Status.Conditions)
 }
 
 // newNode makes a node for one test.

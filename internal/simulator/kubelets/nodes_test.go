@@ -1,8 +1,6 @@
 package kubelets
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"testing"
 
@@ -41,10 +39,15 @@ func TestRoomThatIsTakenAwayComesBack(t *testing.T) {
 		`{"status":{"conditions":null}}`,
 	} {
 		usableNode(t, "emptied")
-		_, err := client.CoreV1().Nodes().Patch(t.Context(), "emptied", types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
-		testkit.Must(t, err)
+		patchNodeStatus(t, "emptied", patch)
 	}
 	usableNode(t, "emptied")
+}
+
+func patchNodeStatus(t *testing.T, name, patch string) {
+	t.Helper()
+	_, err := client.CoreV1().Nodes().Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
+	testkit.Must(t, err)
 }
 
 func TestPodsOfASilentKubeletStayUntilItReportsAgain(t *testing.T) {
@@ -53,17 +56,11 @@ func TestPodsOfASilentKubeletStayUntilItReportsAgain(t *testing.T) {
 	patchReady := func(status corev1.ConditionStatus) {
 		t.Helper()
 		patch := fmt.Sprintf(`{"status":{"allocatable":null,"conditions":[{"type":"Ready","status":%q}]}}`, status)
-		if _, err := client.CoreV1().Nodes().Patch(t.Context(), "silent", types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status"); err != nil {
-			t.Fatal(err)
-		}
+		patchNodeStatus(t, "silent", patch)
 	}
 	patchReady(corev1.ConditionUnknown)
-	testkit.Eventually(t, "the kubelets have seen that", func(ctx context.Context) error {
-		node, err := client.CoreV1().Nodes().Get(ctx, "silent", metav1.GetOptions{})
-		if err == nil && len(node.Status.Allocatable) == 0 {
-			err = errors.New("they have not filled in what was taken away with it")
-		}
-		return err
+	testkit.EventuallyIs(t, "silent", client.CoreV1().Nodes().Get, func(node *corev1.Node) bool {
+		return len(node.Status.Allocatable) > 0 // they have filled in what was taken away with it
 	})
 	makePod(t, "silent", "deaf")
 	deletePod(t, "deaf", nil)

@@ -61,16 +61,11 @@ func TestBoundPodRunsAndGoesWhenDeleted(t *testing.T) {
 
 	deletePod(t, "web", nil)
 	pods := client.CoreV1().Pods("default")
-	testkit.Eventually(t, "the kubelet is done with the pod, which its finalizer keeps", func(ctx context.Context) error {
-		pod, err := pods.Get(ctx, "web", metav1.GetOptions{})
-		if err == nil && (ptr.Deref(pod.DeletionGracePeriodSeconds, 1) != 0 || pod.Status.Phase != v1.PodFailed) {
-			err = fmt.Errorf("phase %s, grace period %v", pod.Status.Phase, pod.DeletionGracePeriodSeconds)
-		}
-		return err
+	testkit.EventuallyIs(t, "web", pods.Get, func(pod *v1.Pod) bool { // which its finalizer keeps
+		return ptr.Deref(pod.DeletionGracePeriodSeconds, 1) == 0 && pod.Status.Phase == v1.PodFailed
 	})
-	if _, err := pods.Patch(t.Context(), "web", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = pods.Patch(t.Context(), "web", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+	testkit.Must(t, err)
 	noPod(t, "web")
 }
 
@@ -189,9 +184,8 @@ func TestPodOnTheNetworkOfItsNodeHasItsAddress(t *testing.T) {
 		Spec:       v1.NodeSpec{PodCIDR: "10.9.0.0/24", PodCIDRs: []string{"10.9.0.0/24"}},
 		Status:     v1.NodeStatus{Addresses: []v1.NodeAddress{{Type: v1.NodeInternalIP, Address: "10.1.2.3"}}},
 	}
-	if _, err := client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{})
+	testkit.Must(t, err)
 	t.Cleanup(func() { removeNode(t, "kubecon-net") })
 	createPod(t, "kubecon-net", "on-host", func(pod *v1.Pod) { pod.Spec.HostNetwork = true })
 	t.Cleanup(func() { removePod(t, "on-host") })
@@ -307,27 +301,14 @@ func addressesOf(t *testing.T, name func(int) string, pods int) (addresses []str
 }
 
 // podIn waits until a pod is in a phase.
-func podIn(t *testing.T, phase v1.PodPhase, name string) (pod *v1.Pod) {
+func podIn(t *testing.T, phase v1.PodPhase, name string) *v1.Pod {
 	t.Helper()
-	testkit.Eventually(t, fmt.Sprintf("pod %s is %s", name, phase), func(ctx context.Context) (err error) {
-		pod, err = client.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
-		if err == nil && pod.Status.Phase != phase {
-			err = fmt.Errorf("status %+v", pod.Status)
-		}
-		return err
-	})
-	return pod
+	return testkit.EventuallyIs(t, name, client.CoreV1().Pods("default").Get, func(pod *v1.Pod) bool { return pod.Status.Phase == phase })
 }
 
 func noPod(t *testing.T, name string) {
 	t.Helper()
-	testkit.Eventually(t, "pod "+name+" is gone", func(ctx context.Context) error {
-		pod, err := client.CoreV1().Pods("default").Get(ctx, name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-		return fmt.Errorf("it is there: %v, %w", pod, err)
-	})
+	testkit.EventuallyGone(t, name, client.CoreV1().Pods("default").Get, apierrors.IsNotFound)
 }
 
 func condition(pod *v1.Pod, kind v1.PodConditionType) v1.ConditionStatus {
