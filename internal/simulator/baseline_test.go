@@ -123,12 +123,8 @@ pods: [{metadata: {name: pending, namespace: alone}, spec: {schedulerName: impor
 // waitScheduled waits until the pod that was pending runs, by an attempt since the reset.
 func waitScheduled(t *testing.T, s *Simulator) {
 	t.Helper()
-	testkit.Eventually(t, "the pod that was pending runs", func(ctx context.Context) error {
-		pod, err := s.Client().CoreV1().Pods("alone").Get(ctx, "pending", metav1.GetOptions{})
-		if err == nil && (pod.Status.Phase != v1.PodRunning || len(s.Recorder().Attempts("alone", "pending")) == 0) {
-			return fmt.Errorf("it is %+v", pod)
-		}
-		return err
+	testkit.EventuallyIs(t, "pending", s.Client().CoreV1().Pods("alone").Get, func(pod *v1.Pod) bool {
+		return pod.Status.Phase == v1.PodRunning && len(s.Recorder().Attempts("alone", "pending")) > 0
 	})
 }
 

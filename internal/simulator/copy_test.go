@@ -9,8 +9,9 @@ import (
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
@@ -42,47 +43,24 @@ func TestCopyIsAsTheClusterWas(t *testing.T) {
 	if volume == nil || volume.ClaimName != "web-scratch" {
 		t.Errorf("its volume is %+v", web.Spec.Volumes[0])
 	}
-	testkit.Eventually(t, "the budget is counted", func(ctx context.Context) error {
-		budget, err := sim.Client().PolicyV1().PodDisruptionBudgets("team").Get(ctx, "web", metav1.GetOptions{})
-		if err == nil && (budget.Status.CurrentHealthy != 1 || budget.Status.ExpectedPods != 1 || budget.Status.DisruptionsAllowed != 0) {
-			err = fmt.Errorf("it is %+v", budget.Status)
-		}
-		return err
+	testkit.EventuallyIs(t, "web", sim.Client().PolicyV1().PodDisruptionBudgets("team").Get, func(budget *policyv1.PodDisruptionBudget) bool {
+		return budget.Status.CurrentHealthy == 1 && budget.Status.ExpectedPods == 1 && budget.Status.DisruptionsAllowed == 0
 	})
 	node, err := core.Nodes().Get(t.Context(), "with", metav1.GetOptions{})
 	if err != nil || len(node.Status.Images) != 1 {
 		t.Errorf("the node is %+v, %v", node, err)
 	}
-	testkit.Eventually(t, "the claim is the pod's", func(ctx context.Context) error { return reservedFor(ctx, "web-gpu-x", web.UID) })
-	waitPhase(t, "web", v1.PodRunning)
-	waitPhase(t, "done", v1.PodSucceeded)
+	testkit.EventuallyIs(t, "web-gpu-x", sim.Client().ResourceV1().ResourceClaims("team").Get, func(claim *resourcev1.ResourceClaim) bool {
+		return claim.Status.Allocation != nil && len(claim.Status.ReservedFor) == 1 && claim.Status.ReservedFor[0].UID == web.UID
+	})
+	for name, phase := range map[string]v1.PodPhase{"web": v1.PodRunning, "done": v1.PodSucceeded} {
+		testkit.EventuallyIs(t, name, core.Pods("team").Get, func(pod *v1.Pod) bool { return pod.Status.Phase == phase })
+	}
 	testkit.Eventually(t, "the device is taken", func(context.Context) error {
 		attempts := sim.Recorder().Attempts("team", "second")
 		if len(attempts) == 0 || attempts[0].Result != recorder.Unschedulable || !strings.Contains(attempts[0].Message, "cannot allocate all claims") {
 			return fmt.Errorf("the other pod's attempts are %+v", attempts)
 		}
 		return nil
-	})
-}
-
-func reservedFor(ctx context.Context, name string, pod types.UID) error {
-	claim, err := sim.Client().ResourceV1().ResourceClaims("team").Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
-		return err
-	}
-	if claim.Status.Allocation == nil || len(claim.Status.ReservedFor) != 1 || claim.Status.ReservedFor[0].UID != pod {
-		return fmt.Errorf("it is %+v", claim.Status)
-	}
-	return nil
-}
-
-func waitPhase(t *testing.T, name string, phase v1.PodPhase) {
-	t.Helper()
-	testkit.Eventually(t, "pod "+name, func(ctx context.Context) error {
-		pod, err := sim.Client().CoreV1().Pods("team").Get(ctx, name, metav1.GetOptions{})
-		if err == nil && pod.Status.Phase != phase {
-			return fmt.Errorf("it is %s, want %s", pod.Status.Phase, phase)
-		}
-		return err
 	})
 }

@@ -60,9 +60,7 @@ func TestFileOfKubeSchedulerSimulatorIsImportedAndExported(t *testing.T) {
 	})
 
 	before, file := names(t), exported(t)
-	if err := sim.Import(t.Context(), load(t), nil); err != nil {
-		t.Errorf("a second time: %v", err)
-	}
+	testkit.Must(t, sim.Import(t.Context(), load(t), nil)) // a second time
 	reset(t)()
 	empty := names(t)
 	testkit.Must(t, sim.Import(t.Context(), read(t, file), nil))
@@ -137,9 +135,7 @@ func TestImportChangesWhatIsThere(t *testing.T) {
 	for i, room := range []string{more, ""} {
 		in := read(t, fmt.Sprintf("nodes: [{metadata: {name: kubecon-1, labels: {time: '%[1]d'}}%[2]s}]\n"+
 			"priorityClasses: [{metadata: {name: usual, labels: {time: '%[1]d'}}, value: 7, globalDefault: true}]", i, room))
-		if err := sim.Import(t.Context(), in, nil); err != nil {
-			t.Fatalf("time %d: %v", i, err)
-		}
+		testkit.Must(t, sim.Import(t.Context(), in, nil))
 	}
 	node, err := sim.Client().CoreV1().Nodes().Get(t.Context(), "kubecon-1", metav1.GetOptions{})
 	if err != nil || node.Labels["time"] != "1" || node.Status.Allocatable.Pods().Value() != 10 {

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -17,6 +15,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 )
 
 // console is where the simulator of all tests warns.
@@ -63,14 +62,9 @@ spec: {nodeName: node-1, containers: [{name: c, image: c}]}`)
 // The kubelets look at pods that are about to go.
 func TestResetIsNoReasonForWarnings(t *testing.T) {
 	use(t, "native")
-	in := &snapshot.Snapshot{}
-	room := v1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("8Gi"), "pods": resource.MustParse("110")}
-	in.Nodes = []v1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}, Status: v1.NodeStatus{Capacity: room, Allocatable: room}}}
+	in := &snapshot.Snapshot{Nodes: []v1.Node{objects.PlainNode("node-1", "a", "4")}}
 	for i := range 100 {
-		in.Pods = append(in.Pods, v1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("p-", i), Namespace: "default"},
-			Spec:       v1.PodSpec{NodeName: "node-1", Containers: []v1.Container{{Name: "c", Image: "c"}}},
-		})
+		in.Pods = append(in.Pods, objects.On(objects.PlainPod(fmt.Sprint("p-", i), "1m"), "node-1"))
 	}
 	listen()
 	for range 2 { // what is said of one round, has been said when the next one's pods run

@@ -99,13 +99,11 @@ func TestWorkloadsMakePodsAndAreThereOnceAfterAnImport(t *testing.T) {
 	cron, err := crons.Get(t.Context(), "cronjob", metav1.GetOptions{})
 	testkit.Must(t, err)
 	cron.Status.LastScheduleTime = &metav1.Time{Time: time.Now().Add(-2 * time.Minute)} // so that the test does not wait a minute
-	if cron, err = crons.UpdateStatus(t.Context(), cron, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	cron, err = crons.UpdateStatus(t.Context(), cron, metav1.UpdateOptions{})
+	testkit.Must(t, err)
 	cron.Spec.Suspend = new(bool)
-	if _, err := crons.Update(t.Context(), cron, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = crons.Update(t.Context(), cron, metav1.UpdateOptions{})
+	testkit.Must(t, err)
 	eventually(t, "a pod of the cron job succeeds", func() bool {
 		return slices.ContainsFunc(podsOf(t, "cronjob"), func(pod *v1.Pod) bool { return pod.Status.Phase == v1.PodSucceeded })
 	})
@@ -119,13 +117,9 @@ func TestResetDeletesWorkloadsWhileTheyMakePods(t *testing.T) {
 		addWorkloads(t)
 		eventually(t, "a job has a pod", func() bool { return len(podsOf(t, "busy")) == 1 })
 		reset(t)()
-		sets, err := sim.Client().AppsV1().ReplicaSets("").List(t.Context(), metav1.ListOptions{})
-		if err != nil || len(sets.Items) > 0 {
-			t.Errorf("after a reset there are %d replica sets, %v", len(sets.Items), err)
-		}
-		pods, err := sim.Client().CoreV1().Pods("").List(t.Context(), metav1.ListOptions{})
-		if err != nil || len(pods.Items) > 0 {
-			t.Errorf("after a reset there are %d pods, %v", len(pods.Items), err)
+		left := names(t)
+		if len(left) > 0 {
+			t.Errorf("after a reset there are %v", left)
 		}
 	}
 }

@@ -47,9 +47,8 @@ func newContract(t *testing.T) *contract {
 		}
 	}
 	doc.Servers = nil // any host
-	if c.routes, err = gorillamux.NewRouter(doc); err != nil {
-		t.Fatal(err)
-	}
+	c.routes, err = gorillamux.NewRouter(doc)
+	testkit.Must(t, err)
 	return c
 }
 

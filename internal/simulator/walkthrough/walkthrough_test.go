@@ -57,21 +57,17 @@ func invalid(variant string) string {
 func TestWalkthrough(t *testing.T) {
 	s, err := simulator.Start(t.Context(), simulator.Config{Variant: "none", Progress: func(step string) { t.Log(step) }})
 	testkit.Must(t, err)
-	defer func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	defer func() { testkit.Must(t, s.Stop()) }()
 	for _, variant := range simulator.Variants {
 		if variant == "none" {
 			continue // it knows no regex
 		}
 		t.Run(variant, func(t *testing.T) {
 			w := walk{t, s.Client()}
-			w.must(s.Reset(t.Context()))
+			testkit.Must(w, s.Reset(t.Context()))
 			config, err := simulator.SchedulerConfig(variant)
-			w.must(err)
-			w.must(s.ApplySchedulerConfig(t.Context(), config))
+			testkit.Must(w, err)
+			testkit.Must(w, s.ApplySchedulerConfig(t.Context(), config))
 			w.run(variant)
 		})
 	}
@@ -113,16 +109,9 @@ func (w walk) run(variant string) {
 	pods[1].want = "^Running on cncf-1$"
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, regex.Annotation, *pods[2].regex)
 	_, err := w.client.CoreV1().Pods(metav1.NamespaceDefault).Patch(w.Context(), pods[2].name, types.MergePatchType, patch, metav1.PatchOptions{})
-	w.must(err)
+	testkit.Must(w, err)
 	w.addNode(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "cncf-1"}})
 	w.check(pods)
-}
-
-func (w walk) must(err error) {
-	w.Helper()
-	if err != nil {
-		w.Fatal(err)
-	}
 }
 
 // addNode creates a node and waits until it is Ready.
@@ -130,14 +119,8 @@ func (w walk) addNode(node *v1.Node) {
 	w.Helper()
 	nodes := w.client.CoreV1().Nodes()
 	node, err := nodes.Create(w.Context(), node, metav1.CreateOptions{})
-	w.must(err)
-	testkit.Eventually(w.T, "node "+node.Name+" is Ready", func(ctx context.Context) error {
-		node, err := nodes.Get(ctx, node.Name, metav1.GetOptions{})
-		if err == nil && !nodeutil.IsNodeReady(node) {
-			return fmt.Errorf("its conditions are %v", node.Status.Conditions)
-		}
-		return err
-	})
+	testkit.Must(w, err)
+	testkit.EventuallyIs(w.T, node.Name, nodes.Get, nodeutil.IsNodeReady)
 }
 
 func (w walk) addPod(p pod) {
@@ -152,7 +135,7 @@ func (w walk) addPod(p pod) {
 		}
 	}
 	_, err := w.client.CoreV1().Pods(metav1.NamespaceDefault).Create(w.Context(), object, metav1.CreateOptions{})
-	w.must(err)
+	testkit.Must(w, err)
 }
 
 // check waits until each pod is as it should be, and prints all of them.
@@ -179,7 +162,7 @@ func (w walk) check(pods []pod) {
 	for _, p := range pods {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", p.name, ptr.Deref(p.regex, "-"), ptr.Deref(p.exclude, "-"), states[p.name])
 	}
-	w.must(table.Flush())
+	testkit.Must(w, table.Flush())
 	w.Logf("\n%s", &text)
 }
 
