@@ -13,16 +13,13 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 
-	"wasmkwokwizardry.io/regex-scheduling/regex"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
-// clusters is the limit of time for a comparison.
-const clusters = 3 * time.Minute
+// trial is the limit of time for a comparison, or another what-if.
+const trial = 3 * time.Minute
 
 func TestEditedConfigurationIsComparedWithTheCurrentOne(t *testing.T) {
 	p := open(t, "/")
@@ -36,12 +33,10 @@ func TestEditedConfigurationIsComparedWithTheCurrentOne(t *testing.T) {
 	p.click("#cog")
 	p.paste("#text", head+strings.ReplaceAll(plugins, "WasmRegexScheduling", "NoSuchPlugin"))
 	p.click("#compare")
-	p.waitWithin(clusters, "it is refused", "document.querySelector('#problems').innerText.includes('NoSuchPlugin')")
+	p.waitWithin(trial, "it is refused", "document.querySelector('#problems').innerText.includes('NoSuchPlugin')")
 	p.marked("8")
 	p.paste("#text", head+plugins+guestV2)
-	p.click("#compare")
-	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/results/')")
-	p.says("h1", "1 pod would no longer have a node")
+	p.result("#compare", "1 pod would no longer have a node")
 	p.click("#each > summary")
 	p.waitFor("the pod that is the same is not listed", "!document.querySelector('#pods').innerText.includes('plain')")
 	p.says("#pods", "kubecon-1 is rejected")
@@ -93,23 +88,17 @@ const (
 // inTheCloud creates nodes, and pods that select the first node.
 func (p *tab) inTheCloud() {
 	p.Helper()
-	core := sim.Client().CoreV1()
-	room := v1.ResourceList{v1.ResourceCPU: resource.MustParse("4"), v1.ResourceMemory: resource.MustParse("8Gi"), v1.ResourcePods: resource.MustParse("3"), "accelerators.hardware-vendor.example.com/partition-of-a-large-one": resource.MustParse("16")}
 	for i := range 3 {
-		where := map[string]string{v1.LabelTopologyZone: "northamerica-northeast1-a", v1.LabelInstanceTypeStable: "x2iedn.metal-32xlarge"}
-		node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf(cloudNode, i), Labels: where}, Status: v1.NodeStatus{Capacity: room, Allocatable: room}}
-		if _, err := core.Nodes().Create(p.Context(), node, metav1.CreateOptions{}); err != nil {
-			p.Fatal(err)
-		}
+		p.post("nodes", fmt.Sprintf(`
+metadata: {name: `+cloudNode+`, labels: {topology.kubernetes.io/zone: northamerica-northeast1-a, node.kubernetes.io/instance-type: x2iedn.metal-32xlarge}}
+status:
+  allocatable: &room {cpu: "4", memory: 8Gi, pods: "3", accelerators.hardware-vendor.example.com/partition-of-a-large-one: "16"}
+  capacity: *room`, i))
 	}
 	for _, suffix := range []string{"2x7kq", "bn4hz", "m9w5d", "r6tcf", "x2x7k"} {
-		pod := &v1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf(cloudPod, suffix), Annotations: map[string]string{regex.Annotation: `^ip-10-0-28-0\.`}},
-			Spec:       v1.PodSpec{Containers: []v1.Container{{Name: "web", Image: "web"}}},
-		}
-		if _, err := core.Pods("default").Create(p.Context(), pod, metav1.CreateOptions{}); err != nil {
-			p.Fatal(err)
-		}
+		p.post("namespaces/default/pods", fmt.Sprintf(`
+metadata: {name: `+cloudPod+`, annotations: {scheduler.wasmkwokwizardry.io/regex: '^ip-10-0-28-0\.'}}
+spec: {containers: [{name: web, image: web}]}`, suffix))
 	}
 }
 
@@ -119,9 +108,7 @@ func (p *tab) saved() {
 	var report string
 	p.do(chromedp.Navigate(server.URL()+"/results"), chromedp.Evaluate("fetch(document.querySelector('[download=\"compared.html\"]').href).then((r) => r.text())", &report, awaited))
 	file := filepath.Join(p.TempDir(), "compared.html")
-	if err := os.WriteFile(file, []byte(report), 0o644); err != nil {
-		p.Fatal(err)
-	}
+	testkit.Must(p, os.WriteFile(file, []byte(report), 0o644))
 	p.do(chromedp.Navigate("file://" + file))
 }
 
@@ -134,7 +121,7 @@ func TestComparisonOfACloudCanBeReadOnEveryScreen(t *testing.T) {
 	p.click("#cog")
 	p.paste("#text", head+plugins+guestV2)
 	p.click("#compare")
-	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/results/')")
+	p.waitWithin(trial, "the comparison is shown", "location.pathname.startsWith('/results/')")
 	p.says("#answer", "nodes used, empty")
 	p.onAPhone(func() {
 		p.waitFor("the heads are one row", "new Set([...document.querySelectorAll('#answer thead th')].map((head) => head.getBoundingClientRect().top)).size === 1")
@@ -145,8 +132,7 @@ func TestComparisonOfACloudCanBeReadOnEveryScreen(t *testing.T) {
 	p.scheme("light")
 	p.waitFor("each curve has its line", "document.querySelectorAll('.curves figure').length === 4 && [...document.querySelectorAll('.curves .plot path')].every((line) => line.getBoundingClientRect().width > 200)")
 	p.click("#each > summary")
-	p.says("#pods", "only under A")
-	p.says("#pods", "moved")
+	p.says("#pods", "only under A", "moved")
 	p.onEveryScreen("the page", "#pods tr.pod > *")
 	p.saved()
 	p.click("#each > summary")
@@ -193,7 +179,7 @@ func TestComparisonsAreListedAndQueued(t *testing.T) {
 	p.click(second + " button")
 	p.says(second, "stopped")
 	goOn()
-	p.waitWithin(clusters, "the first has ended", "document.querySelector("+quote(first+" .name")+")?.innerText === 'Nothing would change'")
+	p.waitWithin(trial, "the first has ended", "document.querySelector("+quote(first+" .name")+")?.innerText === 'Nothing would change'")
 	p.do(chromedp.Navigate(server.URL()))
 	p.click("nav a[href='/results']")
 	p.onAPhone(func() {

@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
-	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 func TestListOfPodsIsSortedByHeadsAndFilteredByNamespace(t *testing.T) {
@@ -45,10 +43,7 @@ func TestListOfPodsIsSortedByHeadsAndFilteredByNamespace(t *testing.T) {
 func TestObjectsAreFilteredAndOnPages(t *testing.T) {
 	p := open(t, "/")
 	for i := range 45 {
-		one := &v1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("settings-", i)}}
-		if _, err := sim.Client().CoreV1().ConfigMaps("default").Create(t.Context(), one, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		p.post("namespaces/default/configmaps", fmt.Sprintf("metadata: {name: settings-%d}", i))
 	}
 	p.do(chromedp.Navigate(server.URL() + "/objects"))
 	p.waitFor("20 of them are shown", `document.querySelectorAll("[id^=configmap-default-]").length === 20`)

@@ -80,9 +80,7 @@ spec: {containers: [{name: web, image: web}]}
 func (p *tab) on(node, app string) (running int) {
 	p.Helper()
 	pods, err := sim.Client().CoreV1().Pods("default").List(p.Context(), metav1.ListOptions{LabelSelector: "app=" + app})
-	if err != nil {
-		p.Fatal(err)
-	}
+	testkit.Must(p, err)
 	for _, pod := range pods.Items {
 		if pod.Spec.NodeName == node && pod.DeletionTimestamp == nil && pod.Status.Phase == v1.PodRunning {
 			running++
@@ -104,8 +102,7 @@ func TestDrainWaitsForBudgetsAndLeavesDaemonSets(t *testing.T) {
 	p.says("#confirm-yes", "Drain ")
 	p.click("#confirm-yes")
 	p.says("#panel .facts", "cordoned")
-	p.says("#drain .job", "Draining first: 1 of 3")
-	p.says("#drain .job", "Cannot evict pod as it would violate the pod's disruption budget.")
+	p.says("#drain .job", "Draining first: 1 of 3", "Cannot evict pod as it would violate the pod's disruption budget.")
 	p.fitsEverywhere("#drain p, #drain button, .operations button")
 	web, agent, alone := p.on("first", "web"), p.on("first", "agent"), p.on("first", "alone")
 	if web != 2 || agent != 1 || alone != 0 {

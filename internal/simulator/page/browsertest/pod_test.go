@@ -1,10 +1,10 @@
 package browsertest
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp"
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -14,15 +14,13 @@ import (
 // createLarge creates a pod that requests memory, on a node or for the scheduler.
 func (p *tab) createLarge(name, memory, node string) {
 	p.Helper()
-	pod := &v1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "shop"}},
-		Spec: v1.PodSpec{NodeName: node, NodeSelector: map[string]string{v1.LabelHostname: "kubecon-1"}, PriorityClassName: "system-node-critical", Containers: []v1.Container{{
-			Name: "web", Image: "web", Resources: v1.ResourceRequirements{Requests: v1.ResourceList{v1.ResourceMemory: resource.MustParse(memory)}},
-		}}},
-	}
-	if _, err := sim.Client().CoreV1().Pods("default").Create(p.Context(), pod, metav1.CreateOptions{}); err != nil {
-		p.Fatal(err)
-	}
+	p.post("namespaces/default/pods", fmt.Sprintf(`
+metadata: {name: %s, labels: {app: shop}}
+spec:
+  nodeName: %q
+  nodeSelector: {kubernetes.io/hostname: kubecon-1}
+  priorityClassName: system-node-critical
+  containers: [{name: web, image: web, resources: {requests: {memory: %s}}}]`, name, node, memory))
 }
 
 func TestPodSaysWhatItRequestsAndWhatIsFree(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // screenshots is the directory for pictures, from the environment.
@@ -23,9 +25,7 @@ func (p *tab) shoot(name string, height int64) {
 		picture, err = cdppage.CaptureScreenshot().Do(ctx)
 		return err
 	}), emulation.SetEmulatedMedia())
-	if err := save(name+"-light.png", picture); err != nil {
-		p.Fatal(err)
-	}
+	testkit.Must(p, save(name+"-light.png", picture))
 }
 
 // TestScreenshots takes the pictures that the documents show.
@@ -53,7 +53,7 @@ func TestScreenshots(t *testing.T) {
 	p.click("#cog")
 	p.paste("#text", head+plugins+guestV2)
 	p.click("#compare")
-	p.waitWithin(clusters, "the comparison is shown", "location.pathname.startsWith('/results/')")
+	p.waitWithin(trial, "the comparison is shown", "location.pathname.startsWith('/results/')")
 	p.shoot("comparison", 1100)
 	p.click("#each > summary")
 	p.click("#pods tr.pod")

@@ -8,11 +8,10 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-	"golang.org/x/sync/errgroup"
-	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -25,38 +24,20 @@ const (
 // fill creates nodes in three zones, and pods, each tenth of which names nodes by a regex.
 func (p *tab) fill(nodes, pods int) {
 	p.Helper()
-	core, group := sim.Client().CoreV1(), errgroup.Group{}
-	group.SetLimit(16)
-	room := v1.ResourceList{v1.ResourceCPU: resource.MustParse("4"), v1.ResourceMemory: resource.MustParse("8Gi"), v1.ResourcePods: resource.MustParse("20")}
+	in := &snapshot.Snapshot{}
 	for i := range nodes {
-		group.Go(func() error {
-			labels := map[string]string{v1.LabelTopologyZone: fmt.Sprint("zone-", i%3), v1.LabelHostname: fmt.Sprintf(cloudNode, i)}
-			node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf(cloudNode, i), Labels: labels}, Status: v1.NodeStatus{Capacity: room, Allocatable: room}}
-			_, err := core.Nodes().Create(p.Context(), node, metav1.CreateOptions{})
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		p.Fatal(err)
+		in.Nodes = append(in.Nodes, objects.PlainNode(fmt.Sprintf(cloudNode, i), fmt.Sprint("zone-", i%3), "4"))
 	}
 	for i := range pods {
-		group.Go(func() error {
-			pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf(cloudPod, fmt.Sprint(i)), Annotations: map[string]string{}}}
-			requests := v1.ResourceList{v1.ResourceCPU: resource.MustParse(fmt.Sprint(100+i%7*150, "m")), v1.ResourceMemory: resource.MustParse("256Mi")}
-			pod.Spec.Containers = []v1.Container{{Name: "web", Image: "web", Resources: v1.ResourceRequirements{Requests: requests}}}
-			if i%10 == 0 {
-				pod.Annotations[regex.Annotation] = fmt.Sprintf(`^ip-10-0-28-%d\d?\.`, i%90+10)
-			}
-			if i%100 == 0 {
-				pod.Annotations[regex.Annotation] = "no-such-node-.*"
-			}
-			_, err := core.Pods("default").Create(p.Context(), pod, metav1.CreateOptions{})
-			return err
-		})
+		pod := objects.PlainPod(fmt.Sprintf(cloudPod, fmt.Sprint(i)), fmt.Sprint(100+i%7*150, "m"))
+		if i%100 == 0 {
+			pod.Annotations = map[string]string{regex.Annotation: "no-such-node-.*"}
+		} else if i%10 == 0 {
+			pod.Annotations = map[string]string{regex.Annotation: fmt.Sprintf(`^ip-10-0-28-%d\d?\.`, i%90+10)}
+		}
+		in.Pods = append(in.Pods, pod)
 	}
-	if err := group.Wait(); err != nil {
-		p.Fatal(err)
-	}
+	testkit.Must(p, sim.Import(p.Context(), in, nil))
 }
 
 // view opens an address, and reports the bytes and the time of its document.

@@ -14,6 +14,9 @@ import (
 	cdppage "github.com/chromedp/cdproto/page"
 	cdpruntime "github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"sigs.k8s.io/yaml"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // patience is the limit of time for each step, on a busy machine. Most take milliseconds.
@@ -37,14 +40,10 @@ func openAt(t *testing.T, url string) *tab {
 	t.Helper()
 	within, done := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer done()
-	if err := sim.Reset(within); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, sim.Reset(within))
 	ctx, cancel := chromedp.NewContext(chromium)
 	t.Cleanup(cancel)
-	if err := chromedp.Run(ctx); err != nil { // the tab lives as long as the context of its first run
-		t.Fatal(err)
-	}
+	testkit.Must(t, chromedp.Run(ctx)) // the tab lives as long as the context of its first run
 	p := &tab{T: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, func(event any) {
 		switch e := event.(type) {
@@ -154,11 +153,30 @@ func (p *tab) value(selector string) string {
 	return text
 }
 
-// says waits until an element has a text.
-func (p *tab) says(selector, text string) {
+// says waits until an element has texts.
+func (p *tab) says(selector string, texts ...string) {
 	p.Helper()
-	p.waitFor(fmt.Sprintf("%s says %q", selector, text),
-		fmt.Sprintf("(document.querySelector(%s)?.innerText ?? '').includes(%s)", quote(selector), quote(text)))
+	for _, text := range texts {
+		p.waitFor(fmt.Sprintf("%s says %q", selector, text),
+			fmt.Sprintf("(document.querySelector(%s)?.innerText ?? '').includes(%s)", quote(selector), quote(text)))
+	}
+}
+
+// result clicks what starts a trial, and waits until the page of its result has such a heading.
+func (p *tab) result(selector, heading string) {
+	p.Helper()
+	p.click(selector)
+	p.waitWithin(trial, "the result is shown", "location.pathname.startsWith('/results/')")
+	p.says("h1", heading)
+}
+
+// post creates an object of a manifest at a path of the API.
+func (p *tab) post(path, manifest string) {
+	p.Helper()
+	raw, err := yaml.YAMLToJSON([]byte(manifest))
+	testkit.Must(p, err)
+	api := sim.Client().CoreV1().RESTClient()
+	testkit.Must(p, api.Post().AbsPath("/api/v1/"+path).SetHeader("Content-Type", "application/json").Body(raw).Do(p.Context()).Error())
 }
 
 // closed waits until a dialog is closed.

@@ -63,8 +63,7 @@ func TestExportOfKubeSchedulerSimulatorIsImportedAndSkippedFieldsAreListed(t *te
 			p.click("#objects-only")
 		}
 		p.click("#editor .submit")
-		p.says("#problems", "Imported 1 node and 1 pod. It differs from the file:")
-		p.says("#problems", "field secrets skipped")
+		p.says("#problems", "Imported 1 node and 1 pod. It differs from the file:", "field secrets skipped")
 		p.click("#editor [data-close]")
 		if objectsOnly {
 			p.says("#summary", "regex_v1.wasm")

@@ -67,14 +67,12 @@ func (p *tab) walk() {
 
 	p.createPod("unmatched", "cncf-.*")
 	p.panel("#pending-default-unmatched")
-	p.says("#verdict", `3 node(s) didn't match the pod's node name regex "cncf-.*"`)
-	p.says("#verdict", "matches 0 of 3 nodes")
+	p.says("#verdict", `3 node(s) didn't match the pod's node name regex "cncf-.*"`, "matches 0 of 3 nodes")
 	p.says("#panel .attempt[open]", "WasmRegexScheduling")
 	p.do(chromedp.KeyEvent("\x1b")) // Escape
 	p.closed("#panel")
 
 	p.createPod("broken", `kubecon-.*\`)
 	p.panel("#pending-default-broken")
-	p.says("#verdict", "Invalid regex")
-	p.says("#verdict", "trailing backslash at end of expression")
+	p.says("#verdict", "Invalid regex", "trailing backslash at end of expression")
 }
