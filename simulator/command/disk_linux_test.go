@@ -30,7 +30,7 @@ func onDisk(t *testing.T, size string) running {
 	if out, err := try.CombinedOutput(); err != nil {
 		testkit.NotTested(t, fmt.Sprintf("no disk to mount in a namespace: run as root: %v: %s", err, bytes.TrimSpace(out)))
 	}
-	r := running{newOutput(), make(chan int, 1)}
+	r := running{&testkit.Log{}, make(chan int, 1)}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", script, os.Args[0], size, t.TempDir())
 	cmd.Env = append(os.Environ(), asSimulator+"=1")
 	cmd.SysProcAttr = namespaces

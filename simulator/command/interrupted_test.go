@@ -34,10 +34,9 @@ func replicated(t *testing.T, pods int) (file string, names []string) {
 func TestInterruptedImportIsFinishedBeforeAControllerActs(t *testing.T) {
 	file, want := replicated(t, 600)
 	dir := t.TempDir()
-	args := []string{"--headless", "--port", "0", "--api-port", "0", "--plugin", "native", "--data-dir", dir}
+	args := []string{"--plugin", "native", "--data-dir", dir}
 	ctx, kill := context.WithCancel(t.Context())
-	r := running{newOutput(), make(chan int, 1)}
-	go func() { r.done <- run(ctx, append(args, "--from", file), r.out, r.out) }()
+	r := start(ctx, append(args, "--headless", "--from", file)...)
 	r.await(t, `imported (2\d\d) of`)
 	kill()
 	code := <-r.done
@@ -45,16 +44,14 @@ func TestInterruptedImportIsFinishedBeforeAControllerActs(t *testing.T) {
 		t.Fatalf("it was over before it was interrupted: %d %s", code, r.out)
 	}
 
-	again := newOutput()
-	ctx, end := context.WithTimeout(t.Context(), testkit.Patience) // it would run for ever
-	defer end()
+	again := start(t.Context(), append(args, "--headless")...)
+	code = testkit.EventuallyReceives(t, "it ends", again.done)
 	said := "simulator: data directory " + dir + ": an import or a reset was not finished, and controllers would act on the half that is there: "
-	code = run(ctx, args, again, again)
-	if code != 1 || !strings.Contains(again.String(), said) {
-		t.Errorf("without the file it ended with %d: %s", code, again)
+	if code != 1 || !strings.Contains(again.out.String(), said) {
+		t.Errorf("without the file it ended with %d: %s", code, again.out)
 	}
 
-	session(t, append([]string{"--from", file}, args[7:]...), func(base string) {
+	session(t, append(args, "--from", file), func(base string) {
 		testkit.Eventually(t, "the simulator has the pods of the file", func(context.Context) error {
 			got := slices.Sorted(maps.Keys(where(t, base)))
 			if !slices.Equal(got, want) {

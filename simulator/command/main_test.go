@@ -11,9 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
@@ -33,63 +31,38 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// output is what a command has printed so far.
-type output struct {
-	mu      sync.Mutex
-	buffer  bytes.Buffer
-	changed chan struct{}
-}
-
-func newOutput() *output { return &output{changed: make(chan struct{}, 1)} }
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	select {
-	case o.changed <- struct{}{}:
-	default:
-	}
-	return o.buffer.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buffer.String()
-}
-
-// simulator is a command that runs.
+// running is a simulator that runs.
 type running struct {
-	out  *output
+	out  *testkit.Log
 	done chan int
 }
 
-func runSimulator(t *testing.T, args ...string) running {
-	t.Helper()
-	r := running{newOutput(), make(chan int, 1)}
+// start runs a simulator on free ports until a context ends.
+func start(ctx context.Context, args ...string) running {
+	r := running{&testkit.Log{}, make(chan int, 1)}
 	args = append([]string{"--port", "0", "--api-port", "0"}, args...)
-	go func() { r.done <- run(t.Context(), args, r.out, r.out) }()
+	go func() { r.done <- run(ctx, args, r.out, r.out) }()
 	return r
 }
 
 // await waits until the command has printed something, and returns the group in
 // the pattern.
-func (r running) await(t *testing.T, pattern string) string {
+func (r running) await(t *testing.T, pattern string) (group string) {
 	t.Helper()
-	late := time.After(testkit.Patience)
-	for {
-		found := regexp.MustCompile(pattern).FindStringSubmatch(r.out.String())
-		if found != nil {
-			return found[1]
-		}
+	testkit.Eventually(t, "it prints "+pattern, func(context.Context) error {
 		select {
-		case <-r.out.changed:
 		case code := <-r.done:
 			t.Fatalf("it ended with %d: %s", code, r.out)
-		case <-late:
-			t.Fatalf("it does not print %s: %s", pattern, r.out)
+		default:
 		}
-	}
+		found := regexp.MustCompile(pattern).FindStringSubmatch(r.out.String())
+		if found == nil {
+			return fmt.Errorf("it prints %s", r.out)
+		}
+		group = found[1]
+		return nil
+	})
+	return group
 }
 
 func get(t *testing.T, url string) (int, string) {
@@ -108,7 +81,7 @@ func TestSimulatorFromStartToStop(t *testing.T) {
 	testkit.Must(t, os.WriteFile(file, []byte(`{"nodes":[{"metadata":{"name":"kubecon-1"}}]}`), 0o600))
 	config := filepath.Join(dir, "config.yaml")
 	testkit.Must(t, os.WriteFile(config, []byte("# mine\nprofiles: [{schedulerName: mine}]\nextenders: [{urlPrefix: http://127.0.0.1:1, filterVerb: filter}]\n"), 0o600))
-	r := runSimulator(t, "--from", file, "--config", config, "--example")
+	r := start(t.Context(), "--from", file, "--config", config, "--example")
 	r.await(t, `API +(http://localhost:\d+)/api/v1/\n[^$]*Ctrl-C`)
 	page := r.await(t, `page +(http://localhost:\d+)`)
 	r.await(t, `(simulator: warning: extender http://127.0.0.1:1 does not answer: .*connection refused)`)
@@ -159,9 +132,7 @@ func session(t *testing.T, args []string, do func(base string)) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	args = append([]string{"--headless", "--port", "0", "--api-port", "0"}, args...)
-	r := running{newOutput(), make(chan int, 1)}
-	go func() { r.done <- run(ctx, args, r.out, r.out) }()
+	r := start(ctx, append([]string{"--headless"}, args...)...)
 	do(r.await(t, `API +(http://localhost:\d+)/api/v1/\n[^$]*Ctrl-C`))
 	cancel()
 	code := <-r.done

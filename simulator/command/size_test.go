@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -41,61 +43,40 @@ func TestReadingAClusterHasALimit(t *testing.T) {
 	}
 }
 
-func TestReadingAClusterEndsWithASignal(t *testing.T) {
-	for _, command := range readers {
+func TestReadingAFileEndsWithASignal(t *testing.T) {
+	commands := []string{
+		"--port 0 --api-port 0 --config", "fit --cluster CLUSTER -f", "rollout --cluster CLUSTER -f", "fit --cluster CLUSTER -f testdata/dumps/one.yaml --grow-with",
+		"upgrade node-1 --cluster CLUSTER --node", "drain node-1 --cluster CLUSTER --config", "shrink --cluster CLUSTER --prices", "compare --cluster CLUSTER --a none --b",
+		"compare --cluster CLUSTER --a none --b native --scenario", "side --cluster CLUSTER --to /dev/null --config", "side --cluster CLUSTER --to /dev/null --config none --scenario",
+	}
+	for _, command := range slices.Concat(readers, commands) {
 		fifo := filepath.Join(t.TempDir(), "fifo")
 		testkit.Must(t, syscall.Mkfifo(fifo, 0o600))
+		args := append(strings.Fields(strings.Replace(command, "CLUSTER", drainable, 1)), fifo)
+		ends := func(how string, out fmt.Stringer, status int) {
+			if status == 0 || !strings.Contains(out.String(), "canceled") {
+				t.Errorf("%s, %s: exit status %d: %s", command, how, status, out)
+			}
+		}
 		over, end := context.WithCancel(t.Context())
 		end()
-		out, status := newOutput(), make(chan int, 1)
-		got := run(over, append(strings.Fields(command), fifo), out, out)
-		if got == 0 || !strings.Contains(out.String(), "canceled") {
-			t.Errorf("%s: exit status %d, while its pipe opens never: %s", command, got, out)
+		if slices.Contains(readers, command) {
+			var out bytes.Buffer
+			ends("while its pipe opens never", &out, run(over, args, &out, &out))
 		}
-		both, err := os.OpenFile(fifo, os.O_RDWR, 0) // so that no open waits
+		writer, err := os.OpenFile(fifo, os.O_RDWR, 0) // so that no open waits, and its writer stays
 		testkit.Must(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
-		out = newOutput()
-		go func() { status <- run(ctx, append(strings.Fields(command), fifo), out, out) }()
-		if _, err := both.Write(bytes.Repeat([]byte("\n"), 1<<20)); err != nil { // more than a FIFO holds: it is being read
-			t.Fatal(err)
-		}
-		cancel()
-		got = testkit.EventuallyReceives(t, command+" after a signal", status)
-		if got == 0 || !strings.Contains(out.String(), "canceled") {
-			t.Errorf("%s: exit status %d: %s", command, got, out)
-		}
-		both.Close()
-	}
-}
-
-// Of a pipe whose writer stays.
-func TestReadingAnyFileEndsWithASignal(t *testing.T) {
-	for _, command := range []string{
-		"--port 0 --api-port 0 --config", "fit -f", "rollout -f", "fit -f testdata/dumps/one.yaml --grow-with", "upgrade node-1 --node", "drain node-1 --config",
-		"shrink --prices", "compare --a none --b", "compare --a none --b native --scenario", "side --to /dev/null --config", "side --to /dev/null --config none --scenario",
-	} {
-		fifo := filepath.Join(t.TempDir(), "fifo")
-		testkit.Must(t, syscall.Mkfifo(fifo, 0o600))
-		writer, err := os.OpenFile(fifo, os.O_RDWR, 0)
-		testkit.Must(t, err)
-		ctx, cancel := context.WithCancel(t.Context())
-		out, status, read := newOutput(), make(chan int, 1), make(chan error, 1)
-		args := append(strings.Fields(command), fifo)
-		if args[0] != "--port" {
-			args = append(args, "--cluster", drainable)
-		}
-		go func() { status <- run(ctx, args, out, out) }()
+		var out testkit.Log
+		status, read := make(chan int, 1), make(chan error, 1)
+		go func() { status <- run(ctx, args, &out, &out) }()
 		go func() {
 			_, err := writer.Write(bytes.Repeat([]byte("\n"), 1<<18)) // more than a FIFO holds: it is being read
 			read <- err
 		}()
 		testkit.Must(t, testkit.EventuallyReceives(t, command+" reads", read))
 		cancel()
-		got := testkit.EventuallyReceives(t, command+" after a signal", status)
-		if got == 0 || !strings.Contains(out.String(), "canceled") {
-			t.Errorf("%s: exit status %d: %s", command, got, out)
-		}
+		ends("after a signal", &out, testkit.EventuallyReceives(t, command+" after a signal", status))
 		writer.Close()
 	}
 }

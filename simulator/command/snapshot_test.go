@@ -16,28 +16,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
-// listed is a file of "kubectl get nodes,pods -A -o json", as short as can be.
-func listed(t *testing.T) string {
-	t.Helper()
-	items := []string{
-		`{"apiVersion":"v1","kind":"Node","metadata":{"name":"kubecon-1"},"status":{"capacity":{"cpu":"4","memory":"8Gi","pods":"10"},"allocatable":{"cpu":"4","memory":"8Gi","pods":"10"}}}`,
-		`{"apiVersion":"v1","kind":"Node","metadata":{"name":"cncf-1"},"status":{"capacity":{"cpu":"4","memory":"8Gi","pods":"10"},"allocatable":{"cpu":"4","memory":"8Gi","pods":"10"}}}`,
-	}
-	pod := func(name, annotations, spec string) {
-		items = append(items, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"team","annotations":{%s}},
-			"spec":{%s,"containers":[{"name":"c","image":"c"}]},"status":{"phase":"Running"}}`, name, annotations, spec))
-	}
-	for i, node := range []string{"kubecon-1", "cncf-1", "cncf-1", ""} {
-		pod(fmt.Sprint("p-", i), "", fmt.Sprintf(`"nodeName":%q,"schedulerName":"absent"`, node))
-	}
-	pod("picky", `"scheduler.wasmkwokwizardry.io/regex":"^gpu-"`, `"nodeName":"kubecon-1"`)
-	pod("stuck", `"scheduler.wasmkwokwizardry.io/regex":"^tpu-"`, `"nodeName":""`)
-	file := filepath.Join(t.TempDir(), "list.json")
-	text := `{"apiVersion":"v1","kind":"List","items":[` + strings.Join(items, ",") + `]}`
-	testkit.Must(t, os.WriteFile(file, []byte(text), 0o600))
-	return file
-}
-
 // where says which node each pod is on, and whether it runs.
 func where(t *testing.T, base string) map[string]string {
 	t.Helper()
@@ -65,7 +43,7 @@ func TestSimulatorStartsAsACopyOfAnother(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file, nameless, kubeconfig := filepath.Join(dir, "cluster.yaml.gz"), filepath.Join(dir, "nameless.yaml"), filepath.Join(dir, "kubeconfig")
-	session(t, []string{"--plugin", "native", "--from", listed(t), "--data-dir", dir}, func(real string) {
+	session(t, []string{"--plugin", "native", "--from", "testdata/dumps/list.yaml", "--data-dir", dir}, func(real string) {
 		same(real)
 		var said bytes.Buffer
 		for _, args := range [][]string{{"--to", file}, {"--to", nameless, "--anonymize"}} {
@@ -90,7 +68,7 @@ func TestSimulatorStartsAsACopyOfAnother(t *testing.T) {
 			t.Errorf("a copy without a file says %s", out)
 		}
 	})
-	r := runSimulator(t, "--plugin", "native", "--from", file)
+	r := start(t.Context(), "--plugin", "native", "--from", file)
 	base := r.await(t, `page +(http://localhost:\d+)\n[^$]*Ctrl-C`)
 	same(base)
 	_, status := get(t, base+"/api/v1/status")
