@@ -97,14 +97,10 @@ pods: [{metadata: {name: pending, namespace: alone}, spec: {schedulerName: impor
 	testkit.Must(t, s.ImportFirst(t.Context(), read(t, first), nil))
 	waitScheduled(t, s)
 	start := state(t, s)
-	for _, want := range []string{
-		"nodes /node-1 ", "nodes /imported map[zone:a] status.phase Running status.allocatable.pods 7", "pods team/bound map[] spec.nodeName node-1", "pods alone/pending map[] spec.nodeName imported",
-		"persistentvolumes /pv-1 map[] spec.claimRef.name pvc-1 status.phase Bound", "configmaps team/mine map[] data map[a:b]", "namespaces /alone ",
-	} {
-		if !slices.ContainsFunc(start, func(line string) bool { return strings.HasPrefix(line, want) }) {
-			t.Errorf("at the start there is no %s in\n%s", want, strings.Join(start, "\n"))
-		}
-	}
+	testkit.Has(t, "\n"+strings.Join(start, "\n"),
+		"\nnodes /node-1 ", "\nnodes /imported map[zone:a] status.phase Running status.allocatable.pods 7",
+		"\npods team/bound map[] spec.nodeName node-1", "\npods alone/pending map[] spec.nodeName imported",
+		"\npersistentvolumes /pv-1 map[] spec.claimRef.name pvc-1 status.phase Bound", "\nconfigmaps team/mine map[] data map[a:b]", "\nnamespaces /alone ")
 	for range 2 { // and once more, from what the first has made
 		upset(t, s)
 		testkit.Must(t, s.Reset(t.Context()))

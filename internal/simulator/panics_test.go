@@ -66,9 +66,7 @@ func TestPluginThatPanicsCostsThePodAnErrorThatNamesTheFunction(t *testing.T) {
 	attempt(t, "queueinghint", recorder.Unschedulable)
 	makeNodes(t, "node-3") // for which the hint panics
 	err := sim.ApplySchedulerConfig(t.Context(), []byte("profiles: [{plugins: {multiPoint: {enabled: [{name: FactoryPanics}]}}}]\n"))
-	if err == nil || !strings.Contains(err.Error(), "testkit/panics.init.func2: on purpose") {
-		t.Error(err)
-	}
+	testkit.ErrorHas(t, err, "testkit/panics.init.func2: on purpose")
 	addPod(t, "goes-on", "")
 	attempt(t, "goes-on", recorder.Scheduled)
 	testkit.Must(t, sim.Err())

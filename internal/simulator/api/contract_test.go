@@ -242,9 +242,5 @@ func testAttempts(t *testing.T, c *contract, handler http.Handler) {
 		return fmt.Errorf("attempts %+v", attempts)
 	})
 	body := c.do(t, handler, call{"", "GET", base + "pods/default/p/attempts", "", 200, nil})
-	for _, want := range []string{`"result":"Scheduled"`, `"node":"kubecon-1"`, `"verdict":"Passed"`, `"name":"RegexScheduling"`} {
-		if !bytes.Contains(body, []byte(want)) {
-			t.Errorf("%s is not in %s", want, body)
-		}
-	}
+	testkit.Has(t, string(body), `"result":"Scheduled"`, `"node":"kubecon-1"`, `"verdict":"Passed"`, `"name":"RegexScheduling"`)
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
@@ -25,11 +27,16 @@ const (
 func (p *tab) fill(nodes, pods int) {
 	p.Helper()
 	in := &snapshot.Snapshot{}
+	room := objects.Resources("4", "8Gi")
+	room[v1.ResourcePods] = resource.MustParse("20")
 	for i := range nodes {
-		in.Nodes = append(in.Nodes, objects.PlainNode(fmt.Sprintf(cloudNode, i), fmt.Sprint("zone-", i%3), "4"))
+		node := objects.PlainNode(fmt.Sprintf(cloudNode, i), fmt.Sprint("zone-", i%3), "4")
+		node.Status = v1.NodeStatus{Capacity: room, Allocatable: room}
+		in.Nodes = append(in.Nodes, node)
 	}
 	for i := range pods {
-		pod := objects.PlainPod(fmt.Sprintf(cloudPod, fmt.Sprint(i)), fmt.Sprint(100+i%7*150, "m"))
+		pod := objects.PlainPod(fmt.Sprintf(cloudPod, fmt.Sprint(i)), "1")
+		pod.Spec.Containers[0].Resources.Requests = objects.Resources(fmt.Sprint(100+i%7*150, "m"), "256Mi")
 		if i%100 == 0 {
 			pod.Annotations = map[string]string{regex.Annotation: "no-such-node-.*"}
 		} else if i%10 == 0 {
