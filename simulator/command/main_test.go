@@ -31,6 +31,47 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// Files of testdata/commands.
+const (
+	compared  = "testdata/commands/compared.yaml"
+	drainable = "testdata/commands/drainable.yaml"
+)
+
+func writeFile(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+func contents(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	testkit.Must(t, err)
+	return string(text)
+}
+
+// here runs a command to its end.
+func here(t *testing.T, args ...string) (status int, out, errOut string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	status = run(t.Context(), args, &stdout, &stderr)
+	return status, stdout.String(), stderr.String()
+}
+
+// refused fails unless a command ends without a result for each of some arguments, says why in its last line,
+// and has scheduled nothing before.
+func refused(t *testing.T, command string, mistakes map[string][]string) {
+	t.Helper()
+	for want, args := range mistakes {
+		status, out, errOut := here(t, append(strings.Fields(command), args...)...)
+		lines := strings.Split(strings.TrimSpace(errOut), "\n")
+		if status != statusNone || out != "" || !strings.Contains(lines[len(lines)-1], want) || strings.Contains(errOut, ": schedules") {
+			t.Errorf("%s %v: want %q, got status %d, %q %s", command, args, want, status, errOut, out)
+		}
+	}
+}
+
 // running is a simulator that runs.
 type running struct {
 	out  *testkit.Log
@@ -50,17 +91,17 @@ func start(ctx context.Context, args ...string) running {
 func (r running) await(t *testing.T, pattern string) (group string) {
 	t.Helper()
 	testkit.Eventually(t, "it prints "+pattern, func(context.Context) error {
+		found := regexp.MustCompile(pattern).FindStringSubmatch(r.out.String())
+		if found != nil {
+			group = found[1]
+			return nil
+		}
 		select {
 		case code := <-r.done:
 			t.Fatalf("it ended with %d: %s", code, r.out)
 		default:
 		}
-		found := regexp.MustCompile(pattern).FindStringSubmatch(r.out.String())
-		if found == nil {
-			return fmt.Errorf("it prints %s", r.out)
-		}
-		group = found[1]
-		return nil
+		return fmt.Errorf("it prints %s", r.out)
 	})
 	return group
 }
@@ -77,10 +118,8 @@ func get(t *testing.T, url string) (int, string) {
 
 func TestSimulatorFromStartToStop(t *testing.T) {
 	dir := t.TempDir()
-	file := filepath.Join(dir, "import.json")
-	testkit.Must(t, os.WriteFile(file, []byte(`{"nodes":[{"metadata":{"name":"kubecon-1"}}]}`), 0o600))
-	config := filepath.Join(dir, "config.yaml")
-	testkit.Must(t, os.WriteFile(config, []byte("# mine\nprofiles: [{schedulerName: mine}]\nextenders: [{urlPrefix: http://127.0.0.1:1, filterVerb: filter}]\n"), 0o600))
+	file := writeFile(t, dir, "import.json", `{"nodes":[{"metadata":{"name":"kubecon-1"}}]}`)
+	config := writeFile(t, dir, "config.yaml", "# mine\nprofiles: [{schedulerName: mine}]\nextenders: [{urlPrefix: http://127.0.0.1:1, filterVerb: filter}]\n")
 	r := start(t.Context(), "--from", file, "--config", config, "--example")
 	r.await(t, `API +(http://localhost:\d+)/api/v1/\n[^$]*Ctrl-C`)
 	page := r.await(t, `page +(http://localhost:\d+)`)
@@ -211,45 +250,19 @@ func TestSimulatorWithoutPageAndKubeletsOnAPublicAddress(t *testing.T) {
 	}
 }
 
-func TestMistakesAreOneLineAndExitCodeOne(t *testing.T) {
+func TestPortThatIsTakenIsOneLine(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	testkit.Must(t, err)
 	defer taken.Close()
 	port := fmt.Sprint(taken.Addr().(*net.TCPAddr).Port)
-	broken := filepath.Join(t.TempDir(), "broken.json")
-	testkit.Must(t, os.WriteFile(broken, []byte("{"), 0o600))
-	cut := filepath.Join(t.TempDir(), "cut.yaml")
-	testkit.Must(t, os.WriteFile(cut, []byte("source: {objects: 2}\nnodes:\n- metadata: {name: a}\n"), 0o600))
-	gone := filepath.Join(t.TempDir(), "gone")
-	testkit.Must(t, os.WriteFile(gone, []byte("{current-context: c, contexts: [{name: c, context: {cluster: c}}], clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]}"), 0o600))
-	free := []string{"--port", "0", "--api-port", "0"}
-	for _, test := range []struct {
-		name string
-		args []string
-		want string
-	}{
-		{"a port that is taken", []string{"--port", port}, "port " + port + " is taken by another program: stop it, or choose another port with --port"},
-		{"the API server's port", []string{"--port", "0", "--api-port", port}, "port " + port + " is taken by another program: stop it, or choose another port with --api-port (0 is any free one)"},
-		{"the port of the guests", append([]string{"--web-port", port}, free...), "with --web-port"},
-		{"no file to start from", append([]string{"--from", "no/such"}, free...), "open no/such"},
-		{"a broken file", append([]string{"--from", broken}, free...), broken + ": the file is cut off: unexpected EOF"},
-		{"a file that was cut", append([]string{"--from", cut}, free...), cut + ": the file is cut off: it says that it has 2 objects, and has 1"},
-		{"no kubeconfig", append([]string{"--kubeconfig", "no/such"}, free...), "kubeconfig: stat no/such"},
-		{"a snapshot of a cluster that is not there", []string{"snapshot", "--kubeconfig", gone, "--to", filepath.Join(t.TempDir(), "c.yaml")}, "connection refused"},
-		{"no configuration", append([]string{"--config", "no/such"}, free...), "--config: open no/such"},
-		{"nothing to stop", []string{"stop", "--port", "1"}, "no simulator runs at port 1"},
-		{"nothing to reset", []string{"reset", "--port", "1"}, "no simulator runs at port 1"},
+	for flag, others := range map[string][]string{
+		"--port": nil, "--api-port": {"--port", "0"}, "--web-port": {"--port", "0", "--api-port", "0"}, // of the guests
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			var out bytes.Buffer
-			code := run(t.Context(), test.args, &out, &out)
-			if code != 1 {
-				t.Errorf("it ended with %d", code)
-			}
-			text := progress.ReplaceAllString(out.String(), "")
-			if !strings.Contains(text, test.want) || strings.Count(text, "\n") != 1 {
-				t.Errorf("got %q, want one line with %q", text, test.want)
-			}
-		})
+		status, out, errOut := here(t, append(others, flag, port)...)
+		text := progress.ReplaceAllString(out+errOut, "")
+		want := "simulator: port " + port + " is taken by another program: stop it, or choose another port with " + flag
+		if status != 1 || !strings.HasPrefix(text, want) || strings.Count(text, "\n") != 1 {
+			t.Errorf("status %d: got %q, want one line with %q", status, text, want)
+		}
 	}
 }

@@ -23,7 +23,7 @@ pods:
 func TestPresetsPackNodesOrSpreadPods(t *testing.T) {
 	cluster := writeFile(t, t.TempDir(), "cluster.yaml", packable)
 	for _, b := range simulator.Presets {
-		status, out, errOut := compareHere(t, "--cluster", cluster, "--a", "eks", "--b", b, "--details")
+		status, out, errOut := here(t, "compare", "--cluster", cluster, "--a", "eks", "--b", b, "--details")
 		want := `\nNODE `
 		if strings.HasSuffix(b, ":MostAllocated") || strings.HasSuffix(b, "Ratio") {
 			want = `\ndefault/web +moved +node-2 +node-1 +.*NodeResourcesFit`

@@ -11,8 +11,8 @@ import (
 func TestCompareRunsOtherPrograms(t *testing.T) {
 	self, err := os.Executable()
 	testkit.Must(t, err)
-	args := []string{"--cluster", compared, "--a", "none", "--a-simulator", self, "--b", "v2", "--b-simulator"}
-	status, out, errOut := compareHere(t, append(args, self)...)
+	args := []string{"compare", "--cluster", compared, "--a", "none", "--a-simulator", self, "--b", "v2", "--b-simulator"}
+	status, out, errOut := here(t, append(args, self)...)
 	if status != statusLost || !strings.Contains(out, "picky") {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}

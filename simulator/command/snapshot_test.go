@@ -55,7 +55,7 @@ func TestSimulatorStartsAsACopyOfAnother(t *testing.T) {
 		if !strings.Contains(said.String(), "reads pods, 6\n") || !strings.Contains(said.String(), "2 nodes, 6 pods") {
 			t.Errorf("it says %s", &said)
 		}
-		status, out, errOut := compareHere(t, "--kubeconfig", kubeconfig, "--a", "none", "--b", "v2", "--pods", "all", "--details")
+		status, out, errOut := here(t, "compare", "--kubeconfig", kubeconfig, "--a", "none", "--b", "v2", "--pods", "all", "--details")
 		if status != statusLost || !regexp.MustCompile(`team/picky +only under A +(kubecon|cncf)-1`).MatchString(out) || !strings.Contains(errOut, "reads pods, 6\n") {
 			t.Errorf("status %d: %s %s", status, out, errOut)
 		}
