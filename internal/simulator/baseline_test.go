@@ -106,13 +106,8 @@ pods: [{metadata: {name: pending, namespace: alone}, spec: {schedulerName: impor
 		testkit.Must(t, s.Reset(t.Context()))
 		waitScheduled(t, s)
 		now := state(t, s)
-		if !slices.Equal(now, start) {
-			t.Errorf("a reset gives\n%s\nwant\n%s", strings.Join(now, "\n"), strings.Join(start, "\n"))
-		}
-		config := string(s.SchedulerConfig())
-		if !strings.Contains(config, "imported") {
-			t.Errorf("a reset gives the configuration %s", config)
-		}
+		testkit.Equal(t, strings.Join(now, "\n"), strings.Join(start, "\n"), "what a reset gives")
+		testkit.Has(t, string(s.SchedulerConfig()), "imported")
 	}
 }
 

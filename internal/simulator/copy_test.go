@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -20,19 +19,14 @@ import (
 
 func TestCopyIsAsTheClusterWas(t *testing.T) {
 	use(t, "native")
-	text, err := os.ReadFile("testdata/copy.yaml")
-	testkit.Must(t, err)
-	in := read(t, string(text))
+	in := read(t, string(testkit.ReadFile(t, "testdata/copy.yaml")))
 	before := fmt.Sprint(in.ReplicaSets, in.PVs)
-	err = sim.Import(t.Context(), in, nil)
+	err := sim.Import(t.Context(), in, nil)
 	refused := snapshot.NotImported(nil)
 	if !errors.As(err, &refused) || len(refused) != 1 || refused[0].About != "pod team/wrong" || !strings.Contains(refused[0].Reason, "spec.containers[0].name") {
 		t.Fatalf("refused is %v", err)
 	}
-	after := fmt.Sprint(in.ReplicaSets, in.PVs)
-	if after != before {
-		t.Errorf("an import changes what it imports from %s to %s", before, after)
-	}
+	testkit.Equal(t, fmt.Sprint(in.ReplicaSets, in.PVs), before, "what was imported")
 	core := sim.Client().CoreV1()
 	web := getPod(t, "team", "web")
 	set, err := sim.Client().AppsV1().ReplicaSets("team").Get(t.Context(), "web", metav1.GetOptions{})

@@ -3,48 +3,34 @@ package simulator
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // sim is there for all tests; each leaves it as it was.
 var sim *Simulator
 
-func TestMain(m *testing.M) { os.Exit(runTests(m)) }
-
-func runTests(m *testing.M) int {
-	var err error
-	if sim, err = Start(context.Background(), Config{Variant: "native", Warnings: &console}); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	code := m.Run()
-	if err := sim.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return code
+func TestMain(m *testing.M) {
+	testkit.Main(m, func(ctx context.Context) (stop func() error, err error) {
+		sim, err = Start(ctx, Config{Variant: "native", Warnings: &console})
+		return sim.Stop, err
+	})
 }
-
-// patience is how long a condition may take on a busy machine.
-const patience = 5 * time.Minute
 
 // eventually waits until a condition holds. It looks again whenever anything in
 // the simulator changes.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
 	defer cancel()
 	changes := sim.Changes(ctx)
 	for !holds() {
@@ -100,12 +86,7 @@ func reset(t *testing.T) func() {
 // create makes an object of a manifest at a path of the API.
 func create(t *testing.T, s *Simulator, path, manifest string) {
 	t.Helper()
-	raw, err := yaml.YAMLToJSON([]byte(manifest))
-	testkit.Must(t, err)
-	post := s.Client().Discovery().RESTClient().Post().AbsPath(path).SetHeader("Content-Type", "application/json")
-	if err := post.Body(raw).Do(t.Context()).Error(); err != nil {
-		t.Fatalf("%s: %v", manifest, err)
-	}
+	objects.Post(t, s.Client().CoreV1().RESTClient(), path, manifest)
 }
 
 // addNodes makes nodes, and returns once the scheduler knows them all.

@@ -3,7 +3,6 @@ package simulator
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -19,9 +18,7 @@ import (
 // load reads a file that kube-scheduler-simulator has exported.
 func load(t *testing.T) *snapshot.Snapshot {
 	t.Helper()
-	file, err := os.ReadFile("../snapshot/testdata/kube-scheduler-simulator.json")
-	testkit.Must(t, err)
-	return read(t, string(file))
+	return read(t, string(testkit.ReadFile(t, "../snapshot/testdata/kube-scheduler-simulator.json")))
 }
 
 // read reads a file, whatever of it is skipped.
@@ -68,9 +65,7 @@ func TestFileOfKubeSchedulerSimulatorIsImportedAndExported(t *testing.T) {
 	if !slices.Equal(before, after) || len(after) != 9 || len(empty) > 0 {
 		t.Errorf("exported %v, after a reset %v, imported %v", before, empty, after)
 	}
-	if !strings.Contains(string(sim.SchedulerConfig()), "RegexScheduling") {
-		t.Errorf("got configuration %s", sim.SchedulerConfig())
-	}
+	testkit.Has(t, string(sim.SchedulerConfig()), "RegexScheduling")
 }
 
 // exported is a file of all that there is, with the fields of kube-scheduler-simulator's.

@@ -41,9 +41,7 @@ func TestWarningsAreFew(t *testing.T) {
 	now.SetTime(now.Now().Add(warningsWhile))
 	w.Print("again")
 	want := strings.Repeat("warning: kubelets: node n\n", 5) + "warning: 995 more warnings were omitted\nwarning: kubelets: again\n"
-	if out.String() != want {
-		t.Errorf("got\n%swant\n%s", &out, want)
-	}
+	testkit.Equal(t, out.String(), want, "the warnings")
 }
 
 func TestWarningsOfTheKubeletsArePrinted(t *testing.T) {
@@ -78,8 +76,5 @@ func TestResetIsNoReasonForWarnings(t *testing.T) {
 	addNodes(t, "node-2")
 	addPod(t, "last", "")
 	attempt(t, "last", recorder.Scheduled)
-	said := console.String()
-	if said != "" {
-		t.Errorf("it warns:\n%s", said)
-	}
+	testkit.Equal(t, console.String(), "", "the warnings")
 }

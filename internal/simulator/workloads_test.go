@@ -90,9 +90,7 @@ func TestWorkloadsMakePodsAndAreThereOnceAfterAnImport(t *testing.T) {
 		}
 		testkit.Must(t, sim.Import(t.Context(), read(t, file), nil))
 		after := settled(t)
-		if !slices.Equal(before, after) {
-			t.Errorf("%s there is\n%s\nwant\n%s", round, strings.Join(after, "\n"), strings.Join(before, "\n"))
-		}
+		testkit.Equal(t, strings.Join(after, "\n"), strings.Join(before, "\n"), "what is there %s", round)
 	}
 
 	crons := sim.Client().BatchV1().CronJobs("default")

@@ -22,11 +22,7 @@ import (
 // print. "# " begins a comment, "! " a line of stderr, which has no progress here; "…" is any text in a line, or any lines.
 // What is asked of files with times in them has the same answer a year later.
 func TestCommands(t *testing.T) {
-	paths, err := filepath.Glob("testdata/*/*.txtar")
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no transcripts: %v", err)
-	}
-	for _, path := range paths {
+	for _, path := range testkit.Files(t, "testdata/*/*.txtar") {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
 			t.Parallel()
 			archive, err := txtar.ParseFile(path)
@@ -63,7 +59,7 @@ func unpack(t *testing.T, archive *txtar.Archive, beside, now, yearOlder string)
 	files, err := os.ReadDir(now)
 	testkit.Must(t, err)
 	for _, file := range files {
-		text := contents(t, filepath.Join(now, file.Name()))
+		text := string(testkit.ReadFile(t, filepath.Join(now, file.Name())))
 		if strings.Contains("\n"+text, "\nnodes:") {
 			text = whole(text)
 			writeFile(t, now, file.Name(), text)

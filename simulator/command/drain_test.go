@@ -21,7 +21,7 @@ func TestShrinkQuotesTheCommandThatItPrints(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a_folder *1*")
 	testkit.Must(t, os.Mkdir(dir, 0o700))
 	testkit.Must(t, os.WriteFile(filepath.Join(dir, "simulator"), []byte("#!/bin/sh\nprintf '%s\\n' \"$@\"\n"), 0o700))
-	spare := strings.Replace(contents(t, drainable), "\npods:", "\n- metadata: {name: spare}\n  status: {allocatable: *small}\npods:", 1)
+	spare := strings.Replace(string(testkit.ReadFile(t, drainable)), "\npods:", "\n- metadata: {name: spare}\n  status: {allocatable: *small}\npods:", 1)
 	for _, name := range []string{"n1;touch owned", "$(touch owned)", "a'b`touch owned`", "x'; touch owned; echo '", "a_b  *c* ```` d", "--force"} {
 		cluster := writeFile(t, dir, name+".yaml", spare)
 		for format, command := range map[string]string{

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -20,9 +19,7 @@ type step struct{ command, prints string }
 // before each command.
 func chapter(t *testing.T, file, title string) (steps []step) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	testkit.Must(t, err)
-	_, rest, _ := strings.Cut(string(text), "\n## "+title+"\n")
+	_, rest, _ := strings.Cut(string(testkit.ReadFile(t, file)), "\n## "+title+"\n")
 	body, _, _ := strings.Cut(rest, "\n## ")
 	for line := range strings.Lines(body) {
 		line, indented := strings.CutPrefix(line, "    ")

@@ -44,13 +44,6 @@ func writeFile(t *testing.T, dir, name, text string) string {
 	return path
 }
 
-func contents(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	testkit.Must(t, err)
-	return string(text)
-}
-
 // here runs a command to its end.
 func here(t *testing.T, args ...string) (status int, out, errOut string) {
 	t.Helper()
@@ -209,10 +202,7 @@ func TestDataDirectoryKeepsTheConfiguration(t *testing.T) {
 		t.Errorf("it does not say where its configuration is from: %s", out)
 	}
 	session(t, with("--plugin", "native"), expect("RegexScheduling"))
-	kept, _ := os.ReadFile(file)
-	if string(kept) != applied {
-		t.Errorf("kept is %s", kept)
-	}
+	testkit.Equal(t, string(testkit.ReadFile(t, file)), applied, "what is kept")
 	for text, why := range map[string]string{
 		"profiles: [": "yaml: ",
 		"profiles: [{plugins: {multiPoint: {enabled: [{name: Gone}]}}}]": "plugin Gone",
@@ -223,10 +213,7 @@ func TestDataDirectoryKeepsTheConfiguration(t *testing.T) {
 		if !strings.Contains(line, file+" cannot be used: ") || !strings.Contains(line, why) || !strings.Contains(line, "; plugin variant v2 runs instead: fix the file or remove it") {
 			t.Errorf("%q: it says %q in %s", text, line, out)
 		}
-		left, err := os.ReadFile(file)
-		if err != nil || string(left) != text {
-			t.Errorf("the file is now %q, %v", left, err)
-		}
+		testkit.Equal(t, string(testkit.ReadFile(t, file)), text, "the file")
 	}
 }
 

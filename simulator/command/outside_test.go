@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/extenders"
 )
 
 // Every what-if asks the extender of the configuration, has it bind nothing, and says so.
 func TestWhatIfSendsNoBindToAnExtender(t *testing.T) {
 	dir := t.TempDir()
-	cluster := writeFile(t, dir, "cluster.yaml", contents(t, drainable)+
+	cluster := writeFile(t, dir, "cluster.yaml", string(testkit.ReadFile(t, drainable))+
 		"- {metadata: {name: pending, namespace: default}, spec: {containers: [{name: c, image: c}]}}\n")
 	manifest := writeFile(t, dir, "pod.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: new}\nspec: {containers: [{name: c, image: c}]}\n")
 	result := filepath.Join(dir, "side.json")

@@ -16,13 +16,9 @@ import (
 func TestREADMEsQuestionsAreAnsweredAsItSays(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	testkit.Must(t, err)
-	text, err := os.ReadFile(filepath.Join(root, "README.md"))
-	testkit.Must(t, err)
-	_, part, _ := strings.Cut(string(text), "\n## Ask a copy of a cluster\n")
+	_, part, _ := strings.Cut(string(testkit.ReadFile(t, filepath.Join(root, "README.md"))), "\n## Ask a copy of a cluster\n")
 	part, _, _ = strings.Cut(part, "\n## ")
-	text, err = os.ReadFile(filepath.Join(root, "docs/capacity.md"))
-	testkit.Must(t, err)
-	_, rollout, _ := strings.Cut(string(text), "\n### Will my rollout end?\n")
+	_, rollout, _ := strings.Cut(string(testkit.ReadFile(t, filepath.Join(root, "docs/capacity.md"))), "\n### Will my rollout end?\n")
 	rollout, _, _ = strings.Cut(rollout, "\n### ")
 	part += rollout
 	dir := t.TempDir()

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -86,12 +85,11 @@ func TestSimulatorStartsAsACopyOfAnother(t *testing.T) {
 	if code != 0 || !strings.Contains(r.out.String(), "this is a copy of regex-scheduling") {
 		t.Errorf("it ended with %d: %s", code, r.out)
 	}
-	zipped, err := os.ReadFile(file)
-	if err != nil || !bytes.HasPrefix(zipped, []byte("\x1f\x8b")) {
-		t.Errorf("%s is not compressed: %v", file, err)
+	if !bytes.HasPrefix(testkit.ReadFile(t, file), []byte("\x1f\x8b")) {
+		t.Errorf("%s is not compressed", file)
 	}
-	text, err := os.ReadFile(nameless)
-	if err != nil || bytes.Contains(text, []byte("kubecon")) || bytes.Contains(text, []byte("team")) {
-		t.Errorf("an anonymous snapshot has %s, %v", text, err)
+	text := testkit.ReadFile(t, nameless)
+	if bytes.Contains(text, []byte("kubecon")) || bytes.Contains(text, []byte("team")) {
+		t.Errorf("an anonymous snapshot has %s", text)
 	}
 }

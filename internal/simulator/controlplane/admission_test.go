@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 )
 
 func TestPodsThatACommonAPIServerTakesAreTaken(t *testing.T) {
@@ -15,8 +16,8 @@ func TestPodsThatACommonAPIServerTakesAreTaken(t *testing.T) {
 	namespace, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "admitted-"}}, metav1.CreateOptions{})
 	testkit.Must(t, err)
 	pods := "/api/v1/namespaces/" + namespace.Name + "/pods"
-	post(t, client.CoreV1().RESTClient(), pods, "metadata: {name: privileged}\nspec: {containers: [{name: c, image: c, securityContext: {privileged: true}}]}")
-	post(t, client.CoreV1().RESTClient(), pods, `
+	objects.Post(t, client.CoreV1().RESTClient(), pods, "metadata: {name: privileged}\nspec: {containers: [{name: c, image: c, securityContext: {privileged: true}}]}")
+	objects.Post(t, client.CoreV1().RESTClient(), pods, `
 metadata: {name: with-token}
 spec:
   containers: [{name: c, image: c, volumeMounts: [{name: token, mountPath: /t}]}]

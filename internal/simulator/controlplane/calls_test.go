@@ -26,6 +26,7 @@ import (
 	"k8s.io/client-go/transport/spdy"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 )
 
 // atOnceTime is what an answer may take that waits for no network, on a busy machine.
@@ -64,7 +65,7 @@ func realMachine(t *testing.T) (port int32, url string) {
 // create makes an object of a manifest at a path of the API, until the test ends.
 func create(t *testing.T, api rest.Interface, path, manifest string) {
 	t.Helper()
-	made := post(t, api, path, manifest)
+	made := objects.Post(t, api, path, manifest)
 	t.Cleanup(func() {
 		testkit.Must(t, api.Delete().AbsPath(path, made.Name).Body(&atOnce).Do(context.Background()).Error())
 	})

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 )
 
 // What depends on something goes with it, by the controllers.
@@ -22,14 +23,14 @@ func TestWhatDependsOnADeletedObjectGoesWithIt(t *testing.T) {
 	client := clientOf(t, sharedCluster.AdminConfig())
 	api := client.CoreV1().RESTClient()
 	const pod = "metadata: {name: %s}\nspec: {nodeName: %q, containers: [{name: main, image: example.com/none}]}"
-	post(t, api, "/api/v1/namespaces", "metadata: {name: fresh}")
-	post(t, api, "/api/v1/namespaces/fresh/pods", fmt.Sprintf(pod, "web", "")) // at once
-	owner := post(t, api, "/api/v1/namespaces/default/configmaps", "metadata: {name: owner}")
-	post(t, api, "/api/v1/namespaces/default/configmaps", "metadata: {name: owned, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: "+string(owner.UID)+"}]}")
-	post(t, api, "/api/v1/nodes", "metadata: {name: short-lived}")
-	post(t, api, "/api/v1/namespaces/default/pods", fmt.Sprintf(pod, "orphan", "short-lived"))
-	post(t, api, "/api/v1/namespaces/default/pods", fmt.Sprintf(pod, "unbound", ""))
-	post(t, api, "/api/v1/namespaces/default/persistentvolumeclaims", "metadata: {name: data}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}")
+	objects.Post(t, api, "/api/v1/namespaces", "metadata: {name: fresh}")
+	objects.Post(t, api, "/api/v1/namespaces/fresh/pods", fmt.Sprintf(pod, "web", "")) // at once
+	owner := objects.Post(t, api, "/api/v1/namespaces/default/configmaps", "metadata: {name: owner}")
+	objects.Post(t, api, "/api/v1/namespaces/default/configmaps", "metadata: {name: owned, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: "+string(owner.UID)+"}]}")
+	objects.Post(t, api, "/api/v1/nodes", "metadata: {name: short-lived}")
+	objects.Post(t, api, "/api/v1/namespaces/default/pods", fmt.Sprintf(pod, "orphan", "short-lived"))
+	objects.Post(t, api, "/api/v1/namespaces/default/pods", fmt.Sprintf(pod, "unbound", ""))
+	objects.Post(t, api, "/api/v1/namespaces/default/persistentvolumeclaims", "metadata: {name: data}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}")
 	for deleted, goes := range map[string]string{
 		"/api/v1/namespaces/fresh": "/api/v1/namespaces/fresh", "/api/v1/namespaces/default/configmaps/owner": "/api/v1/namespaces/default/configmaps/owned",
 		"/api/v1/nodes/short-lived":                              "/api/v1/namespaces/default/pods/orphan",
@@ -53,10 +54,10 @@ func TestTerminatingPodsOfANodeThatIsOutOfServiceGo(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, sharedCluster.AdminConfig())
 	api := client.CoreV1().RESTClient()
-	post(t, api, "/api/v1/nodes", "metadata: {name: shut-down}")
+	objects.Post(t, api, "/api/v1/nodes", "metadata: {name: shut-down}")
 	t.Cleanup(func() { removeNode(t, client, "shut-down") })
 	for _, name := range []string{"terminating", "not-deleted"} {
-		post(t, api, "/api/v1/namespaces/default/pods", fmt.Sprintf("metadata: {name: %s}\nspec: {nodeName: shut-down, containers: [{name: main, image: example.com/none}]}", name))
+		objects.Post(t, api, "/api/v1/namespaces/default/pods", fmt.Sprintf("metadata: {name: %s}\nspec: {nodeName: shut-down, containers: [{name: main, image: example.com/none}]}", name))
 	}
 	pods := client.CoreV1().Pods("default")
 	testkit.Must(t, pods.Delete(t.Context(), "terminating", metav1.DeleteOptions{}))
@@ -72,8 +73,8 @@ func TestAPodOfANodeThatIsGoneHasFailedByADisruption(t *testing.T) {
 	client := clientOf(t, sharedCluster.AdminConfig())
 	api := client.CoreV1().RESTClient()
 	pods := client.CoreV1().Pods("default")
-	post(t, api, "/api/v1/nodes", "metadata: {name: gone-soon}")
-	post(t, api, "/api/v1/namespaces/default/pods", "metadata: {name: kept-there, finalizers: [example.com/hold]}\nspec: {nodeName: gone-soon, containers: [{name: main, image: example.com/none}]}")
+	objects.Post(t, api, "/api/v1/nodes", "metadata: {name: gone-soon}")
+	objects.Post(t, api, "/api/v1/namespaces/default/pods", "metadata: {name: kept-there, finalizers: [example.com/hold]}\nspec: {nodeName: gone-soon, containers: [{name: main, image: example.com/none}]}")
 	testkit.Must(t, client.CoreV1().Nodes().Delete(t.Context(), "gone-soon", metav1.DeleteOptions{}))
 	testkit.EventuallyIs(t, "kept-there", pods.Get, func(pod *v1.Pod) bool {
 		_, disrupted := podutil.GetPodCondition(&pod.Status, v1.DisruptionTarget)
@@ -93,7 +94,7 @@ func TestADeletedPodWithoutANodeThatAFinalizerKeepsHasFailed(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, sharedCluster.AdminConfig())
 	pods := client.CoreV1().Pods("default")
-	post(t, client.CoreV1().RESTClient(), "/api/v1/namespaces/default/pods", "metadata: {name: kept, finalizers: [example.com/hold]}\nspec: {containers: [{name: main, image: example.com/none}]}")
+	objects.Post(t, client.CoreV1().RESTClient(), "/api/v1/namespaces/default/pods", "metadata: {name: kept, finalizers: [example.com/hold]}\nspec: {containers: [{name: main, image: example.com/none}]}")
 	testkit.Must(t, pods.Delete(t.Context(), "kept", metav1.DeleteOptions{}))
 	testkit.EventuallyIs(t, "kept", pods.Get, func(pod *v1.Pod) bool { return pod.Status.Phase == v1.PodFailed })
 	release(t, pods, "kept")

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,11 +70,7 @@ func TestEtcdsDeathIsReported(t *testing.T) {
 		t.Errorf("a running cluster says %v", c.Err())
 	}
 	c.etcd.etcd.Server.HardStop()
-	select {
-	case <-c.Done():
-	case <-time.After(testkit.Patience):
-		t.Fatal("it was not noticed")
-	}
+	testkit.EventuallyReceives(t, "the end of etcd is noticed", c.Done())
 	err = c.Stop()
 	testkit.ErrorHas(t, err, "etcd ended on its own")
 }

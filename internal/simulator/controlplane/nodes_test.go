@@ -12,13 +12,14 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 )
 
 func TestNodesAreTaintedWhileTheyAreCordonedOrNotReady(t *testing.T) {
 	t.Parallel()
 	client := clientOf(t, sharedCluster.AdminConfig())
 	for _, name := range []string{"sick", "well"} { // if all were not ready, none would be tainted
-		post(t, client.CoreV1().RESTClient(), "/api/v1/nodes", "metadata: {name: "+name+"}")
+		objects.Post(t, client.CoreV1().RESTClient(), "/api/v1/nodes", "metadata: {name: "+name+"}")
 		t.Cleanup(func() { removeNode(t, client, name) })
 		patchNode(t, client, name, `{"status":{"conditions":[{"type":"Ready","status":"True"}]}}`, "status")
 	}
@@ -66,9 +67,9 @@ func TestQuotaLimitsThePodsOfADeployment(t *testing.T) {
 			return quota.Status.Hard.Pods().Value() == 2 && quota.Status.Used.Pods().Value() == want
 		})
 	}
-	post(t, client.CoreV1().RESTClient(), "/api/v1/namespaces/"+ns+"/resourcequotas", "metadata: {name: two}\nspec: {hard: {pods: 2}}")
+	objects.Post(t, client.CoreV1().RESTClient(), "/api/v1/namespaces/"+ns+"/resourcequotas", "metadata: {name: two}\nspec: {hard: {pods: 2}}")
 	used(0)
-	post(t, client.CoreV1().RESTClient(), "/apis/apps/v1/namespaces/"+ns+"/deployments", `
+	objects.Post(t, client.CoreV1().RESTClient(), "/apis/apps/v1/namespaces/"+ns+"/deployments", `
 metadata: {name: web}
 spec: {replicas: 5, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, image: example.com/none}]}}}`)
 	testkit.EventuallyIs(t, "web", client.AppsV1().Deployments(ns).Get, func(d *appsv1.Deployment) bool {

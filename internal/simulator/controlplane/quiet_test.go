@@ -81,7 +81,5 @@ func TestOnlyNodesAndPodsHaveAWatchCache(t *testing.T) {
 	}
 	slices.Sort(has)
 	want := []string{"apiservices", "customresourcedefinitions", "nodes", "pods"}
-	if !slices.Equal(has, want) {
-		t.Errorf("kinds with a watch cache: %q, want %q", has, want)
-	}
+	testkit.Equal(t, has, want, "the kinds with a watch cache")
 }

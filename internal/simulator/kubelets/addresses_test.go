@@ -3,7 +3,6 @@ package kubelets
 import (
 	"fmt"
 	"net/netip"
-	"slices"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -29,9 +28,7 @@ func TestEveryAddressIsGivenOnceUntilItsPodIsGone(t *testing.T) {
 		}
 	}
 	want := []string{"10.9.0.2", "10.9.0.3", "10.9.0.0"}
-	if !slices.Equal(given, want) {
-		t.Errorf("given %s, want %s", given, want)
-	}
+	testkit.Equal(t, given, want, "the addresses")
 	fifth := put(t, pods, "4", "")
 	_, err := a.take(four, fifth)
 	testkit.ErrorHas(t, err, "10.9.0.0/30")

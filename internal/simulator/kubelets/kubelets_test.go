@@ -3,11 +3,9 @@ package kubelets
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log"
 	"net"
 	"net/http"
-	"os"
 	"testing"
 	"time"
 
@@ -34,31 +32,17 @@ var (
 	logs   testkit.Log // what they warn of
 )
 
+// TestMain gives all tests one cluster, in which kubelets run.
 func TestMain(m *testing.M) {
-	os.Exit(withCluster(m.Run))
-}
-
-// withCluster gives all tests one cluster, in which kubelets run.
-func withCluster(tests func() int) int {
-	fail := func(err error) int {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	cluster, err := controlplane.Start(context.Background(), controlplane.Config{})
-	if err != nil {
-		return fail(err)
-	}
-	defer cluster.Stop()
-	admin = cluster.AdminConfig()
-	client, err = kubernetes.NewForConfig(admin)
-	if err != nil {
-		return fail(err)
-	}
-	if err := startAll(admin); err != nil {
-		return fail(err)
-	}
-	defer func() { stop() }()
-	return tests()
+	testkit.Main(m, func(ctx context.Context) (func() error, error) {
+		cluster, err := controlplane.Start(ctx, controlplane.Config{})
+		if err != nil {
+			return nil, err
+		}
+		admin = cluster.AdminConfig()
+		client, err = kubernetes.NewForConfig(admin)
+		return func() error { stop(); return cluster.Stop() }, errors.Join(err, startAll(admin))
+	})
 }
 
 // startAll starts kubelets, and returns once they have begun. stop waits for their end.

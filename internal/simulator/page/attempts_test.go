@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // invalidRegex is an attempt that PreFilter of a plugin ends for all nodes.
@@ -28,12 +29,9 @@ func TestErrorIsSaidOnceInAnAttempt(t *testing.T) {
 		t.Errorf("it says %s", text)
 	}
 	body, err := execute("attempt-body", view)
-	if err != nil || !strings.Contains(string(body), `<td class="cell is-Excluded"><svg viewBox="0 0 16 16" role="img" aria-label="excluded">`) {
-		t.Errorf("%v: the cell of the plugin that excludes the node is in %s", err, body)
-	}
-	if !strings.Contains(string(body), ">Wasm<wbr>Regex<wbr>Scheduling</span>") {
-		t.Errorf("the head does not break between words: %s", body)
-	}
+	testkit.Must(t, err)
+	testkit.Has(t, string(body), `<td class="cell is-Excluded"><svg viewBox="0 0 16 16" role="img" aria-label="excluded">`, // of the plugin that excludes the node
+		">Wasm<wbr>Regex<wbr>Scheduling</span>") // the head breaks between words
 }
 
 func TestEqualScoresSayThatChanceChose(t *testing.T) {
@@ -41,8 +39,6 @@ func TestEqualScoresSayThatChanceChose(t *testing.T) {
 		view := attemptView{Attempt: &recorder.Attempt{}, Ties: ties}
 		view.Ranking.All = 3
 		got := strings.Contains(textOf(t, "attempt-body", view), "3 nodes have the highest total: chance chose one of them.")
-		if got != want {
-			t.Errorf("with %d of the same total it is said: %v", ties, got)
-		}
+		testkit.Equal(t, got, want, "with %d of the same total it is said", ties)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 const (
@@ -48,10 +49,7 @@ func TestProblemsOfAConfigurationHaveTheirLines(t *testing.T) {
 			if err == nil {
 				err = kubescheduler.Run(t.Context(), kubescheduler.Options{Kubeconfig: os.DevNull, Config: config})
 			}
-			got := listed(configProblems(tt.text, err))
-			if got != tt.want {
-				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
-			}
+			testkit.Equal(t, listed(configProblems(tt.text, err)), tt.want, "the problems")
 		})
 	}
 }

@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // listed writes problems as they are expected: a line for each.
@@ -53,9 +55,7 @@ func TestProblemsOfAnObjectHaveTheirLines(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, problems := readDocuments(tt.text)
-			if listed(problems) != tt.want {
-				t.Errorf("got\n%s\nwant\n%s", listed(problems), tt.want)
-			}
+			testkit.Equal(t, listed(problems), tt.want, "the problems")
 		})
 	}
 }
@@ -66,13 +66,9 @@ func TestTextsAreReadObjectByObject(t *testing.T) {
 		t.Errorf("read %v", docs)
 	}
 	want := "12 apiVersion | required, as a string\n16 | yaml: found character that cannot start any token"
-	if listed(problems) != want {
-		t.Errorf("got\n%s\nwant\n%s", listed(problems), want)
-	}
+	testkit.Equal(t, listed(problems), want, "the problems")
 	_, problems = readDocuments("# only a comment\n")
-	if listed(problems) != "1 | the text has no objects" {
-		t.Errorf("nothing at all: %v", problems)
-	}
+	testkit.Equal(t, listed(problems), "1 | the text has no objects", "the problems of nothing at all")
 }
 
 // unwritable has no JSON, so that Go prints it.
@@ -143,10 +139,7 @@ func TestErrorsOfTheAPIServerAreShortAndHaveTheirLines(t *testing.T) {
 			if len(docs) != 1 {
 				t.Fatal(listed(problems))
 			}
-			got := listed(docs[0].problems(tt.err))
-			if got != tt.want {
-				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
-			}
+			testkit.Equal(t, listed(docs[0].problems(tt.err)), tt.want, "the problems")
 		})
 	}
 }
@@ -158,9 +151,6 @@ func TestEditOfTheNameIsRejected(t *testing.T) {
 		strings.Replace(pod, "metadata:\n  name: a\n", "", 1): "1 metadata.name | must stay a: use New for another object",
 	} {
 		after, _ := readDocuments(text)
-		got := listed(otherObject(before, after))
-		if got != want {
-			t.Errorf("got  %s\nwant %s", got, want)
-		}
+		testkit.Equal(t, listed(otherObject(before, after)), want, "the problems")
 	}
 }

@@ -104,9 +104,7 @@ func TestPodsThatArePendingForTheSameCauseAreOneGroup(t *testing.T) {
 					t.Errorf("%s: its list has %d pods", text, len(listed))
 				}
 			}
-			if !slices.Equal(got, tt.want) {
-				t.Errorf("got  %q\nwant %q", got, tt.want)
-			}
+			testkit.Equal(t, got, tt.want, "the groups")
 		})
 	}
 }
@@ -151,9 +149,6 @@ func TestPendingStateOfAPodNamesItsCause(t *testing.T) {
 		{&v1.Pod{}, fails, podState{"failing", "Scheduler error", "timeout", "timeout"}},
 		{&v1.Pod{}, rejected(map[string]int{"a": 1}), podState{"pending", "Unschedulable", "0/1 nodes are available: 1 a.", "a"}},
 	} {
-		got := pendingState(tt.pod, tt.last)
-		if got != tt.want {
-			t.Errorf("got  %q\nwant %q", got, tt.want)
-		}
+		testkit.Equal(t, pendingState(tt.pod, tt.last), tt.want, "the state")
 	}
 }

@@ -5,17 +5,14 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-	"time"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // ended waits for the end of a job, and returns its outcome.
 func ended(t *testing.T, one *job) outcome {
 	t.Helper()
-	select {
-	case <-one.ended:
-	case <-time.After(time.Minute):
-		t.Fatalf("%q is at %d of %d", one.Title, one.Progress().Done, one.Progress().Of)
-	}
+	testkit.EventuallyReceives(t, one.Title+" ends", one.ended)
 	return one.Outcome
 }
 
@@ -35,9 +32,7 @@ func TestJobHasProgressAndAnOutcome(t *testing.T) {
 		return outcome{Notice: "counted"}, nil
 	})
 	<-halfway
-	if !slices.Equal(one.Progress().Phases, []string{"one", "two"}) {
-		t.Errorf("it is at %q", one.Progress().Phases)
-	}
+	testkit.Equal(t, one.Progress().Phases, []string{"one", "two"}, "the phases")
 	if one.Progress().Done != 1 || one.Progress().Of != 2 || len(all.running()) != 1 || all.get(id(one, 0)) != one {
 		t.Errorf("halfway: %d of %d, running %v, kept as %v", one.Progress().Done, one.Progress().Of, all.running(), all.get(id(one, 0)))
 	}

@@ -63,17 +63,12 @@ func TestNodesAreFilteredByTheirFieldsAndSorted(t *testing.T) {
 		for _, n := range kept {
 			names = append(names, n.Name)
 		}
-		got := strings.Join(names, " ")
-		if got != want {
-			t.Errorf("%q finds %q, want %q", filter, got, want)
-		}
+		testkit.Equal(t, strings.Join(names, " "), want, "what %q finds", filter)
 	}
 }
 
 func TestCommandToDrainIsQuoted(t *testing.T) {
 	p := &page{cluster: &cluster{last: &contents{}}}
 	found := p.removed(&drain.Result{Go: []string{"n1", "n2;touch owned"}}, true)
-	if found.Command != "kubectl drain --ignore-daemonsets --delete-emptydir-data --force n1 'n2;touch owned'" {
-		t.Errorf("got %s", found.Command)
-	}
+	testkit.Equal(t, found.Command, "kubectl drain --ignore-daemonsets --delete-emptydir-data --force n1 'n2;touch owned'", "the command")
 }

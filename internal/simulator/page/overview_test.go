@@ -8,6 +8,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // listOf is pods called namespace/name.
@@ -40,9 +42,7 @@ func TestFilterTakesTextOrARegexAndANamespace(t *testing.T) {
 		"namespace=a-namespace-without": "",
 	} {
 		got := namesOf(keep(newToolbar(httptest.NewRequest(http.MethodGet, "/pods?"+query, nil), "", nil, nil), pods))
-		if got != want {
-			t.Errorf("%s keeps %q, want %q", query, got, want)
-		}
+		testkit.Equal(t, got, want, "what %s keeps", query)
 	}
 }
 

@@ -66,9 +66,7 @@ func TestPreemptionIsReportedOnlyIfANodeIsNominated(t *testing.T) {
 			_, after, _ := strings.Cut(string(body), `PostFilter <small>if no node fits</small></h3><p class="event">`)
 			line, _, _ := strings.Cut(after, "</p>")
 			got := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(line, "")
-			if got != tt.want {
-				t.Errorf("got  %s\nwant %s", got, tt.want)
-			}
+			testkit.Equal(t, got, tt.want, "PostFilter")
 		})
 	}
 }

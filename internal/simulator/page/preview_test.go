@@ -30,9 +30,7 @@ func TestAnnotatedReadsAndSetsWhateverYAMLHas(t *testing.T) {
 				t.Errorf("read %v, want %q", got, tt.get)
 			}
 			testkit.Must(t, a.Set(key, "it's"))
-			if a.String() != tt.set {
-				t.Errorf("got\n%s\nwant\n%s", a, tt.set)
-			}
+			testkit.Equal(t, a.String(), tt.set, "the text")
 			testkit.Must(t, a.Set(key, ""))
 			if a.Get(key) != nil {
 				t.Errorf("it stays in\n%s", a)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 func TestConfigurationIsNamedByItsGuestsAndExtenders(t *testing.T) {
@@ -16,15 +17,9 @@ func TestConfigurationIsNamedByItsGuestsAndExtenders(t *testing.T) {
 		"extenders:\n- urlPrefix: http://extender:8000/\n":                                                                                       "http://extender:8000/",
 		"kind: x\n": "own configuration",
 	} {
-		got := configTitle([]byte(config))
-		if got != want {
-			t.Errorf("%q has the title %q, want %q", config, got, want)
-		}
+		testkit.Equal(t, configTitle([]byte(config)), want, "the title of %q", config)
 	}
 	for _, c := range simulator.Configurations {
-		got := configTitle(c.YAML())
-		if got != c.Title {
-			t.Errorf("%s has the title %q, want %q", c.Variant, got, c.Title)
-		}
+		testkit.Equal(t, configTitle(c.YAML()), c.Title, "the title of %s", c.Variant)
 	}
 }

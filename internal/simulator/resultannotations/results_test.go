@@ -118,9 +118,7 @@ func TestScheduledPodHasItsResults(t *testing.T) {
 		t.Errorf("filter-result of the node: %v", got)
 	}
 	nodes := slices.Sorted(maps.Keys(r.score))
-	if !slices.Equal(nodes, kubecons) {
-		t.Errorf("score-result of %v", nodes)
-	}
+	testkit.Equal(t, nodes, kubecons, "the nodes of score-result")
 	// TaintToleration: no taint is the best there is, and counts three times.
 	if r.score[r.node]["TaintToleration"] != "0" || r.finalScore[r.node]["TaintToleration"] != "300" {
 		t.Errorf("score-result %v, finalscore-result %v", r.score[r.node], r.finalScore[r.node])
@@ -175,8 +173,5 @@ func TestPendingPodIsNotChanged(t *testing.T) {
 	if len(r.history) < 2 || r.history[0][prefix+"selected-node"] != "" || r.history[len(r.history)-1][prefix+"selected-node"] != "late" {
 		t.Errorf("history %v", r.history)
 	}
-	first := r.history[0][prefix+"prefilter-result-status"]
-	if !strings.Contains(first, "RegexScheduling") {
-		t.Errorf("prefilter-result-status of the first attempt: %s", first)
-	}
+	testkit.Has(t, r.history[0][prefix+"prefilter-result-status"], "RegexScheduling")
 }

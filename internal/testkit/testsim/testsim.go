@@ -3,24 +3,16 @@ package testsim
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"testing"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // Main is a TestMain whose tests find a simulator in sim.
 func Main(m *testing.M, sim **simulator.Simulator, config simulator.Config) {
-	var err error
-	if *sim, err = simulator.Start(context.Background(), config); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	if err := (*sim).Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
+	testkit.Main(m, func(ctx context.Context) (stop func() error, err error) {
+		*sim, err = simulator.Start(ctx, config)
+		return (*sim).Stop, err
+	})
 }

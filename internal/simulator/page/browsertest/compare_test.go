@@ -51,10 +51,7 @@ func TestEditedConfigurationIsComparedWithTheCurrentOne(t *testing.T) {
 	p.at("/results")
 	p.click(".comparisons li:first-child .button[data-dialog]")
 	p.waitFor("what was typed is there again", "(document.querySelector('#text')?.value ?? '').includes('regex_v2')")
-	after := string(sim.SchedulerConfig())
-	if after != before {
-		t.Errorf("a comparison has put to use %s", after)
-	}
+	testkit.Equal(t, string(sim.SchedulerConfig()), before, "the configuration in use")
 }
 
 // hangs is a configuration with an extender that does not respond before goOn.

@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/version"
 )
 
@@ -41,10 +42,7 @@ func TestJobOfAFormIsNotSubmittedTwiceAndGoesOnAtTheEdge(t *testing.T) {
 	p.press(kb.Enter, true)
 	before := p.value("#problems.job progress")
 	p.waitFor("the first one's progress goes on", "document.querySelector('#problems.job progress')?.value > "+before)
-	said := p.text("#problems")
-	if strings.Contains(said, "exists") {
-		t.Errorf("the form says %q", said)
-	}
+	p.waitFor("the form does not say that they exist", "!document.querySelector('#problems').innerText.includes('exists')")
 	p.press(kb.Escape, false)
 	p.closed("#editor")
 	p.do(chromedp.Reload())
@@ -129,9 +127,7 @@ func TestFormReportsThatTheSimulatorDoesNotRespond(t *testing.T) {
 	own.Listener.Close()
 	p.click("#editor .submit")
 	p.says("#problems", "The simulator does not respond")
-	if p.value("#text") != text {
-		t.Error("the text is gone")
-	}
+	testkit.Equal(t, p.value("#text"), text, "the text")
 	p.waitFor("it can be sent again", "!document.querySelector('#editor .submit').disabled")
 	p.press(kb.Escape, false)
 	p.closed("#editor")

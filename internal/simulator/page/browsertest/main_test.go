@@ -15,6 +15,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/api"
 	"wasmkwokwizardry.io/regex-scheduling/internal/simulator/page"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // All tests share one simulator, its page, and one browser.
@@ -26,32 +27,22 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
 	binary := findChromium()
 	if binary == "" {
 		_ = os.Getenv("INSTALLED") // as testkit.NotTested
 		fmt.Println("*** NOT TESTED: no chromium: make chromium installs it (Debian)")
-		return 0
+		return
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	if err := startAll(ctx, binary); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	code := m.Run()
-	if err := chromedp.Cancel(chromium); err != nil {
-		fmt.Fprintln(os.Stderr, "chromium:", err)
-	}
-	server.Stop()
-	if err := sim.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return code
+	testkit.Main(m, func(ctx context.Context) (func() error, error) {
+		err := startAll(ctx, binary)
+		return func() error {
+			if err := chromedp.Cancel(chromium); err != nil {
+				fmt.Fprintln(os.Stderr, "chromium:", err)
+			}
+			server.Stop()
+			return sim.Stop()
+		}, err
+	})
 }
 
 func startAll(ctx context.Context, binary string) (err error) {

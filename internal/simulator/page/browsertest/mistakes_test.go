@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // marked waits until exactly these lines are marked.
@@ -24,10 +26,7 @@ func TestAllMistakesOfAConfigurationAreMarkedAtOnce(t *testing.T) {
 	p.marked("8 9 11")
 	p.onScreen("#problems h2")
 	p.says("#problems", "The scheduler keeps the current configuration")
-	after := string(sim.SchedulerConfig())
-	if after != before {
-		t.Errorf("the configuration in use is now\n%s", after)
-	}
+	testkit.Equal(t, string(sim.SchedulerConfig()), before, "the configuration in use")
 	p.do(chromedp.Evaluate("quitting = true", nil), chromedp.Navigate(server.URL()+"/scheduler"))
 	p.paste("#text", head+plugins)
 	p.click(".submit")

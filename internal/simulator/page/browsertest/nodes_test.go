@@ -1,7 +1,6 @@
 package browsertest
 
 import (
-	"fmt"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -104,10 +103,7 @@ func TestDrainWaitsForBudgetsAndLeavesDaemonSets(t *testing.T) {
 	p.says("#panel .facts", "cordoned")
 	p.says("#drain .job", "Draining first: 1 of 3", "Cannot evict pod as it would violate the pod's disruption budget.")
 	p.fitsEverywhere("#drain p, #drain button, .operations button")
-	web, agent, alone := p.on("first", "web"), p.on("first", "agent"), p.on("first", "alone")
-	if web != 2 || agent != 1 || alone != 0 {
-		t.Errorf("on the node run %d, %d and %d", web, agent, alone)
-	}
+	testkit.Equal(t, []int{p.on("first", "web"), p.on("first", "agent"), p.on("first", "alone")}, []int{2, 1, 0}, "how many run on the node")
 
 	p.click("#panel [data-close]")
 	p.says("#jobs .job", "Draining first: 1 of 3") // it goes on
@@ -128,10 +124,7 @@ func TestDrainWaitsForBudgetsAndLeavesDaemonSets(t *testing.T) {
 	p.says("#drain", "Drained first: 2 pods evicted")
 	p.waitFor("nothing but the agent is there", "[...document.querySelectorAll('#panel tbody th')].length === 1 && document.querySelector('#panel tbody th').innerText.includes('agent')")
 	p.says("#summary", "4 running") // an agent on each node
-	got := fmt.Sprint(p.on("second", "web"), p.on("first", "agent"), p.on("second", "agent"))
-	if got != "2 1 1" {
-		t.Errorf("there run %s", got)
-	}
+	testkit.Equal(t, []int{p.on("second", "web"), p.on("first", "agent"), p.on("second", "agent")}, []int{2, 1, 1}, "how many run")
 	p.click("#cordon")
 	p.says("#panel .facts", "ready")
 	p.waitFor("of the drain nothing is said any more", "!document.querySelector('#drain').innerText")

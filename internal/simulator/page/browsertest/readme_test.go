@@ -2,7 +2,6 @@ package browsertest
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -15,9 +14,7 @@ import (
 // TestREADMELeadsFromItsFirstCommandToAnExplanation plays README's first steps: the plugin variant of its first command, and
 // clicks on what is in bold after "click".
 func TestREADMELeadsFromItsFirstCommandToAnExplanation(t *testing.T) {
-	text, err := os.ReadFile("../../../../README.md")
-	testkit.Must(t, err)
-	_, steps, _ := strings.Cut(string(text), "\n## Try it\n")
+	_, steps, _ := strings.Cut(string(testkit.ReadFile(t, "../../../../README.md")), "\n## Try it\n")
 	command := regexp.MustCompile(`(?m)^    make (\S+)`).FindStringSubmatch(steps)[1]
 	clicks := regexp.MustCompile(`(?i)\bclick \*\*([^*]+)\*\*`).FindAllStringSubmatch(steps, -1)
 	if len(clicks) == 0 || len(clicks) > 2 {

@@ -14,9 +14,9 @@ import (
 	cdppage "github.com/chromedp/cdproto/page"
 	cdpruntime "github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-	"sigs.k8s.io/yaml"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit/objects"
 )
 
 // patience is the limit of time for each step, on a busy machine. Most take milliseconds.
@@ -173,10 +173,7 @@ func (p *tab) result(selector, heading string) {
 // post creates an object of a manifest at a path of the API.
 func (p *tab) post(path, manifest string) {
 	p.Helper()
-	raw, err := yaml.YAMLToJSON([]byte(manifest))
-	testkit.Must(p, err)
-	api := sim.Client().CoreV1().RESTClient()
-	testkit.Must(p, api.Post().AbsPath("/api/v1/"+path).SetHeader("Content-Type", "application/json").Body(raw).Do(p.Context()).Error())
+	objects.Post(p, sim.Client().CoreV1().RESTClient(), "/api/v1/"+path, manifest)
 }
 
 // closed waits until a dialog is closed.
@@ -237,8 +234,14 @@ func quote(text string) string {
 func (p *tab) form(kind string) {
 	p.Helper()
 	p.click("#new")
-	p.click("#new-" + kind)
-	p.waitFor("the form is there", "document.querySelector('#editor').open && document.querySelector('#editor #text')")
+	p.opens("#new-"+kind, "#text")
+}
+
+// opens clicks what opens a form, and waits for one of its fields.
+func (p *tab) opens(selector, field string) {
+	p.Helper()
+	p.click(selector)
+	p.waitFor("the form is there", "document.querySelector('#editor').open && document.querySelector("+quote("#editor "+field)+")")
 }
 
 // press presses a key, perhaps with Control.
