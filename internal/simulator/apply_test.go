@@ -32,9 +32,7 @@ func TestBadConfigurationLeavesTheSchedulerRunning(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v, want one line with %q", err, test.want)
 			}
-			if !bytes.Equal(sim.SchedulerConfig(), before) {
-				t.Errorf("the configuration is now %s", sim.SchedulerConfig())
-			}
+			testkit.Equal(t, string(sim.SchedulerConfig()), string(before), "the configuration")
 		})
 	}
 	canceled, cancel := context.WithCancel(t.Context())
@@ -45,10 +43,7 @@ func TestBadConfigurationLeavesTheSchedulerRunning(t *testing.T) {
 	}
 	addNodes(t, "kubecon-1", "other")
 	addPod(t, "p", "kubecon-")
-	a := attempt(t, "p", recorder.Scheduled)
-	if a.Node != "kubecon-1" {
-		t.Errorf("the scheduler chose %s", a.Node)
-	}
+	testkit.Equal(t, attempt(t, "p", recorder.Scheduled).Node, "kubecon-1", "the node")
 }
 
 func TestAnotherConfigurationTakesEffectAndResetTakesItBack(t *testing.T) {

@@ -56,10 +56,7 @@ func TestExtenderThatFails(t *testing.T) {
 			}
 			apply(t, fmt.Sprintf(form, tc.url, true))
 			addPod(t, "goes-on", "")
-			a = attempt(t, "goes-on", recorder.Scheduled)
-			if a.Node != "node-1" {
-				t.Errorf("ignored, the pod is on %q", a.Node)
-			}
+			testkit.Equal(t, attempt(t, "goes-on", recorder.Scheduled).Node, "node-1", "the node where the extender is ignored")
 		})
 	}
 }
@@ -113,10 +110,7 @@ func TestExtenderIsSentABindOnlyWithExtenderBind(t *testing.T) {
 	if a.Node != "node-1" || extender.Asked("filter") == 0 {
 		t.Errorf("got %+v", a)
 	}
-	said := console.String()
-	if !strings.Contains(said, "warning: extender "+extender.URL+": its bindVerb is not called") {
-		t.Errorf("warned %q", said)
-	}
+	testkit.Has(t, console.String(), "warning: extender "+extender.URL+": its bindVerb is not called")
 
 	sim.settings.ExtenderBind = true
 	t.Cleanup(func() { sim.settings.ExtenderBind = false })
@@ -129,7 +123,7 @@ func TestExtenderIsSentABindOnlyWithExtenderBind(t *testing.T) {
 	if bind.PodUID != pod.UID || bind.Node != "node-1" {
 		t.Errorf("got %+v", bind)
 	}
-	said = console.String()
+	said := console.String()
 	if strings.Contains(said, "bindVerb") {
 		t.Errorf("warned %q", said)
 	}

@@ -127,22 +127,13 @@ func TestSimulatorFromStartToStop(t *testing.T) {
 	}
 	port := page[strings.LastIndex(page, ":")+1:]
 	send(t, "POST", page+"/api/v1/import", `{"nodes":[{"metadata":{"name":"made-later"}}]}`, 200)
-	code = run(t.Context(), []string{"reset", "--port", port}, io.Discard, t.Output())
-	if code != 0 {
-		t.Errorf("reset ended with %d", code)
-	}
+	testkit.Equal(t, run(t.Context(), []string{"reset", "--port", port}, io.Discard, t.Output()), 0, "the status of reset")
 	_, body = get(t, page+"/api/v1/export")
 	if !strings.Contains(body, `"kubecon-1"`) || strings.Contains(body, "made-later") || strings.Contains(body, "node-8xkzr") || strings.Contains(body, "cncf-.*") {
 		t.Errorf("a reset does not go back to the start: %s", body)
 	}
-	code = run(t.Context(), []string{"stop", "--port", port}, io.Discard, t.Output())
-	if code != 0 {
-		t.Errorf("stop ended with %d", code)
-	}
-	code = <-r.done
-	if code != 0 {
-		t.Errorf("the simulator ended with %d: %s", code, r.out)
-	}
+	testkit.Equal(t, run(t.Context(), []string{"stop", "--port", port}, io.Discard, t.Output()), 0, "the status of stop")
+	testkit.Equal(t, <-r.done, 0, "the status of the simulator, which printed %s", r.out)
 }
 
 func send(t *testing.T, method, url, body string, want int) {
@@ -167,10 +158,7 @@ func session(t *testing.T, args []string, do func(base string)) string {
 	r := start(ctx, append([]string{"--headless"}, args...)...)
 	do(r.await(t, `API +(http://localhost:\d+)/api/v1/\n[^$]*Ctrl-C`))
 	cancel()
-	code := <-r.done
-	if code != 0 {
-		t.Errorf("it ended with %d: %s", code, r.out)
-	}
+	testkit.Equal(t, <-r.done, 0, "the status of what printed %s", r.out)
 	return r.out.String()
 }
 
@@ -182,9 +170,7 @@ func TestDataDirectoryKeepsTheConfiguration(t *testing.T) {
 		return func(base string) {
 			t.Helper()
 			_, config := get(t, base+"/api/v1/schedulerconfiguration")
-			if !strings.Contains(config, name) {
-				t.Errorf("it runs with %s, want %s", config, name)
-			}
+			testkit.Has(t, config, name)
 		}
 	}
 	const applied = "# mine\nprofiles: [{schedulerName: applied}]\n"
@@ -198,9 +184,7 @@ func TestDataDirectoryKeepsTheConfiguration(t *testing.T) {
 		send(t, "PUT", base+"/api/v1/reset", "", 202)
 		expect(`"applied"`)(base)
 	})
-	if !strings.Contains(out, "kube-scheduler with the configuration kept in "+file) {
-		t.Errorf("it does not say where its configuration is from: %s", out)
-	}
+	testkit.Has(t, out, "kube-scheduler with the configuration kept in "+file)
 	session(t, with("--plugin", "native"), expect("RegexScheduling"))
 	testkit.Equal(t, string(testkit.ReadFile(t, file)), applied, "what is kept")
 	for text, why := range map[string]string{
@@ -210,9 +194,7 @@ func TestDataDirectoryKeepsTheConfiguration(t *testing.T) {
 		testkit.Must(t, os.WriteFile(file, []byte(text), 0o600))
 		out := session(t, with(), expect("WasmRegexScheduling"))
 		line := regexp.MustCompile(`(?m)^simulator: warning: the kept configuration .*$`).FindString(out)
-		if !strings.Contains(line, file+" cannot be used: ") || !strings.Contains(line, why) || !strings.Contains(line, "; plugin variant v2 runs instead: fix the file or remove it") {
-			t.Errorf("%q: it says %q in %s", text, line, out)
-		}
+		testkit.Has(t, line, file+" cannot be used: ", why, "; plugin variant v2 runs instead: fix the file or remove it")
 		testkit.Equal(t, string(testkit.ReadFile(t, file)), text, "the file")
 	}
 }
@@ -220,18 +202,14 @@ func TestDataDirectoryKeepsTheConfiguration(t *testing.T) {
 func TestSimulatorWithoutPageAndKubeletsOnAPublicAddress(t *testing.T) {
 	printed := session(t, []string{"--plugin", "native", "--kubelets", "none", "--listen", "0.0.0.0"}, func(base string) {
 		code, _ := get(t, base+"/")
-		if code != 404 {
-			t.Errorf("there is a page: %d", code)
-		}
+		testkit.Equal(t, code, 404, "the status of a page")
 		send(t, "POST", base+"/api/v1/import", `{"nodes":[{"metadata":{"name":"kubecon-1"}}]}`, 200)
 		_, nodes := get(t, base+"/api/v1/export")
 		if !strings.Contains(nodes, "kubecon-1") || strings.Contains(nodes, "KubeletReady") {
 			t.Error(nodes)
 		}
 	})
-	if !strings.Contains(printed, "simulator: warning: --listen 0.0.0.0: there is no password: who reaches this address can do everything") {
-		t.Errorf("it does not warn: %s", printed)
-	}
+	testkit.Has(t, printed, "simulator: warning: --listen 0.0.0.0: there is no password: who reaches this address can do everything")
 	if strings.Contains(printed, "fake kubelets") || strings.Contains(printed, "Open the page") {
 		t.Error(printed)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/compare"
 )
 
@@ -35,18 +36,13 @@ func TestProgressFitsTheTerminal(t *testing.T) {
 		"A": {Side: "A", Step: "schedules", Done: 300, Of: 400}, "B": {Side: "B", Step: "schedules", Done: 100, Of: 400},
 	}
 	const want = "  12.3s  ██████████░░░░░░░░░░  A: schedules, 300 of 400; B: schedules, 100 of 400"
-	got := drawn(200, 12.3, sides)
-	if got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	got = drawn(40, 12.3, sides)
+	testkit.Equal(t, drawn(200, 12.3, sides), want, "with much room")
+	got := drawn(40, 12.3, sides)
 	if utf8.RuneCountInString(got) != 39 {
 		t.Errorf("%q has %d columns", got, utf8.RuneCountInString(got))
 	}
 	got = drawn(80, 1, map[string]compare.Progress{"": {Step: "reads pods", Done: 7}})
-	if got != "   1.0s  ░░░░░░░░░░░░░░░░░░░░  reads pods, 7" {
-		t.Errorf("%q", got)
-	}
+	testkit.Equal(t, got, "   1.0s  ░░░░░░░░░░░░░░░░░░░░  reads pods, 7", "without an end")
 }
 
 func TestQuietShowsNoProgress(t *testing.T) {
@@ -58,10 +54,7 @@ func TestQuietShowsNoProgress(t *testing.T) {
 		for quiet, want := range map[string]bool{"--quiet": false, "-q=false": true} {
 			var out, errOut bytes.Buffer
 			run(t.Context(), append(args, quiet), &out, &errOut)
-			got := progress.MatchString(errOut.String())
-			if got != want {
-				t.Errorf("%s %s: %s", args, quiet, &errOut)
-			}
+			testkit.Equal(t, progress.MatchString(errOut.String()), want, "%s %s prints progress in %s", args, quiet, &errOut)
 		}
 	}
 }

@@ -72,9 +72,7 @@ func TestPublicServerAnswersToItsOwnName(t *testing.T) {
 		response, err := http.DefaultClient.Do(request)
 		testkit.Must(t, err)
 		response.Body.Close()
-		if response.StatusCode != want {
-			t.Errorf("%s: %d, want %d", request.Host, response.StatusCode, want)
-		}
+		testkit.Equal(t, response.StatusCode, want, "the status for %s", request.Host)
 	}
 	if !server.Public() {
 		t.Error("it does not know that others reach it")

@@ -62,9 +62,7 @@ func TestWithoutACertificateEveryRequestIsUnauthorized(t *testing.T) {
 		response, err := client.Get(sharedCluster.Host() + path)
 		testkit.Must(t, err)
 		response.Body.Close()
-		if response.StatusCode != http.StatusUnauthorized {
-			t.Errorf("%s: status %d, want 401", path, response.StatusCode)
-		}
+		testkit.Equal(t, response.StatusCode, http.StatusUnauthorized, "the status of %s", path)
 	}
 }
 

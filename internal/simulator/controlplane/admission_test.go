@@ -24,7 +24,5 @@ spec:
   volumes: [{name: token, projected: {sources: [{serviceAccountToken: {path: token, audience: vault}}]}}]`)
 	pod, err := client.CoreV1().Pods(namespace.Name).Get(t.Context(), "with-token", metav1.GetOptions{})
 	testkit.Must(t, err)
-	if pod.Spec.ServiceAccountName != "default" {
-		t.Errorf("service account %q", pod.Spec.ServiceAccountName)
-	}
+	testkit.Equal(t, pod.Spec.ServiceAccountName, "default", "the service account")
 }

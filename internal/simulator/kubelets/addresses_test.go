@@ -22,10 +22,7 @@ func TestEveryAddressIsGivenOnceUntilItsPodIsGone(t *testing.T) {
 	for _, name := range []string{"0", "1", "2"} {
 		pod := put(t, pods, name, "")
 		given = append(given, taken(t, a, pod))
-		again := taken(t, a, pod)
-		if again != given[len(given)-1] {
-			t.Errorf("a pod that does not say what it has was given %s, and then %s", given, again)
-		}
+		testkit.Equal(t, taken(t, a, pod), given[len(given)-1], "the address of a pod that does not say what it has")
 	}
 	want := []string{"10.9.0.2", "10.9.0.3", "10.9.0.0"}
 	testkit.Equal(t, given, want, "the addresses")
@@ -34,9 +31,7 @@ func TestEveryAddressIsGivenOnceUntilItsPodIsGone(t *testing.T) {
 	testkit.ErrorHas(t, err, "10.9.0.0/30")
 	drop(t, pods, "2")
 	again := taken(t, a, put(t, pods, "2", "")) // before it has said what it has
-	if again != given[2] {
-		t.Errorf("given %s, want that of its former self", again)
-	}
+	testkit.Equal(t, again, given[2], "the address of its former self")
 	for i, ip := range given { // they say what they have
 		put(t, pods, fmt.Sprint(i), ip)
 	}
@@ -44,15 +39,11 @@ func TestEveryAddressIsGivenOnceUntilItsPodIsGone(t *testing.T) {
 		t.Errorf("a fifth of four: %q", ip)
 	}
 	drop(t, pods, "1")
-	ip := taken(t, a, fifth)
-	if ip != given[1] {
-		t.Errorf("given %s, want that of the pod that is gone", ip)
-	}
+	testkit.Equal(t, taken(t, a, fifth), given[1], "the address of the pod that is gone")
 	for in, want := range map[string]string{"10.8.0.0/16": "10.8.0.1", "10.8.1.7/24": "10.8.1.1", "fd00::/64": "fd00::1"} {
 		ip, err := a.take(netip.MustParsePrefix(in), put(t, pods, want, ""))
-		if err != nil || ip != want {
-			t.Errorf("of %s: %s, %v, want %s", in, ip, err, want)
-		}
+		testkit.Must(t, err)
+		testkit.Equal(t, ip, want, "the first address of %s", in)
 	}
 }
 

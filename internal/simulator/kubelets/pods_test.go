@@ -45,10 +45,7 @@ func TestBoundPodRunsAndGoesWhenDeleted(t *testing.T) {
 		t.Errorf("status %+v: no address of the node, or no time", pod.Status)
 	}
 	for _, kind := range []v1.PodConditionType{v1.PodScheduled, v1.PodInitialized, v1.ContainersReady, v1.PodReady, "example.com/gate"} {
-		got := condition(pod, kind)
-		if got != v1.ConditionTrue {
-			t.Errorf("%s is %q", kind, got)
-		}
+		testkit.Equal(t, condition(pod, kind), v1.ConditionTrue, "condition %s", kind)
 	}
 	s, init := pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses
 	if len(s) != 1 || s[0].Name != "main" || !s[0].Ready || s[0].State.Running == nil {
@@ -142,13 +139,8 @@ func TestStatusThatAPodIsGivenIsMet(t *testing.T) {
 	patchPodStatus(t, "fails", `{"status":{"phase":"Failed","reason":"Evicted"}}`)
 	patchPodStatus(t, "back", `{"status":{"phase":"Pending"}}`)
 	after := podIn(t, v1.PodRunning, "back").Status.PodIP // so the other one has been looked at
-	if after != before {
-		t.Errorf("address %s, before that %s", after, before)
-	}
-	pod := podIn(t, v1.PodFailed, "fails")
-	if pod.Status.Reason != "Evicted" {
-		t.Errorf("status %+v", pod.Status)
-	}
+	testkit.Equal(t, after, before, "the address")
+	testkit.Equal(t, podIn(t, v1.PodFailed, "fails").Status.Reason, "Evicted", "the reason")
 }
 
 // A pod without a node is cleaned up after some seconds. Should that come before

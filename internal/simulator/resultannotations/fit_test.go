@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
+	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
 
 // saying is an attempt of whose results one, PreScore's, is so long.
@@ -35,13 +36,8 @@ func TestResultsThatDoNotFitAreOmittedAndNamed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"own": strings.Repeat("x", tt.own), prefix + "filter-result": "of an import"}}}
 			annotations, left := fit(pod, tt.attempts)
-			got := strings.Join(left, ", ")
-			if got != tt.left {
-				t.Errorf("omitted: %q, want %q", got, tt.left)
-			}
-			if len(annotations) != len(names)+1 {
-				t.Errorf("%d annotations", len(annotations))
-			}
+			testkit.Equal(t, strings.Join(left, ", "), tt.left, "what is omitted")
+			testkit.Equal(t, len(annotations), len(names)+1, "how many annotations there are")
 			for key, value := range annotations {
 				if value != nil {
 					pod.Annotations[key] = value.(string)
@@ -49,9 +45,7 @@ func TestResultsThatDoNotFitAreOmittedAndNamed(t *testing.T) {
 					delete(pod.Annotations, key)
 				}
 			}
-			if err := validation.ValidateAnnotationsSize(pod.Annotations); err != nil {
-				t.Error(err)
-			}
+			testkit.Must(t, validation.ValidateAnnotationsSize(pod.Annotations))
 		})
 	}
 }
