@@ -153,7 +153,7 @@ func (in *reading) file(name string, r io.Reader, depth int) error {
 		}
 		return in.folder(archive, depth)
 	case len(begin) > 262 && string(begin[257:262]) == "ustar":
-		return in.tar(tar.NewReader(file), depth)
+		return in.tar(file, depth)
 	}
 	for format, magic := range map[string]string{"xz": "\xfd7zXZ\x00", "zstd": "\x28\xb5\x2f\xfd", "bzip2": "BZh"} {
 		if bytes.HasPrefix(begin, []byte(magic)) {
@@ -163,10 +163,26 @@ func (in *reading) file(name string, r io.Reader, depth int) error {
 	return in.text(name, file)
 }
 
-func (in *reading) tar(archive *tar.Reader, depth int) error {
+// untilEnd notes that there is nothing more to read.
+type untilEnd struct {
+	io.Reader
+	ended bool
+}
+
+func (u *untilEnd) Read(into []byte) (n int, err error) {
+	n, err = u.Reader.Read(into)
+	u.ended = u.ended || errors.Is(err, io.EOF)
+	return n, err
+}
+
+func (in *reading) tar(file io.Reader, depth int) error {
+	text := &untilEnd{Reader: file}
+	archive := tar.NewReader(text)
 	for {
 		entry, err := archive.Next()
 		switch {
+		case errors.Is(err, io.EOF) && text.ended: // and not by the blocks that end an archive
+			return errors.New("the archive is cut off: it lacks its end")
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:

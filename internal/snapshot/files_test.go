@@ -240,16 +240,21 @@ func TestMistakesNameFileObjectAndField(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"a bad object":               {map[string]string{"nodes.json": nodeA, "x/pods.yaml": "items:\n- " + bad + "\nkind: List\napiVersion: v1\n"}, "x/pods.yaml: items[0]: pod team/bad: spec.containers: expected a list, found an object"},
-		"a bad object after others":  {map[string]string{"all.json": nodeA + bad}, "all.json: pod team/bad: spec.containers: expected a list, found an object"},
-		"a time":                     {map[string]string{"n.json": `{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a", "creationTimestamp": "today"}}`}, `n.json: node a: metadata.creationTimestamp: expected a time such as 2026-01-02T15:04:05Z, found a string "today"`},
-		"a quantity":                 {map[string]string{"n.json": `{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}, "status": {"capacity": {"cpu": "lots"}}}`}, `n.json: node a: status.capacity.cpu: expected a quantity such as 500m or 1Gi, found a string`},
-		"metadata that is text":      {map[string]string{"n.json": `{"apiVersion": "v1", "kind": "Node", "metadata": "a"}`}, "n.json: node: metadata: expected an object, found a string"},
-		"a list that is cut off":     {map[string]string{"n.json": nodeA, "p.json": `{"kind": "PodList", "apiVersion": "v1", "items": [` + podWeb}, "p.json: the file is cut off: unexpected EOF"},
-		"YAML that is cut off":       {map[string]string{"p.yaml": "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: web}\n"}, "p.yaml: the kind is missing"},
-		"YAML that is none":          {map[string]string{"p.yaml": "# a node\n" + nodeA + "\n---\nkind: Pod\nx: [\n"}, "p.yaml: not YAML: document 2: line "},
-		"no object of a cluster":     {map[string]string{"a.log": "x", "b.json": "[1]", "c.yaml": "a: b\n", "d.yaml": ": :"}, "none of its files has objects of a cluster: a.log, b.json, c.yaml, d.yaml"},
-		"objects of other kinds":     {map[string]string{"a.json": `{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}`}, "it has no object that scheduling depends on, such as a node or a pod, but only 1 v1 Secret"},
+		"a bad object":              {map[string]string{"nodes.json": nodeA, "x/pods.yaml": "items:\n- " + bad + "\nkind: List\napiVersion: v1\n"}, "x/pods.yaml: items[0]: pod team/bad: spec.containers: expected a list, found an object"},
+		"a bad object after others": {map[string]string{"all.json": nodeA + bad}, "all.json: pod team/bad: spec.containers: expected a list, found an object"},
+		"a time":                    {map[string]string{"n.json": `{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a", "creationTimestamp": "today"}}`}, `n.json: node a: metadata.creationTimestamp: expected a time such as 2026-01-02T15:04:05Z, found a string "today"`},
+		"a quantity":                {map[string]string{"n.json": `{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}, "status": {"capacity": {"cpu": "lots"}}}`}, `n.json: node a: status.capacity.cpu: expected a quantity such as 500m or 1Gi, found a string`},
+		"metadata that is text":     {map[string]string{"n.json": `{"apiVersion": "v1", "kind": "Node", "metadata": "a"}`}, "n.json: node: metadata: expected an object, found a string"},
+		"a list that is cut off":    {map[string]string{"n.json": nodeA, "p.json": `{"kind": "PodList", "apiVersion": "v1", "items": [` + podWeb}, "p.json: the file is cut off: unexpected EOF"},
+		"YAML that is cut off":      {map[string]string{"p.yaml": "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: web}\n"}, "p.yaml: the kind is missing"},
+		"YAML that is none":         {map[string]string{"p.yaml": "# a node\n" + nodeA + "\n---\nkind: Pod\nx: [\n"}, "p.yaml: not YAML: document 2: line "},
+		"no object of a cluster":    {map[string]string{"a.log": "x", "b.json": "[1]", "c.yaml": "a: b\n", "d.yaml": ": :"}, "none of its files has objects of a cluster: a.log, b.json, c.yaml, d.yaml"},
+		"objects of other kinds":    {map[string]string{"a.json": `{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}`}, "it has no object that scheduling depends on, such as a node or a pod, but only 1 v1 Secret"},
+		"a page of a list": {
+			map[string]string{"p.json": `{"kind": "PodList", "apiVersion": "v1", "metadata": {"continue": "x", "remainingItemCount": 60}, "items": [` + podWeb + "]}"},
+			"p.json: it is the first page of a list with 60 more objects: ask for all of it, without a limit",
+		},
+		"an archive without its end": {map[string]string{"a.tar": tarOf(t, map[string]string{"n.json": nodeA})[:1024]}, "a.tar: the archive is cut off: it lacks its end"},
 		"an archive that is cut off": {map[string]string{"a.tar.gz": compressed(t, tarOf(t, map[string]string{"n.json": nodeA}))[:60]}, "a.tar.gz: "},
 	} {
 		folder := fstest.MapFS{}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"reflect"
 	"slices"
@@ -178,6 +179,9 @@ func (k Kind) List(ctx context.Context, from kubernetes.Interface, to *Snapshot,
 			return err
 		}
 		items := reflect.ValueOf(list).Elem().FieldByName("Items")
+		if !items.IsValid() || items.Type() != k.of(to).Type() {
+			return fmt.Errorf("the server answers a request for %s with a %s", k.Resource.Resource, reflect.TypeOf(list).Elem().Name())
+		}
 		for i := range items.Len() {
 			items.Index(i).Addr().Interface().(Object).SetManagedFields(nil) // a third of it, which only an API server reads
 		}

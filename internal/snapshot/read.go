@@ -19,6 +19,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -26,6 +28,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/utils/ptr"
 	kjson "sigs.k8s.io/json"
@@ -139,6 +143,7 @@ type reading struct {
 	digest     hash.Hash
 	documents  int
 	recognized int             // objects, fields of exports, and lists without items
+	refused    bool            // a part of it is a server's refusal, or a table: what it stands for is missing
 	listed     map[string]bool // kinds with a list of their own, or a field of an export, which may be empty
 	at         map[string]int  // where in the list of its kind an object is, by kind and name
 	notices    []Notice
@@ -192,6 +197,7 @@ func (in *reading) read(files []File) (*Snapshot, []Notice, error) {
 				"a manifest that has them counts as changed, and a node that is down as ready without its taints; save it again"})
 		}
 	}
+	in.distinguish()
 	lacks := in.lacks()
 	if len(lacks) > 0 {
 		in.Source = ptr.To(ptr.Deref(in.Source, Source{}))
@@ -213,20 +219,36 @@ func (in *reading) read(files []File) (*Snapshot, []Notice, error) {
 	return &in.Snapshot, in.notices, nil
 }
 
+// distinguish gives pods with the UID of another one, as somebody makes them who copies a part of a file, one of their own: kube-scheduler
+// knows pods by it, and ends its process where two nodes have the same.
+func (in *reading) distinguish() {
+	of := map[types.UID]string{}
+	for i := range in.Pods {
+		pod := &in.Pods[i]
+		first, taken := of[pod.UID]
+		if pod.UID == "" || !taken {
+			of[pod.UID] = qualified(pod)
+			continue
+		}
+		in.notices = append(in.notices, Notice{"pod " + qualified(pod), "it has the UID of pod " + first + ", and gets one of its own"})
+		pod.UID = types.UID(fmt.Sprintf("%s of %s", pod.UID, qualified(pod)))
+	}
+}
+
 // unlisted are the kinds without objects which the files were perhaps not asked for: no list of theirs is there, and the other objects do
 // not show that all kinds were listed.
 func (in *reading) unlisted() (kinds []string) {
 	if in.Source != nil && !in.Source.Taken.IsZero() {
 		return in.Source.Unlisted // which "simulator snapshot" has noted
 	}
-	whole := in.hasWhatAllHave()
+	whole := in.hasWhatAllHave() && !in.refused && !in.namesWhatIsMissing()
 	devices := len(in.DeviceClasses) > 0 && len(in.ResourceSlices) > 0
 	for _, kind := range Kinds {
 		complete := whole
 		if kind.Resource.Group == resourcev1.GroupName {
 			complete = whole && devices
 		}
-		if !complete && kind.of(&in.Snapshot).Len() == 0 && !in.listed[kind.Kind] {
+		if (!complete && !in.listed[kind.Kind] || in.hasSkipped(kind)) && kind.of(&in.Snapshot).Len() == 0 {
 			kinds = append(kinds, kind.Kind)
 		}
 	}
@@ -240,6 +262,61 @@ func (in *reading) hasWhatAllHave() bool {
 		slices.ContainsFunc(in.PriorityClasses, func(c schedulingv1.PriorityClass) bool { return isSystemPriority(c.Name) }) &&
 		slices.ContainsFunc(in.Services, func(s v1.Service) bool { return qualified(&s) == metav1.NamespaceDefault+"/kubernetes" }) &&
 		len(in.CSINodes)+len(in.ControllerRevisions) > 0
+}
+
+// hasSkipped says whether there are objects of the kind, of a version that is not read.
+func (in *reading) hasSkipped(kind Kind) bool {
+	for at := range in.skipped {
+		if at[0] == kind.Title {
+			return true
+		}
+	}
+	return false
+}
+
+// namesWhatIsMissing says whether an object names another that a cluster would have, and the files do not: they are about a part of a cluster.
+func (in *reading) namesWhatIsMissing() bool {
+	there := sets.Set[string]{}
+	key := func(kind, namespace, name string) string { return kind + " " + namespace + "/" + name }
+	owners := sets.Set[string]{}
+	for _, kind := range Kinds {
+		for o := range kind.All(&in.Snapshot) {
+			there.Insert(key(kind.Kind, o.GetNamespace(), o.GetName()))
+		}
+		if kind.Resource.Group == appsv1.GroupName || kind.Resource.Group == batchv1.GroupName {
+			owners.Insert(kind.Kind)
+		}
+	}
+	for _, kind := range Kinds {
+		for o := range kind.All(&in.Snapshot) {
+			of := metav1.GetControllerOf(o)
+			if of != nil && owners.Has(of.Kind) && o.GetDeletionTimestamp() == nil && !there.Has(key(of.Kind, o.GetNamespace(), of.Name)) {
+				return true
+			}
+		}
+	}
+	for i := range in.Pods {
+		pod := &in.Pods[i]
+		for _, claim := range ClaimsOf(pod) {
+			if pod.Status.Phase == v1.PodRunning && !there.Has(key("PersistentVolumeClaim", pod.Namespace, claim)) {
+				return true
+			}
+		}
+	}
+	for i := range in.PVCs {
+		claim := &in.PVCs[i]
+		if claim.Status.Phase == v1.ClaimBound && !there.Has(key("PersistentVolume", "", claim.Spec.VolumeName)) {
+			return true
+		}
+	}
+	for i := range in.PVs {
+		volume := &in.PVs[i]
+		of := volume.Spec.ClaimRef
+		if volume.Status.Phase == v1.VolumeBound && of != nil && !there.Has(key("PersistentVolumeClaim", of.Namespace, of.Name)) {
+			return true
+		}
+	}
+	return false
 }
 
 // lacks says what was not read, for the last line of a report.
@@ -427,9 +504,16 @@ func (in *reading) value(file string, raw []byte, list header, depth int) error 
 	case is.Items != nil && is.Kind == "" && is.APIVersion != "":
 		return errors.New("the kind is missing, with which a list of kubectl ends: the file is cut off")
 	case is.Items != nil && (is.Kind == "" || strings.HasSuffix(is.Kind, "List")):
+		if err := isWhole(raw); err != nil {
+			return err
+		}
 		if is.Kind != "" && isEmptyList(is.Items) {
 			in.recognized++
-			in.listed[strings.TrimSuffix(is.Kind, "List")] = true
+			for _, kind := range Kinds {
+				if is.Kind == kind.Kind+"List" && is.GroupVersionKind().Group == kind.Resource.Group {
+					in.listed[kind.Kind] = true
+				}
+			}
 		}
 		return items("items", is.Items)
 	case is.Kind == "" && in.manifest != nil:
@@ -453,6 +537,19 @@ func (in *reading) value(file string, raw []byte, list header, depth int) error 
 		return in.manifest(one)
 	}
 	return in.object(raw, is)
+}
+
+// isWhole refuses a page of a list that goes on.
+func isWhole(raw []byte) error {
+	var list struct{ Metadata metav1.ListMeta }
+	if !bytes.Contains(raw, []byte(`"continue"`)) || unmarshal(raw, &list) != nil || list.Metadata.Continue == "" {
+		return nil
+	}
+	rest := "more objects"
+	if n := list.Metadata.RemainingItemCount; n != nil {
+		rest = report.Plural(int(*n), "more object")
+	}
+	return fmt.Errorf("it is the first page of a list with %s: ask for all of it, without a limit", rest)
 }
 
 // isEmptyList says whether the items of a list are none. In Go, a list without any may be written as null.
@@ -514,6 +611,20 @@ func each(name string, raw []byte, read func([]byte) error) error {
 func (in *reading) object(raw []byte, is header) error {
 	gvk := is.GroupVersionKind()
 	title, reason := is.Kind, ""
+	switch gvk.GroupKind() {
+	case schema.GroupKind{Kind: "Status"}:
+		var status metav1.Status
+		if err := unmarshal(raw, &status); err != nil {
+			return err
+		}
+		in.refused = true
+		in.notices = append(in.notices, Notice{"a part of the file", "it has an API server's answer in place of objects: " + status.Message})
+		return nil
+	case schema.GroupKind{Group: metav1.GroupName, Kind: "Table"}:
+		in.refused = true
+		in.notices = append(in.notices, Notice{"a part of the file", "a Table has no objects: kubectl get writes these with -o yaml or -o json"})
+		return nil
+	}
 	if gvk.GroupKind() == (schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PodGroup"}) {
 		reason = minor.NoPodGroups
 	}

@@ -5,14 +5,21 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/testkit"
 )
@@ -236,5 +243,33 @@ func TestSnapshotOfAnOlderVersionIsReadWithANotice(t *testing.T) {
 	testkit.Must(t, err)
 	if len(notices) != 1 || !strings.Contains(notices[0].Reason, "an older version wrote it") {
 		t.Errorf("the notices are %v", notices)
+	}
+}
+
+func TestPodsWithOneUIDGetTwo(t *testing.T) {
+	const pods = "pods:\n" +
+		"- {metadata: {name: a, namespace: shop, uid: u}, spec: &runs {containers: [{name: c, image: c}]}}\n" +
+		"- {metadata: {name: b, namespace: shop, uid: u}, spec: *runs}\n" +
+		"- {metadata: {name: c, namespace: shop}, spec: *runs}\n"
+	s, notices, err := Read(strings.NewReader(pods))
+	testkit.Must(t, err)
+	testkit.Equal(t, []types.UID{s.Pods[0].UID, s.Pods[1].UID, s.Pods[2].UID}, []types.UID{"u", "u of shop/b", ""}, "UIDs")
+	testkit.Has(t, fmt.Sprint(notices), "pod shop/b: it has the UID of pod shop/a, and gets one of its own")
+}
+
+func TestServerThatAnswersWithAnotherKindIsAnError(t *testing.T) {
+	for answer, want := range map[string]string{
+		`{"kind": "Status", "apiVersion": "v1", "status": "Success"}`: "the server answers a request for poddisruptionbudgets with a Status",
+		`{"kind": "PodList", "apiVersion": "v1", "items": []}`:        "the server answers a request for poddisruptionbudgets with a PodList",
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, answer)
+		}))
+		defer server.Close()
+		client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
+		testkit.Must(t, err)
+		of := slices.IndexFunc(Kinds, func(k Kind) bool { return k.Kind == "PodDisruptionBudget" })
+		testkit.ErrorHas(t, Kinds[of].List(t.Context(), client, &Snapshot{}, metav1.ListOptions{}, func(int) {}), want)
 	}
 }

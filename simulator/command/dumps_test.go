@@ -331,7 +331,12 @@ func TestAnInputThatLacksKindsIsNamedBelowTheAnswer(t *testing.T) {
 		some    = `,{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system"}},{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"system-node-critical"},"value":1}`
 		service = `,{"apiVersion":"v1","kind":"Service","metadata":{"name":"kubernetes","namespace":"default"}}`
 		csiNode = `,{"apiVersion":"storage.k8s.io/v1","kind":"CSINode","metadata":{"name":"n1"},"spec":{"drivers":[]}}`
-		whole   = some + service + csiNode
+		owner   = `,{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"db","namespace":"shop","uid":"1"},"spec":{"replicas":1,"serviceName":"db","selector":{"matchLabels":{"app":"db"}},"template":{"metadata":{"labels":{"app":"db"}},"spec":{"containers":[{"name":"c","image":"c"}]}}}}`
+		system  = some + service + csiNode
+		whole   = system + owner
+		oldPDB  = `,{"apiVersion":"policy/v1beta1","kind":"PodDisruptionBudget","metadata":{"name":"db","namespace":"shop"},"spec":{"maxUnavailable":0}}`
+		refusal = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"poddisruptionbudgets.policy is forbidden"}`
+		table   = `{"kind":"Table","apiVersion":"meta.k8s.io/v1","columnDefinitions":[],"rows":[]}`
 		ownPC   = `,{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system"}},{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"p"},"value":1}` + service + csiNode
 		devices = `,{"apiVersion":"resource.k8s.io/v1","kind":"DeviceClass","metadata":{"name":"gpu"},"spec":{}},{"apiVersion":"resource.k8s.io/v1","kind":"ResourceSlice","metadata":{"name":"n1"},"spec":{"driver":"gpu.example.com","nodeName":"n1","pool":{"name":"n1","generation":1,"resourceSliceCount":1}}}`
 		noPDBs  = `{"apiVersion":"policy/v1","kind":"PodDisruptionBudgetList","items":[]}`
@@ -352,31 +357,37 @@ func TestAnInputThatLacksKindsIsNamedBelowTheAnswer(t *testing.T) {
 		text, question string
 		wants          []string // none: nothing is lacking
 	}{
-		"budgets for a drain":           {list(plain, ""), "drain n1", []string{warning, "no PodDisruptionBudgets: one may keep pods from being evicted.\n", snapshot.KubectlGet}},
-		"not for a failure":             {list(plain, ""), "fail n1", nil},
-		"no budgets are there":          {list(plain, "") + noPDBs, "drain n1", nil},
-		"everything was asked for":      {list(claims, whole), "drain n1", nil},
-		"claims for a drain":            {list(claims, ""), "shrink", []string{warning, "no PersistentVolumeClaims, PersistentVolumes, StorageClasses: each of these pods has a claim without a volume here, and gets no node: shop/db-0."}},
-		"claims of an inferred set":     {list(strings.Replace(claims, "shared", "v-db-0", 1), ""), "drain n1", []string{`persistentvolumeclaim "v-db-0" not found`, "and gets no node: shop/db-0."}},
-		"claims of pods that stay":      {list(claims, ""), "drain n2", []string{"no PodDisruptionBudgets: "}},
-		"claims of a pending pod":       {list(pending(claims), another(plain)), "why shop/db-0", []string{warning, "and gets no node: shop/db-0."}},
-		"not those of another pod":      {list(pending(plain), another(claims)), "why shop/db-0", nil},
-		"claims for a comparison":       {list(claims, ""), "compare --accept-unplaced --a none --b native --pods all", []string{"no PersistentVolumeClaims, "}},
-		"quotas for what is new":        {list(claims, ""), "fit -f testdata/dumps/one.yaml", []string{"no ResourceQuotas, LimitRanges: "}},
-		"what everyone asks for":        {list(plain, some), "drain n1", budgets},
-		"what kubelets make is missing": {list(plain, some+service), "drain n1", budgets},
-		"what all has is missing":       {list(plain, some+csiNode), "drain n1", budgets},
-		"a priority class of its own":   {list(plain, ownPC), "drain n1", budgets},
-		"an export without the field":   {export(""), "drain n1", budgets},
-		"an export with an empty field": {export(`,"podDisruptionBudgets":[]`), "drain n1", nil},
-		"an export with null":           {export(`,"podDisruptionBudgets":null`), "drain n1", budgets},
-		"a list of null":                {list(plain, "") + strings.Replace(noPDBs, "[]", "null", 1), "drain n1", nil},
-		"a list with a space":           {list(plain, "") + strings.Replace(noPDBs, "[]", "[ ]", 1), "drain n1", nil},
-		"an export of a snapshot":       {export(`,"source":{"taken":"2026-01-01T00:00:00Z"}`), "drain n1", nil},
-		"another export beside a list":  {list(plain, "") + `{"namespaces":[]}`, "drain n1", budgets},
-		"devices":                       {list(claimsDevice, ""), "drain n1", []string{warning, "no ResourceClaims, ResourceClaimTemplates, DeviceClasses, ResourceSlices: ", snapshot.KubectlGetDevices}},
-		"all but devices":               {list(claimsDevice, whole), "drain n1", []string{warning, "no ResourceClaims, ResourceClaimTemplates, DeviceClasses, ResourceSlices: ", snapshot.KubectlGetDevices}},
-		"all with devices":              {list(claimsDevice, whole+devices), "drain n1", nil},
+		"budgets for a drain":            {list(plain, ""), "drain n1", []string{warning, "no PodDisruptionBudgets: one may keep pods from being evicted.\n", snapshot.KubectlGet}},
+		"not for a failure":              {list(plain, ""), "fail n1", nil},
+		"no budgets are there":           {list(plain, "") + noPDBs, "drain n1", nil},
+		"everything was asked for":       {list(plain, whole), "drain n1", nil},
+		"a claim that is missing":        {list(claims, whole), "drain n1", []string{warning, "no PersistentVolumeClaims, "}},
+		"an owner that is missing":       {list(plain, system), "drain n1", budgets},
+		"a list that was refused":        {list(plain, whole) + refusal, "drain n1", budgets},
+		"a table":                        {list(plain, whole) + table, "drain n1", budgets},
+		"a version that is not read":     {list(plain, whole+oldPDB), "drain n1", budgets},
+		"an empty list of another group": {list(plain, "") + strings.Replace(noPDBs, "policy/", "example.com/", 1), "drain n1", budgets},
+		"claims for a drain":             {list(claims, ""), "shrink", []string{warning, "no PersistentVolumeClaims, PersistentVolumes, StorageClasses: each of these pods has a claim without a volume here, and gets no node: shop/db-0."}},
+		"claims of an inferred set":      {list(strings.Replace(claims, "shared", "v-db-0", 1), ""), "drain n1", []string{`persistentvolumeclaim "v-db-0" not found`, "and gets no node: shop/db-0."}},
+		"claims of pods that stay":       {list(claims, ""), "drain n2", []string{"no PodDisruptionBudgets: "}},
+		"claims of a pending pod":        {list(pending(claims), another(plain)), "why shop/db-0", []string{warning, "and gets no node: shop/db-0."}},
+		"not those of another pod":       {list(pending(plain), another(claims)), "why shop/db-0", nil},
+		"claims for a comparison":        {list(claims, ""), "compare --accept-unplaced --a none --b native --pods all", []string{"no PersistentVolumeClaims, "}},
+		"quotas for what is new":         {list(claims, ""), "fit -f testdata/dumps/one.yaml", []string{"no ResourceQuotas, LimitRanges: "}},
+		"what everyone asks for":         {list(plain, some), "drain n1", budgets},
+		"what kubelets make is missing":  {list(plain, some+service), "drain n1", budgets},
+		"what all has is missing":        {list(plain, some+csiNode), "drain n1", budgets},
+		"a priority class of its own":    {list(plain, ownPC), "drain n1", budgets},
+		"an export without the field":    {export(""), "drain n1", budgets},
+		"an export with an empty field":  {export(`,"podDisruptionBudgets":[]`), "drain n1", nil},
+		"an export with null":            {export(`,"podDisruptionBudgets":null`), "drain n1", budgets},
+		"a list of null":                 {list(plain, "") + strings.Replace(noPDBs, "[]", "null", 1), "drain n1", nil},
+		"a list with a space":            {list(plain, "") + strings.Replace(noPDBs, "[]", "[ ]", 1), "drain n1", nil},
+		"an export of a snapshot":        {export(`,"source":{"taken":"2026-01-01T00:00:00Z"}`), "drain n1", nil},
+		"another export beside a list":   {list(plain, "") + `{"namespaces":[]}`, "drain n1", budgets},
+		"devices":                        {list(claimsDevice, ""), "drain n1", []string{warning, "no ResourceClaims, ResourceClaimTemplates, DeviceClasses, ResourceSlices: ", snapshot.KubectlGetDevices}},
+		"all but devices":                {list(claimsDevice, whole), "drain n1", []string{warning, "no ResourceClaims, ResourceClaimTemplates, DeviceClasses, ResourceSlices: ", snapshot.KubectlGetDevices}},
+		"all with devices":               {list(claimsDevice, whole+devices), "drain n1", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := writeFile(t, t.TempDir(), "cluster.json", tt.text)

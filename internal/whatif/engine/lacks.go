@@ -105,7 +105,7 @@ func (e *Engine) lacksProfiles(pods []*v1.Pod) {
 	names := map[string][]string{} // of pods, by scheduler
 	for _, pod := range pods {
 		of := cmp.Or(pod.Spec.SchedulerName, v1.DefaultSchedulerName)
-		if !slices.ContainsFunc(e.config.Profiles, func(p kubescheduler.Profile) bool { return p.SchedulerName == of }) {
+		if e.Scheduler.Kube.Profiles[of] == nil {
 			names[of] = append(names[of], pod.Namespace+"/"+pod.Name)
 		}
 	}
