@@ -35,7 +35,7 @@ kustomize does, as far as they use it. */}}
 {{- $text = $text | replace (printf $lease "regex-scheduling" "custom-scheduler") (printf $lease "kube-system" "kube-scheduler") -}}
 {{- end -}}
 {{- range $name, $value := dict "custom-scheduler" "scheduler" "extender" "extender" "static-webserver" "staticWebserver" -}}
-{{- $alert := printf "job=%q}) <" $name -}}
+{{- $alert := printf "job=%q})[10m:]) <" $name -}}
 {{- $text = $text | replace (printf "%s 2" $alert) (printf "%s %v" $alert (index $.root.Values $value).replicas) -}}
 {{- end -}}
 {{- $text
