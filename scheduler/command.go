@@ -62,10 +62,13 @@ func NewCommand(host *wasmhost.Host, plugins ...app.Option) *cobra.Command {
 			return err
 		}
 		p := &kubescheduler.Plugins{Host: host, CompiledIn: compiledIn, Patience: ours.patience}
-		if err := startGuests(cmd.Context(), p, opts.ConfigFile); err != nil {
+		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		context.AfterFunc(ctx, stop) // a second signal ends the process at once
+		if err := startGuests(ctx, p, opts.ConfigFile); err != nil {
 			return err
 		}
-		return runScheduler(cmd, opts, ours, p, gates)
+		return runScheduler(ctx, cmd, opts, ours, p, gates)
 	}
 	cli.Complete(cmd)
 	return cmd
@@ -78,7 +81,7 @@ type ownFlags struct {
 	patience  time.Duration
 }
 
-// patience is how long a start waits for guests. With the last fetch and the guest's start it is within the startup probe of deploy/.
+// patience is how long a start waits for guests. With the last fetch of each of two, and their start, it is within the startup probe of deploy/.
 const patience = 90 * time.Second
 
 // addFlags adds the flags that app.NewSchedulerCommand has, and our own.
@@ -98,11 +101,8 @@ func addFlags(cmd *cobra.Command, opts *options.Options, ours *ownFlags) {
 }
 
 // runScheduler does what the command of app.NewSchedulerCommand does, and what our own flags say.
-func runScheduler(cmd *cobra.Command, opts *options.Options, ours *ownFlags, plugins *kubescheduler.Plugins, gates featuregate.FeatureGate) error {
+func runScheduler(ctx context.Context, cmd *cobra.Command, opts *options.Options, ours *ownFlags, plugins *kubescheduler.Plugins, gates featuregate.FeatureGate) error {
 	cliflag.PrintFlags(cmd.Flags())
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	if err := hooks.NameInformers(opts); err != nil {
 		return err
 	}

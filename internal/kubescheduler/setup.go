@@ -34,11 +34,12 @@ import (
 type Plugins struct {
 	Host       *wasmhost.Host            // for the guests
 	CompiledIn frameworkruntime.Registry // besides the native one; of [Registry]
-	// Patience is for how long [Plugins.Wait] asks again for guests that are unavailable. With zero Start reports them.
+	// Patience is for how long, from Start on, [Plugins.Wait] asks again for guests that are unavailable. With zero Start reports them.
 	Patience time.Duration
 
-	started map[profilePlugin]*wasmhost.Started
-	missing []failure // guests for Wait
+	started  map[profilePlugin]*wasmhost.Started
+	missing  []failure // guests for Wait
+	deadline time.Time
 }
 
 // profilePlugin is a plugin of a profile. No two profiles have the same name.
@@ -55,7 +56,7 @@ type failure struct {
 func (p *Plugins) Start(ctx context.Context, c *Configuration) (*config.KubeSchedulerConfiguration, error) {
 	compiledIn := sets.KeySet(plugins.NewInTreeRegistry()).Union(sets.KeySet(p.CompiledIn)).Insert(plugin.Name)
 	guests, mistakes := c.check(compiledIn)
-	p.started, p.missing = map[profilePlugin]*wasmhost.Started{}, nil
+	p.started, p.missing, p.deadline = map[profilePlugin]*wasmhost.Started{}, nil, time.Now().Add(p.Patience)
 	var failed []failure
 	for _, g := range guests {
 		if err := p.start(ctx, g); err != nil {
@@ -95,11 +96,14 @@ func (p *Plugins) Wait(ctx context.Context) error {
 	for _, f := range p.missing {
 		f.logger(ctx).Info("The guest is unavailable: asking again", "for", p.Patience, "err", f.err)
 	}
-	deadline := time.Now().Add(p.Patience)
-	for pause := firstRetry; len(p.missing) > 0 && unavailable(p.missing) && time.Until(deadline) > pause && ctx.Err() == nil; pause = min(2*pause, lastRetry) {
+	for pause := firstRetry; len(p.missing) > 0 && unavailable(p.missing) && ctx.Err() == nil; pause = min(2*pause, lastRetry) {
+		left := time.Until(p.deadline)
+		if left <= 0 {
+			break
+		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(pause):
+		case <-time.After(min(pause, left)):
 		}
 		var failed []failure
 		for _, f := range p.missing {
