@@ -464,10 +464,11 @@ func TestEachKindIsNamedWhereItMatters(t *testing.T) {
 		"ResourceClaimTemplate": {[]string{pod("ReplicaSet", "resourceClaims: [{name: g, resourceClaimTemplateName: gpu}], ")}, "drain n1", "claims devices"},
 		"LimitRange":            {[]string{pod("ReplicaSet", "")}, mightFit, "a LimitRange may change what they request"},
 		"ResourceQuota":         {[]string{pod("ReplicaSet", "")}, mightFit, "a quota may reject the new pods"},
+		"DaemonSet":             {[]string{pod("ReplicaSet", "")}, mightFit + " --grow-with NODE", "those would have a pod on each new node"},
 		"Pod":                   {nil, mightFit, "each node is empty here"},
 	}
 	for _, kind := range snapshot.Kinds {
-		inferred := []string{"DaemonSet", "ControllerRevision", "CronJob", "Job"} // from pods, or without an effect on running pods
+		inferred := []string{"ControllerRevision", "CronJob", "Job"} // from pods, or without an effect on running pods
 		if _, ok := tests[kind.Kind]; !ok && kind.Kind != "Node" && kind.Kind != "PodGroup" && !slices.Contains(inferred, kind.Kind) {
 			t.Errorf("%s is in no test", kind.Kind)
 		}
@@ -480,7 +481,8 @@ func TestEachKindIsNamedWhereItMatters(t *testing.T) {
 				objects = append(objects, fmt.Sprintf(node, "n2"))
 			}
 			sandboxed := writeFile(t, dir, "pod.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {runtimeClassName: r, containers: [{name: c, image: c}]}}")
-			args := strings.Fields(strings.ReplaceAll(tt.question, "FILE", sandboxed))
+			like := writeFile(t, dir, "node.yaml", fmt.Sprintf(node, "like"))
+			args := strings.Fields(strings.NewReplacer("FILE", sandboxed, "NODE", like).Replace(tt.question))
 			text := strings.Join(objects, "\n---\n")
 			lacks := func(text string) (effects string) {
 				_, out, errOut := here(t, append(args, "-o", "json", "--cluster", writeFile(t, dir, "cluster.yaml", text))...)

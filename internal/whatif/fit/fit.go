@@ -161,6 +161,9 @@ func (f *fitting) lacks() {
 	if len(f.found.Preempted) > 0 {
 		f.engine.LacksForPreemption()
 	}
+	if f.found.Growth != nil {
+		f.engine.Lacks("those would have a pod on each new node, and take room there", "DaemonSet")
+	}
 	f.engine.Lacks("a quota may reject the new pods, and a LimitRange may change what they request", "ResourceQuota", "LimitRange")
 	if noClass {
 		f.engine.Lacks("one may be the default, and change which of the new pods preempt others", "PriorityClass")

@@ -237,6 +237,16 @@ func TestFitRefusesWhatCannotBeTried(t *testing.T) {
 	has(t, f, "1 pod would not be created.", `  1 pod would not be created: the API server rejects it: no PriorityClass with name none was found`, "Deployment default/a: 1 of 1 fit")
 	_, err = fitted(t, true, manifest("Deployment", "a", specOf("")), manifest("DaemonSet", "agent", specOf("")))
 	testkit.ErrorHas(t, err, "cannot be said of a DaemonSet")
+	for manifest, want := range map[string]string{
+		"apiVersion: app/v1\nkind: Deployment":   "Deployment web: Kubernetes has no such kind in app/v1; did you mean apiVersion apps/v1?",
+		"apiVersion: apps/v1\nkind: Deploymnt":   "Deploymnt web: Kubernetes has no such kind in apps/v1",
+		"apiVersion: v1\nkind: CronJob":          "CronJob web: Kubernetes has no such kind in v1; did you mean apiVersion batch/v1?",
+		"apiVersion: batch/v2alpha1\nkind: Job":  "",
+		"apiVersion: example.com/v1\nkind: Gang": "",
+	} {
+		_, err := Read([]string{"-"}, strings.NewReader(manifest+"\nmetadata: {name: web}\nspec: {template: {spec: {containers: [{name: c, image: c}]}}}\n"), Namespace{})
+		testkit.Equal(t, strings.TrimPrefix(testkit.Message(err), "the manifests: "), want, "%s", manifest)
+	}
 }
 
 func TestPlacesAreZonesWithPods(t *testing.T) {

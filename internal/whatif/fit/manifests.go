@@ -154,7 +154,7 @@ func (m *Manifests) add(o *unstructured.Unstructured, seen map[string]*unstructu
 	case known:
 		m.repeated = sets.List(sets.New(m.repeated...).Insert(gvk.Kind + " " + name))
 	case !repeated:
-		m.addUnknown(o)
+		err = m.addUnknown(o)
 	case len(templates(o.Object, 1)) > 0:
 		err = fmt.Errorf("%s %s is there twice, with other contents, and how these are merged is not known: leave one of them out", gvk.Kind, name)
 	}

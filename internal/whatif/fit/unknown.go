@@ -2,14 +2,17 @@ package fit
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
@@ -17,8 +20,8 @@ import (
 var noPods = []string{"PodTemplate", "ControllerRevision.apps", "CustomResourceDefinition.apiextensions.k8s.io", "APIService.apiregistration.k8s.io"}
 
 // addUnknown takes an object of a kind that a snapshot does not have. Of a custom resource, or of a version that is not
-// served any more, each pod template is a workload without an owner.
-func (m *Manifests) addUnknown(o *unstructured.Unstructured) {
+// served any more, each pod template is a workload without an owner. A kind that no API server can have is an error.
+func (m *Manifests) addUnknown(o *unstructured.Unstructured) error {
 	gvk := o.GroupVersionKind()
 	name := gvk.GroupVersion().String() + " " + gvk.Kind
 	var found []template
@@ -26,11 +29,13 @@ func (m *Manifests) addUnknown(o *unstructured.Unstructured) {
 		found = templates(o.Object, 1)
 		if len(found) == 0 && !scheme.Scheme.Recognizes(gvk) {
 			m.unknown[name]++
-			return
+			return nil
 		}
 	}
 	if len(found) == 0 {
 		m.skipped[name]++
+	} else if err := isKnown(gvk, o.GetName()); err != nil {
+		return err
 	}
 	for i, one := range found {
 		w := &Workload{
@@ -45,6 +50,28 @@ func (m *Manifests) addUnknown(o *unstructured.Unstructured) {
 		w.object = pod
 		m.workloads = append(m.workloads, w)
 	}
+	return nil
+}
+
+// isKnown refuses a kind that Kubernetes does not have in a group that is its own: the group of a custom resource has a dot.
+func isKnown(gvk schema.GroupVersionKind, name string) error {
+	if strings.Contains(gvk.Group, ".") || slices.Contains(noPods, gvk.GroupKind().String()) {
+		return nil
+	}
+	var meant []string
+	for known := range scheme.Scheme.AllKnownTypes() {
+		if known.GroupKind() == gvk.GroupKind() {
+			return nil // in another version
+		}
+		if known.Kind == gvk.Kind && known.Version != runtime.APIVersionInternal {
+			meant = append(meant, scheme.Scheme.PrioritizedVersionsForGroup(known.Group)[0].String())
+		}
+	}
+	err := fmt.Errorf("%s %s: Kubernetes has no such kind in %s", gvk.Kind, name, gvk.GroupVersion())
+	if len(meant) > 0 {
+		err = fmt.Errorf("%w; did you mean apiVersion %s?", err, slices.Min(meant))
+	}
+	return err
 }
 
 // template is a pod template, and how many pods of it are wanted.
