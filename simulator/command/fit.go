@@ -90,6 +90,11 @@ func (f *fitCommand) answer(cmd *cobra.Command, ask func(context.Context, fit.Op
 			return fmt.Errorf("--grow-with %w", err)
 		}
 	}
+	defer func() {
+		for _, f := range manifests.Findings() {
+			fmt.Fprintf(warnings{cmd.ErrOrStderr()}, "notice: %s:%d: %s: %s\n", f.File, f.Line, f.Object, f.Text())
+		}
+	}()
 	return f.try(cmd, func(with tried) (result found, err error) {
 		o.Options = with.Options
 		o.Progress = with.progress

@@ -24,10 +24,12 @@ import (
 	kubectl "k8s.io/kubectl/pkg/util"
 	"k8s.io/utils/ptr"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/lint"
 	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot/digest"
+	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
 // Manifests are what may come to a cluster.
@@ -40,6 +42,16 @@ type Manifests struct {
 	repeated  []string       // that are there more than once, with other contents
 
 	namespace Namespace
+	linter    lint.Linter // of their patterns
+}
+
+// mostLinted is the size of a file, in bytes, up to which its patterns are looked at: people write no larger ones.
+const mostLinted = 4 << 20
+
+// Findings are what is wrong with the patterns in the manifests, of which Kubernetes knows nothing.
+func (m *Manifests) Findings() []lint.Finding {
+	m.linter.Sort()
+	return slices.DeleteFunc(slices.Clone(m.linter.Findings), func(f lint.Finding) bool { return f.Rule == lint.Unread }) // archives are read here
 }
 
 // Namespace is where objects go that do not say so, "default" if it is empty. If it is enforced, another one is an error, as of kubectl -n.
@@ -50,7 +62,7 @@ type Namespace struct {
 
 func newManifests(namespace Namespace) *Manifests {
 	namespace.Name = cmp.Or(namespace.Name, metav1.NamespaceDefault)
-	return &Manifests{namespace: namespace, kinds: map[string]int{}, skipped: map[string]int{}, unknown: map[string]int{}}
+	return &Manifests{namespace: namespace, linter: lint.Linter{Policy: regex.Default}, kinds: map[string]int{}, skipped: map[string]int{}, unknown: map[string]int{}}
 }
 
 // Read reads files as kubectl does: those of directories too, and stdin for "-". An error
@@ -75,12 +87,16 @@ func Read(paths []string, stdin io.Reader, namespace Namespace) (*Manifests, err
 func (m *Manifests) read(paths []string, stdin io.Reader) error {
 	seen := map[string]*unstructured.Unstructured{}
 	read := func(name string, text io.Reader) error {
-		unopened, err := snapshot.Manifests(text, func(o *unstructured.Unstructured) error { return m.add(o, seen) })
+		var written bytes.Buffer
+		unopened, err := snapshot.Manifests(io.TeeReader(text, &written), func(o *unstructured.Unstructured) error { return m.add(o, seen) })
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		for _, file := range unopened {
 			m.skipped[file+irregular]++
+		}
+		if written.Len() <= mostLinted {
+			m.linter.Read(name, written.Bytes())
 		}
 		return nil
 	}
