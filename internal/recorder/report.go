@@ -42,6 +42,9 @@ func (a *Attempt) Reason(workload *metav1.OwnerReference) (reason, cause string)
 	causes := slices.Sorted(maps.Keys(nodes))
 	cause = strings.Join(causes, "; ")
 	by := a.RejectedItself()
+	if by != nil && strings.HasPrefix(causes[0], perNode) {
+		by = nil // who remembers what it says of each node rejects the pod before, and means the nodes
+	}
 	if by != nil && workload != nil {
 		cause = by.Plugin + " rejects pods of " + workload.Kind + " " + workload.Name
 	}
