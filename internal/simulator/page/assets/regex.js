@@ -12,8 +12,8 @@ htmx.onLoad((root) => {
   let timer = 0;
   let asked = 0;
   const ask = async (mine) => {
-    if (text.value.length + input.value.length > 1e6) return void (box.textContent = "No preview of more than 1 MB. A regex may have 2,048 bytes.");
     try {
+      if (text.value.length + input.value.length > 1e6) return void (box.textContent = "No preview of more than 1 MB. A regex may have 2,048 bytes.");
       const response = await fetch("/preview", { method: "POST", body: new URLSearchParams(new FormData(form)) });
       if (mine !== asked) return; // somebody has typed more
       if (!response.ok) return void (box.textContent = await response.text());
@@ -31,10 +31,13 @@ htmx.onLoad((root) => {
       }
     } catch {
       if (mine === asked) box.textContent = "No preview: the simulator does not respond.";
+    } finally {
+      if (mine === asked) box.ariaBusy = "false";
     }
   };
   const later = () => {
     clearTimeout(timer);
+    box.ariaBusy = "true"; // what is below may move
     const mine = ++asked;
     timer = setTimeout(() => ask(mine), 120);
   };

@@ -98,7 +98,7 @@ func (p *tab) click(selector string) {
 	p.Helper()
 	var at []float64
 	p.poll(patience, selector+" can be clicked", `(at => {
-		if (!at?.checkVisibility()) return false;
+		if (!at?.checkVisibility() || document.querySelector("[aria-busy=true]")) return false;
 		const menu = at.matches("[role=menuitem]") && at.parentNode; // it focuses an item when it opens, and may scroll
 		if (menu && !menu.contains(document.activeElement)) return false;
 		at.scrollIntoViewIfNeeded();
