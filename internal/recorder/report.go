@@ -22,7 +22,7 @@ func (a *Attempt) Because(message string) string {
 		return " because " + message
 	}
 	by := a.RejectedItself()
-	if by != nil && !by.LimitsNodes && !strings.HasPrefix(a.Causes()[0].Reason, perNode) {
+	if by != nil && !by.LimitsNodes {
 		return fmt.Sprintf(", and another node would not help: %s (plugin %s)", by.Reason, by.Plugin)
 	}
 	return " because " + causes(a)
@@ -42,9 +42,6 @@ func (a *Attempt) Reason(workload *metav1.OwnerReference) (reason, cause string)
 	causes := slices.Sorted(maps.Keys(nodes))
 	cause = strings.Join(causes, "; ")
 	by := a.RejectedItself()
-	if by != nil && strings.HasPrefix(causes[0], perNode) {
-		by = nil // who remembers what it says of each node rejects the pod before, and means the nodes
-	}
 	if by != nil && workload != nil {
 		cause = by.Plugin + " rejects pods of " + workload.Kind + " " + workload.Name
 	}

@@ -3,6 +3,7 @@ package recorder
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // words are what a person reads of a verdict, most severe first.
@@ -66,10 +67,12 @@ func (a *Attempt) Heads() (heads []int) {
 	return heads
 }
 
-// RejectedItself is the PreFilter plugin that rejected the pod whatever the node, or nil.
+// RejectedItself is the PreFilter plugin that rejected the pod whatever the node, or nil. One that remembers what it says of each node
+// rejects the pod there, too, and means the nodes.
 func (a *Attempt) RejectedItself() *PluginVerdict {
 	i := slices.IndexFunc(a.PreFilter, func(v PluginVerdict) bool { return v.Verdict == Rejected })
-	if i < 0 {
+	causes := a.Causes()
+	if i < 0 || len(causes) > 0 && strings.HasPrefix(causes[0].Reason, perNode) {
 		return nil
 	}
 	return &a.PreFilter[i]

@@ -48,6 +48,16 @@ type Manifests struct {
 // mostLinted is the size of a file, in bytes, up to which its patterns are looked at: people write no larger ones.
 const mostLinted = 4 << 20
 
+// head keeps what is written, as long as it may be linted.
+type head struct{ bytes.Buffer }
+
+func (h *head) Write(part []byte) (int, error) {
+	if h.Len() <= mostLinted {
+		_, _ = h.Buffer.Write(part)
+	}
+	return len(part), nil
+}
+
 // Findings are what is wrong with the patterns in the manifests, of which Kubernetes knows nothing.
 func (m *Manifests) Findings() []lint.Finding {
 	m.linter.Sort()
@@ -87,7 +97,7 @@ func Read(paths []string, stdin io.Reader, namespace Namespace) (*Manifests, err
 func (m *Manifests) read(paths []string, stdin io.Reader) error {
 	seen := map[string]*unstructured.Unstructured{}
 	read := func(name string, text io.Reader) error {
-		var written bytes.Buffer
+		var written head
 		unopened, err := snapshot.Manifests(io.TeeReader(text, &written), func(o *unstructured.Unstructured) error { return m.add(o, seen) })
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)

@@ -144,7 +144,7 @@ func changes(ctx context.Context, e *engine.Engine, pod *v1.Pod, attempt *record
 				unlisted.NotEnough++
 			case node == "" && one.cause:
 				others = append(others, Change{Change: one.says, Then: more(reasons, before), value: one.value})
-			case node == "" || then.Feasible == 1 && leaves(cluster.Get[*v1.Node](e.Cluster, "", node)):
+			case !fits(e, then):
 			default:
 				if one.then != nil {
 					one.says = one.then(node)
@@ -158,6 +158,11 @@ func changes(ctx context.Context, e *engine.Engine, pod *v1.Pod, attempt *record
 		}
 	}
 	return append(all, others...), unlisted, nil
+}
+
+// fits says whether a pod would get a node, and one that stays.
+func fits(e *engine.Engine, o engine.Outcome) bool {
+	return o.Node != "" && (o.Feasible != 1 || !leaves(cluster.Get[*v1.Node](e.Cluster, "", o.Node)))
 }
 
 // more are reasons that more nodes have than before.
@@ -194,7 +199,7 @@ func (g *Group) tryOthers(ctx context.Context, e *engine.Engine) error {
 				change.Others = &Others{}
 			}
 			change.Others.Tried++
-			if then.Node != "" && (then.Feasible != 1 || !leaves(cluster.Get[*v1.Node](e.Cluster, "", then.Node))) {
+			if fits(e, then) {
 				change.Others.Help++
 			}
 		}
