@@ -2,14 +2,18 @@ package controlplane
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/quota/v1/generic"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/scale"
@@ -154,7 +158,7 @@ var quotas = controller{"resourcequota-controller", func(ctx context.Context, r 
 	discover := as.Discovery().ServerPreferredNamespacedResources
 	c, err := resourcequota.NewController(ctx, &resourcequota.ControllerOptions{
 		QuotaClient:               as.CoreV1(),
-		ResourceQuotaInformer:     r.core().ResourceQuotas(),
+		ResourceQuotaInformer:     countedOnce{r.core().ResourceQuotas()},
 		ResyncPeriod:              upstream.StaticResyncPeriodFunc(quotaRecount),
 		InformerFactory:           objects,
 		ReplenishmentResyncPeriod: upstream.NoResyncPeriodFunc,
@@ -172,6 +176,30 @@ var quotas = controller{"resourcequota-controller", func(ctx context.Context, r 
 		func(ctx context.Context) { c.Sync(ctx, discover, syncPeriod) })
 	return nil
 }}
+
+// countedOnce are quotas that the controller counts when it first sees them, and all of them again only after the first
+// quotaRecount. It would do both at once: then a count from before a pod could be written after the pod was charged,
+// and one pod too many fits until the next.
+type countedOnce struct {
+	coreinformers.ResourceQuotaInformer
+}
+
+func (c countedOnce) Lister() corelisters.ResourceQuotaLister {
+	return &laterLister{ResourceQuotaLister: c.ResourceQuotaInformer.Lister()}
+}
+
+type laterLister struct {
+	corelisters.ResourceQuotaLister
+	asked atomic.Bool
+}
+
+// List is what the controller begins a count of all with.
+func (l *laterLister) List(selector labels.Selector) ([]*corev1.ResourceQuota, error) {
+	if !l.asked.Swap(true) {
+		return nil, nil
+	}
+	return l.ResourceQuotaLister.List(selector)
+}
 
 // countedObjects has whole objects of the kinds of which a quota limits more than their number, and the garbage
 // collector's informers of all others.

@@ -159,7 +159,7 @@ const noNodes = "no nodes available to schedule pods"
 // error it tries for ever.
 func (r *referee) atRest(pods []*v1.Pod) error {
 	queue := r.scheduler.SchedulingQueue
-	for _, pod := range slices.Concat(queue.PodsInActiveQ(), queue.PodsInBackoffQ()) {
+	for _, pod := range slices.Concat(queue.PodsInActiveQ(), queue.InFlightPods(), queue.PodsInBackoffQ(), queue.PodsInActiveQ()) { // its way
 		at := slices.IndexFunc(pods, func(p *v1.Pod) bool { return p.UID == pod.UID })
 		if at < 0 {
 			return fmt.Errorf("pod %s is gone, and in the queue", pod.Name)
@@ -215,6 +215,15 @@ func (r *referee) enter(t scenarios.T, s *scenarios.Scenario) {
 			r.restore(t, &in.Pods[i])
 		}
 	}
+	r.waitEntered(t, s, in)
+	// The scheduler may not have heard of all that the API server says, and would try a pod for it while the change is
+	// made. One that starts knows all of it before it tries a pod.
+	testkit.Must(t, r.ApplySchedulerConfig(t.Context(), config))
+	r.waitEntered(t, s, in)
+}
+
+func (r *referee) waitEntered(t scenarios.T, s *scenarios.Scenario, in *snapshot.Snapshot) {
+	t.Helper()
 	r.wait(t, "the cluster is as in the file", func(ctx context.Context) error { return r.entered(ctx, s, in) })
 }
 
