@@ -42,6 +42,7 @@ func promtool(t *testing.T, rules any, args ...string) {
 }
 
 func TestAlertsFire(t *testing.T) {
+	testkit.OnOneMinor(t)
 	promtool(t, map[string]any{"groups": groupsOfAlerts(t)}, "test", "rules", "alerts_test.yaml")
 }
 

@@ -92,6 +92,7 @@ func comparable(t *testing.T, objects []*unstructured.Unstructured) map[string]s
 const withMonitoring = "--api-versions=monitoring.coreos.com/v1/ServiceMonitor,monitoring.coreos.com/v1/PrometheusRule"
 
 func TestChartIsTheKustomizations(t *testing.T) {
+	testkit.OnOneMinor(t)
 	for _, tt := range []struct{ values, flag, kustomization string }{
 		{"plugin=v2", "", "resources: [../deploy/scheduler/wasm, ../deploy/static-webserver]"},
 		{
@@ -212,6 +213,7 @@ extender: *pods
 }
 
 func TestChartRefusesWhatItCannotDo(t *testing.T) {
+	testkit.OnOneMinor(t)
 	for values, want := range map[string]string{
 		"plugin=":                  "at '/plugin': value must be one of 'v2', 'native', 'extender'",
 		"plugin=null":              "missing property 'plugin'",

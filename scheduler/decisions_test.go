@@ -233,6 +233,7 @@ func (c *liveCluster) agrees(t *testing.T, kubeconfig, name string) {
 }
 
 func TestDecisionsNeedTheRightToGetThePod(t *testing.T) {
+	testkit.OnOneMinor(t)
 	c := startCluster(t)
 	c.fill(t)
 	r := c.runReplica(t, "--decisions=64Mi")
@@ -262,6 +263,7 @@ func TestDecisionsNeedTheRightToGetThePod(t *testing.T) {
 }
 
 func TestPreemptedPodsOfOthersAreNotNamed(t *testing.T) {
+	testkit.OnOneMinor(t)
 	c := startCluster(t)
 	c.addNode(t, "a1", nil)
 	objects.Create(t, c.CoreV1().Namespaces(), &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "private"}})
@@ -284,6 +286,7 @@ func TestPreemptedPodsOfOthersAreNotNamed(t *testing.T) {
 }
 
 func TestKubectlExplainsThePodIfTheSchedulerCannotBeAsked(t *testing.T) {
+	testkit.OnOneMinor(t)
 	c := startCluster(t)
 	c.fill(t)
 	r := c.runReplica(t)

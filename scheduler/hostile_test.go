@@ -110,6 +110,7 @@ func (th *thief) taken() []string {
 // TestNoCredentialLeavesButToTheAPIServer runs each command that connects to a cluster, in one where a tenant has written all
 // that a tenant can write, in the second case also the namespace of deploy/, as where everybody may make namespaces.
 func TestNoCredentialLeavesButToTheAPIServer(t *testing.T) {
+	testkit.OnOneMinor(t)
 	c := startCluster(t)
 	c.addNode(t, "a1", nil)
 	c.addNode(t, "a2", nil)

@@ -141,6 +141,7 @@ var notYet = []http.HandlerFunc{
 }
 
 func TestStartAsksAgainForAGuestThatIsUnavailable(t *testing.T) {
+	testkit.OnOneMinor(t)
 	const guest = "../testdata/guests/empty_filter.wasm"
 	wasm := testkit.ReadFile(t, guest)
 	for name, tt := range map[string]struct {

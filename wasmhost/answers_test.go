@@ -293,6 +293,7 @@ func TestAnswersAreAskedForByManyAtOnce(t *testing.T) {
 
 // What is counted is what is taken: a limit that counts too little is none.
 func TestThousandPatternsOnManyNodesAreRememberedIn64MiB(t *testing.T) {
+	testkit.OnOneMinor(t)
 	const patterns, nodes, limit = 1000, 5000, 64 << 20
 	r := openRemembering(t, "decides_by", Args{}, numbered("nmmm", nodes)...)
 	before := testkit.HeapInUse()

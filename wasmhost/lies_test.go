@@ -63,6 +63,7 @@ var lies = []struct{ rule, does, file, old, new string }{
 
 // TestHostThatLiesFailsATranscriptOfTheRule makes all lies in one program, and has it tell one after another.
 func TestHostThatLiesFailsATranscriptOfTheRule(t *testing.T) {
+	testkit.OnOneMinor(t)
 	of := map[string][]string{} // names of transcripts, by rule
 	transcripts, _, err := abi.Read("../abi")
 	testkit.Must(t, err)

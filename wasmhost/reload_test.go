@@ -309,6 +309,7 @@ func TestGuestIsClosedAfterItsLastAttempt(t *testing.T) {
 
 // Each guest has an attempt that is not over.
 func TestNewGuestWaitsWhereManyAreOpen(t *testing.T) {
+	testkit.OnOneMinor(t)
 	s, pl := openPlace(t, letter(t, "A"), nil)
 	var states []fwk.CycleState
 	var err error
@@ -334,6 +335,7 @@ func TestNewGuestWaitsWhereManyAreOpen(t *testing.T) {
 
 // Attempts on four goroutines, as many as there are while the guest changes 25 times: each has one letter only.
 func TestNoAttemptMixesGuests(t *testing.T) {
+	testkit.OnOneMinor(t)
 	s, pl := openPlace(t, letter(t, "A"), nil)
 	var done atomic.Bool
 	var attempts, mixed atomic.Int64

@@ -18,6 +18,7 @@ import (
 var soon = Timeout{300 * time.Millisecond}
 
 func TestGuestThatLoopsBeforeThereIsAPodStopsTheStart(t *testing.T) {
+	testkit.OnOneMinor(t)
 	for config, export := range map[string]string{"s": "_start", "e": "enqueue", "d": "decides_by"} {
 		err := startError(t, Args{GuestURL: fileURLOf("endless_hook"), GuestConfig: config, CallTimeout: soon})
 		testkit.Has(t, testkit.Message(err), "wasm: "+export+" error: ", "callTimeout, 300ms")
@@ -75,6 +76,7 @@ func TestGuestThatOnlyCallsTheHostIsInterrupted(t *testing.T) {
 // All goroutines of a cycle get the Error at the same time: the guest is asked
 // once for each instance, and the collector runs meanwhile.
 func TestGuestThatLoopsOnSixteenGoroutinesEndsThemAll(t *testing.T) {
+	testkit.OnOneMinor(t)
 	pl := openWith(t, "endless", Args{CallTimeout: soon}, nil)
 	state, web := framework.NewCycleState(), pod("web")
 	_, status := preFilter(t.Context(), pl, state, web)

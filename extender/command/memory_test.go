@@ -48,7 +48,7 @@ func startProcess(t *testing.T, config string) *process {
 	testkit.Must(t, l.Close())
 	path := testkit.TempFile(t, "config.yaml", config)
 	p.Cmd = exec.Command(os.Args[0], "--config="+path, "--listen="+p.address)
-	p.Env = append(os.Environ(), asProgram+"=1", "GOMEMLIMIT=")
+	p.Env = append(os.Environ(), asProgram+"=1", "GOMEMLIMIT=", "GOGC=")
 	p.Stderr = os.Stderr
 	testkit.Must(t, p.Start())
 	t.Cleanup(func() {
