@@ -40,6 +40,7 @@ func (p *page) copied(ctx context.Context) (*snapshot.Snapshot, error) {
 // found is the result of a what-if for people. Nodes, if there are any, go by the command.
 type found struct {
 	report.Report
+	Notices        []string // on what was tried
 	Command, Again string
 }
 
@@ -206,16 +207,24 @@ func (p *page) tryManifests(w http.ResponseWriter, r *http.Request, one *job, wh
 		if err != nil {
 			return found{}, err
 		}
-		var rows [][]string
-		for _, of := range fitting.Workloads {
-			for _, name := range slices.Sorted(maps.Keys(of.Pods)) {
-				rows = append(rows, []string{of.Namespace + "/" + name, cmp.Or(of.Pods[name], "pending")})
-			}
-		}
-		f := found{Report: fitting.Report(false)}
-		f.Sections = append(f.Sections, report.Table("Pods that were tried", []string{"REPLICA", "NODE"}, rows))
-		return f, nil
+		return fitted(fitting, manifests), nil
 	})
+}
+
+// fitted is the report of the command line, with its notices on the manifests and a table of the pods.
+func fitted(fitting *fit.Fitting, manifests *fit.Manifests) (f found) {
+	var rows [][]string
+	for _, of := range fitting.Workloads {
+		for _, name := range slices.Sorted(maps.Keys(of.Pods)) {
+			rows = append(rows, []string{of.Namespace + "/" + name, cmp.Or(of.Pods[name], "pending")})
+		}
+	}
+	f.Report = fitting.Report(false)
+	f.Sections = append(f.Sections, report.Table("Pods that were tried", []string{"REPLICA", "NODE"}, rows))
+	for _, of := range manifests.Findings() {
+		f.Notices = append(f.Notices, fmt.Sprintf("Line %d: %s: %s", of.Line, of.Object, of.Text()))
+	}
+	return f
 }
 
 // compare schedules the pods of the cluster with the current and with the edited
