@@ -64,6 +64,8 @@ func (p *page) routes() http.Handler {
 		"GET /events":                  p.events,
 		"GET /pods/{namespace}/{name}": p.pod,
 		"GET /pods/{namespace}/{name}/attempts/{id}": p.attempt,
+		"GET /pods/{namespace}/{name}/why":           p.whyForm,
+		"POST /pods/{namespace}/{name}/why":          p.why,
 		"GET /nodes/{name}":                          p.node,
 		"POST /nodes/{name}/cordon":                  p.cordon,
 		"POST /nodes/{name}/drain":                   p.drain,

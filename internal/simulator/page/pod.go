@@ -42,6 +42,7 @@ func (p *page) pod(w http.ResponseWriter, r *http.Request) error {
 		if last != nil && isPending(pod) {
 			data["Short"] = last.Shortages
 		}
+		data["Pending"] = isPending(pod) && pod.DeletionTimestamp == nil
 		if len(attempts) == 0 {
 			data["NoAttempt"] = p.noAttempt(r.Context(), pod)
 		}

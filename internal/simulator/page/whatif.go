@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
@@ -25,6 +26,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/fit"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/why"
 )
 
 // copied is a copy of the cluster, with a name for reports.
@@ -167,6 +169,24 @@ func chosen(cluster *snapshot.Snapshot, node, selector string) (names []string, 
 		return nil, fmt.Errorf("there is no such node: %s", cmp.Or(node, selector))
 	}
 	return names, nil
+}
+
+func (p *page) whyForm(w http.ResponseWriter, r *http.Request) error {
+	namespace, name := r.PathValue("namespace"), r.PathValue("name")
+	return p.show(w, r, "why-form", "What would help?", "pods", podURL(namespace, name))
+}
+
+// why tries changes that may help a pending pod, in a copy of the cluster.
+func (p *page) why(w http.ResponseWriter, r *http.Request) error {
+	pod := types.NamespacedName{Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
+	one := &job{Title: "What would help pod " + pod.String() + "?", Again: podURL(pod.Namespace, pod.Name) + "/why"}
+	return p.try(w, r, one, func(ctx context.Context, tried engine.Options, progress engine.Progress) (found, error) {
+		result, err := why.Why(ctx, why.Options{Options: tried, Pod: pod, Progress: progress})
+		if err != nil {
+			return found{}, err
+		}
+		return found{Report: result.Report()}, nil
+	})
 }
 
 func (p *page) fitForm(w http.ResponseWriter, r *http.Request) error {

@@ -25,6 +25,7 @@ spec:
 
 func TestPodSaysWhatItRequestsAndWhatIsFree(t *testing.T) {
 	p := open(t, "/")
+	p.scheme("light")
 	p.createNode("kubecon-1")
 	node, err := sim.Client().CoreV1().Nodes().Get(t.Context(), "kubecon-1", metav1.GetOptions{})
 	testkit.Must(t, err)
@@ -40,9 +41,17 @@ func TestPodSaysWhatItRequestsAndWhatIsFree(t *testing.T) {
 	}
 	p.onEveryScreen("the pod", "#verdict p, .facts dt, .facts dd")
 
+	p.opens("#try-why", ".submit")
+	p.onEveryScreen("the form", "#editor h1, #editor .hint, #editor .submit")
+	p.result("#editor .submit", "Pod default/too-large is pending because")
+	p.says("#result", "Each of these changes was tried alone:", "request "+free.String()+" of memory instead of 512Gi")
+	p.onEveryScreen("the result", "h1, #result .name, main .hint")
+	p.opens("#result a[href*='/why?']", ".submit")
+
 	p.do(chromedp.Navigate(server.URL() + "/pods/default/created-there"))
 	p.says("main", "This simulator did not place the pod: it was created on its node, as imported running pods are.")
 	p.says("#verdict", "Running on kubecon-1")
+	p.waitFor("nothing needs to help", "!document.querySelector('#try-why')")
 	p.click("#verdict a")
 	p.says("#panel", "Maximum of pods")
 	p.do(chromedp.Navigate(server.URL()))
