@@ -162,7 +162,7 @@ func TestWhyGroupsPendingPodsAndTriesChanges(t *testing.T) {
 	pod("fits", "", "cpu: 100m")
 	file := writeFile(t, t.TempDir(), "cluster.yaml", cluster)
 	status, out, errOut := here(t, "why", "--cluster", file)
-	if status != statusLost || !strings.HasPrefix(out, "6 pods are pending, for 5 causes.\n") || !strings.HasSuffix(errOut, "simulator: 6 pods would stay pending\n") {
+	if status != statusLost || !strings.HasPrefix(out, "6 of 7 pending pods are still pending in the copy, for 5 causes.\n") || !strings.HasSuffix(errOut, "simulator: 6 pods would stay pending\n") {
 		t.Errorf("status %d: %s %s", status, out, errOut)
 	}
 	for pod, want := range map[string]string{
@@ -196,7 +196,7 @@ func TestWhyGroupsPendingPodsAndTriesChanges(t *testing.T) {
 		status int
 		want   string // of what is printed
 	}{
-		"a namespace":               {"-n shop --cluster " + file, statusLost, "6 pods of namespace shop are pending, for 5 causes.\n"},
+		"a namespace":               {"-n shop --cluster " + file, statusLost, "6 of 7 pending pods of namespace shop are still pending in the copy, for 5 causes.\n"},
 		"another namespace":         {"-n default --cluster " + file, 0, "No pod of namespace default is pending.\n"},
 		"a namespace without pods":  {"-n empty --cluster " + empty, 0, "No pod of namespace empty is pending.\n"},
 		"an unknown namespace":      {"-n nope --cluster " + file, statusNone, "simulator: namespace nope does not exist, or has no pods here: pods are in default, shop\n"},
@@ -381,10 +381,12 @@ func TestWhySaysThatPendingPodsGetRoom(t *testing.T) {
 		verdict  string
 		preempts bool
 	}{
-		pod("it", "4"):                        {0, "1 pod is pending until there is room by preemption.", true},
-		pod("it", "4") + pod("large", "9"):    {statusLost, "1 pod is pending, for 1 cause. 1 pod is pending until there is room by preemption.", true},
-		pod("it", "1"):                        {0, "Nothing keeps the pending pod pending in the copy: it would be scheduled.", false},
-		pod("it", "1") + pod("another", "1m"): {0, "Nothing keeps the pending pods pending in the copy: all 2 pods would be scheduled.", false},
+		pod("it", "4"):                           {0, "1 pod is pending until there is room by preemption.", true},
+		pod("it", "4") + pod("large", "9"):       {statusLost, "1 pod is pending, for 1 cause. 1 pod is pending until there is room by preemption.", true},
+		pod("large", "9") + pod("small", "1"):    {statusLost, "1 of 2 pending pods is still pending in the copy, for 1 cause.", false},
+		pod("it", "3900m") + pod("little", "1m"): {0, "1 of 2 pending pods is pending until there is room by preemption.", true},
+		pod("it", "1"):                           {0, "Nothing keeps the pending pod pending in the copy: it would be scheduled.", false},
+		pod("it", "1") + pod("another", "1m"):    {0, "Nothing keeps the pending pods pending in the copy: all 2 pods would be scheduled.", false},
 	} {
 		status, out, errOut := here(t, "why", "--cluster", writeFile(t, t.TempDir(), "cluster.yaml", whole(pendingCluster+pods)))
 		if status != tt.status || !strings.HasPrefix(out, tt.verdict+"\n") || strings.Contains(out, preempts) != tt.preempts {

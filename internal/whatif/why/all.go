@@ -226,20 +226,26 @@ func (r *All) verdict() string {
 	case r.Counts.Pending+r.Counts.Preempt == 0:
 		return "Nothing keeps the pending pods" + of + " pending in the copy: all " + report.Plural(r.Counts.Pods, "pod") + " would be scheduled"
 	}
+	are := func(pods int) string {
+		subject, verb := report.Plural(pods, "pod"), " are"
+		if len(r.Scheduled) > 0 { // kubectl shows these as Pending, too
+			subject = fmt.Sprintf("%d of %d pending pods", pods, r.Counts.Pods)
+		}
+		if pods == 1 {
+			verb = " is"
+		}
+		return subject + of + verb
+	}
+	still := " pending"
+	if len(r.Scheduled) > 0 {
+		still = " still pending in the copy"
+	}
 	var texts []string
 	if r.Counts.Pending > 0 {
-		texts = append(texts, are(r.Counts.Pending, of)+" pending, for "+report.Plural(len(r.Groups), "cause"))
+		texts = append(texts, are(r.Counts.Pending)+still+", for "+report.Plural(len(r.Groups), "cause"))
 	}
 	if r.Counts.Preempt > 0 {
-		texts = append(texts, are(r.Counts.Preempt, of)+" pending until there is room by preemption")
+		texts = append(texts, are(r.Counts.Preempt)+" pending until there is room by preemption")
 	}
 	return strings.Join(texts, ". ")
-}
-
-// are is a number of pods with its verb.
-func are(pods int, of string) string {
-	if pods == 1 {
-		return "1 pod" + of + " is"
-	}
-	return report.Plural(pods, "pod") + of + " are"
 }
