@@ -91,5 +91,18 @@ func Key(plugin string) fwk.StateKey { return fwk.StateKey("PreFilter" + plugin)
 // were named, or else "".
 type Excluder interface{ Excluded() string }
 
+// NotNamed is why nodes were not named, in the words of the only plugin that has named some, or else "".
+func NotNamed(state fwk.CycleState, plugins []string) string {
+	if len(plugins) != 1 {
+		return ""
+	}
+	data, _ := state.Read(Key(plugins[0]))
+	plugin, ok := data.(Excluder)
+	if !ok {
+		return ""
+	}
+	return plugin.Excluded()
+}
+
 // Decider is what the plugin of a Wasm guest keeps in the CycleState. Digest is of the guest that decides in this cycle.
 type Decider interface{ Digest() string }

@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -63,7 +64,8 @@ func (f *recordedFramework) exclude(c *cycle, state framework.CycleState, result
 	case !status.IsSuccess():
 		plugin, reason = status.Plugin(), status.Message()
 	case !result.AllNodes():
-		named, reason = result.NodeNames, whyNotNamed(state, limiting)
+		named = result.NodeNames
+		reason = cmp.Or(naming.NotNamed(state, limiting), fmt.Sprintf("PreFilter of %v names other nodes", limiting))
 	default:
 		return
 	}
@@ -76,18 +78,6 @@ func (f *recordedFramework) exclude(c *cycle, state framework.CycleState, result
 			f.session.verdicts[place] = nodeVerdict{verdict: Excluded, column: c.rec.profile.columnOf(plugin), reason: reason}
 		}
 	}
-}
-
-// whyNotNamed is a plugin's reason for not naming a node.
-func whyNotNamed(state framework.CycleState, limiting []string) string {
-	if len(limiting) == 1 {
-		data, _ := state.Read(naming.Key(limiting[0]))
-		plugin, ok := data.(naming.Excluder)
-		if ok && plugin.Excluded() != "" {
-			return plugin.Excluded()
-		}
-	}
-	return fmt.Sprintf("PreFilter of %v names other nodes", limiting)
 }
 
 // RunFilterPluginsWithNominatedPods is called for many nodes at once.

@@ -2,6 +2,7 @@ package scheduling
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -49,8 +50,9 @@ type Against struct {
 	Lacking []string // the resources of which nodes have too little left, sorted
 }
 
-// newAgainst is for a pod that no node of a profile fits.
-func newAgainst(of framework.Framework, unfit *framework.FitError) (a Against) {
+// newAgainst is for a pod that no node of a profile fits. The scheduler itself says of nodes that a plugin has not named only that they
+// did not satisfy it.
+func newAgainst(of framework.Framework, unfit *framework.FitError, notNamed string) (a Against) {
 	reasons, cordons, lacking := sets.Set[string]{}, sets.Set[string]{}, sets.Set[string]{}
 	lacks := recorder.Lacking(unfit.Pod)
 	nodes := unfit.Diagnosis.NodeToStatus
@@ -65,7 +67,11 @@ func newAgainst(of framework.Framework, unfit *framework.FitError) (a Against) {
 			lacking.Insert(lacks(node)...)
 		}
 	})
-	if nodes.Len() < unfit.NumAllNodes {
+	absent := unfit.NumAllNodes - nodes.Len()
+	switch {
+	case absent > 0 && notNamed != "":
+		reasons.Insert(strings.TrimPrefix(notNamed, fmt.Sprintf("%d ", absent)))
+	case absent > 0:
 		reasons.Insert(nodes.AbsentNodesStatus().Reasons()...)
 	}
 	if len(reasons) == 0 {

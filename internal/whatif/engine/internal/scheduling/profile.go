@@ -8,6 +8,8 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+
+	"wasmkwokwizardry.io/regex-scheduling/internal/naming"
 )
 
 // profile is a profile of kube-scheduler with this package's part in each step of an attempt, which are in their order here. The
@@ -26,6 +28,7 @@ func (p *profile) RunPreFilterPlugins(ctx context.Context, state fwk.CycleState,
 	p.scheduler.spreading.pod = pod
 	result, status, limiting := p.Framework.RunPreFilterPlugins(ctx, state, pod)
 	p.scheduler.seeded.limited = !result.AllNodes()
+	p.scheduler.verdicts.notNamed = naming.NotNamed(state, sets.List(limiting))
 	keep := result.AllNodes() && !p.scheduler.options.Recorder.Wants(pod)
 	p.scheduler.nodes.begin(p.Framework, state, pod, len(p.scheduler.seeded.nodes), keep)
 	return result, status, limiting

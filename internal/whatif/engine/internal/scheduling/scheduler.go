@@ -268,7 +268,7 @@ func (s *Scheduler) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 		s.verdicts.against = Against{}
 		if err != nil {
 			if errors.As(err, &s.verdicts.fitError) {
-				s.verdicts.against = newAgainst(of, s.verdicts.fitError)
+				s.verdicts.against = newAgainst(of, s.verdicts.fitError, s.verdicts.notNamed)
 			}
 			return result, err
 		}

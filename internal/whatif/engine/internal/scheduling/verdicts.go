@@ -30,6 +30,7 @@ type knownVerdicts struct {
 	known    *verdict            // or nil
 	fitError *framework.FitError // or nil
 	against  Against             // as fitError says
+	notNamed string              // as [naming.NotNamed] says
 }
 
 type verdict struct {
