@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,7 +34,7 @@ type All struct {
 	Scheduled []string     `json:"scheduled,omitempty"` // pods that are not pending in the copy, without those
 	Basis     report.Basis `json:"basis"`
 
-	namespace string // empty: all
+	of string // which pods, in a verdict; empty: all
 }
 
 // Counts are how many pods are pending in the cluster, and how many stay so in the copy.
@@ -65,7 +67,8 @@ type Group struct {
 // mostBytes bounds the attempts that are kept: the last one of each pending pod comes last to go.
 const mostBytes = 256 << 20
 
-// Pending says why each pending pod of a namespace is, or of all if that is empty. That the cluster has no such namespace is an error.
+// Pending says why each pending pod of a namespace is, or of all if that is empty. That the cluster has no such namespace, or it no such
+// workload, is an error.
 func Pending(ctx context.Context, o Options) (*All, error) {
 	if err := checkNamespace(o.Cluster, o.Pod.Namespace); err != nil {
 		return nil, err
@@ -85,13 +88,24 @@ func Pending(ctx context.Context, o Options) (*All, error) {
 		return nil, err
 	}
 	defer e.Close()
+	of := ""
+	switch {
+	case o.Workload != cluster.Workload{}:
+		of = fmt.Sprintf(" of %s %s/%s", o.Workload.Kind, o.Pod.Namespace, o.Workload.Name)
+		err = keepPodsOf(e.Cluster, o.Pod.Namespace, o.Workload, asked)
+	case o.Pod.Namespace != "":
+		of = " of namespace " + o.Pod.Namespace
+	}
+	if err != nil {
+		return nil, err
+	}
 	if o.Progress != nil {
 		o.Progress("schedules", 0, 0)
 	}
 	if err := e.Run(ctx); err != nil {
 		return nil, err
 	}
-	r := &All{Groups: []*Group{}, Counts: Counts{Pods: len(asked)}, namespace: o.Pod.Namespace}
+	r := &All{Groups: []*Group{}, Counts: Counts{Pods: len(asked)}, of: of}
 	pods := r.group(e, o.Recorder, asked)
 	asks = false
 	for i, group := range r.Groups {
@@ -131,6 +145,44 @@ func checkNamespace(s *snapshot.Snapshot, namespace string) error {
 		return nil
 	}
 	return fmt.Errorf("namespace %s does not exist, or has no pods here: pods are in %s", namespace, report.Few(sets.List(others)))
+}
+
+// Workloads are the kinds of which Options may have a workload.
+var Workloads = map[string]cluster.Object{
+	"Deployment": &appsv1.Deployment{}, "StatefulSet": &appsv1.StatefulSet{}, "DaemonSet": &appsv1.DaemonSet{}, "ReplicaSet": &appsv1.ReplicaSet{},
+	"Job": &batchv1.Job{}, "CronJob": &batchv1.CronJob{}, "ReplicationController": &v1.ReplicationController{},
+}
+
+// keepPodsOf removes pods that are not of a workload from a set. That there is no such workload is an error, which names other namespaces
+// with pods of one.
+func keepPodsOf(c *cluster.Cluster, namespace string, w cluster.Workload, pods sets.Set[string]) error {
+	all, others := sets.New[string](), sets.New[string]()
+	for _, pod := range cluster.All[*v1.Pod](c) {
+		owner := metav1.GetControllerOf(pod)
+		switch {
+		case c.WorkloadOf(pod) != w && (owner == nil || owner.Kind != w.Kind || owner.Name != w.Name):
+		case pod.Namespace == namespace:
+			all.Insert(cluster.NameOf(pod).String())
+		default:
+			others.Insert(pod.Namespace)
+		}
+	}
+	object := Workloads[w.Kind].DeepCopyObject().(cluster.Object)
+	object.SetNamespace(namespace)
+	object.SetName(w.Name)
+	if len(all) == 0 && c.Current(object) == nil {
+		err := fmt.Errorf("namespace %s has no %s %s", namespace, w.Kind, w.Name)
+		if len(others) > 0 {
+			err = fmt.Errorf("%w: it is in namespace %s", err, report.Few(sets.List(others)))
+		}
+		return err
+	}
+	for name := range pods {
+		if !all.Has(name) {
+			pods.Delete(name)
+		}
+	}
+	return nil
 }
 
 // group groups the pods that stay pending by their cause, and returns them.
@@ -214,10 +266,7 @@ func (g *Group) describe() {
 }
 
 func (r *All) verdict() string {
-	of := ""
-	if r.namespace != "" {
-		of = " of namespace " + r.namespace
-	}
+	of := r.of
 	switch {
 	case r.Counts.Pods == 0:
 		return "No pod" + of + " is pending"

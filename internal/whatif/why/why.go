@@ -24,7 +24,8 @@ import (
 type Options struct {
 	engine.Options // its Recorder is the try's own
 	Pod            types.NamespacedName
-	Progress       engine.Progress // may be nil
+	Workload       cluster.Workload // for [Pending]: of whose pods, in Pod's namespace; empty: of all
+	Progress       engine.Progress  // may be nil
 }
 
 // Result is why a pod is pending, or that it is not.
