@@ -221,6 +221,7 @@ func List(ctx context.Context, from kubernetes.Interface) (*Snapshot, error) {
 		}
 	}
 	out.dropSystems()
+	out.CSINodes = slices.DeleteFunc(out.CSINodes, func(n storagev1.CSINode) bool { return len(n.Spec.Drivers)+len(n.Annotations) == 0 }) // of any kubelet
 	return out, nil
 }
 

@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coordination "k8s.io/client-go/applyconfigurations/coordination/v1"
 	metav1apply "k8s.io/client-go/applyconfigurations/meta/v1"
+	storage "k8s.io/client-go/applyconfigurations/storage/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
@@ -69,7 +70,7 @@ func Start(ctx context.Context, client kubernetes.Interface, shared informers.Sh
 const leaseSeconds = 24 * 60 * 60
 
 // reportNode completes the status of a node, if there is such a node: that it is
-// Ready, unless it says that it is not, and what room it has. The lease comes first: a node whose status is
+// Ready, unless it says that it is not, and what room it has. The lease and the CSINode come first: a node whose status is
 // complete is not looked at again.
 func (k *kubelets) reportNode(ctx context.Context, name cache.ObjectName) error {
 	node, err := k.nodes.Get(name.Name)
@@ -77,6 +78,9 @@ func (k *kubelets) reportNode(ctx context.Context, name cache.ObjectName) error 
 		return nil // or it is gone
 	}
 	if err := k.lease(ctx, node); err != nil {
+		return err
+	}
+	if err := k.csiNode(ctx, node); err != nil {
 		return err
 	}
 	node = node.DeepCopy()
@@ -89,10 +93,23 @@ func (k *kubelets) reportNode(ctx context.Context, name cache.ObjectName) error 
 // that of a predecessor. It is not renewed: nothing here acts on one that ran out.
 func (k *kubelets) lease(ctx context.Context, node *v1.Node) error {
 	lease := coordination.Lease(node.Name, v1.NamespaceNodeLease).
-		WithOwnerReferences(metav1apply.OwnerReference().WithAPIVersion("v1").WithKind("Node").WithName(node.Name).WithUID(node.UID)).
+		WithOwnerReferences(owner(node)).
 		WithSpec(coordination.LeaseSpec().WithHolderIdentity(node.Name).WithLeaseDurationSeconds(leaseSeconds).WithRenewTime(metav1.NowMicro()))
 	_, err := k.client.CoordinationV1().Leases(v1.NamespaceNodeLease).Apply(ctx, lease, metav1.ApplyOptions{FieldManager: "kubelets", Force: true})
 	return err
+}
+
+// csiNode makes the CSINode that every kubelet makes, also without drivers: by it, what-ifs know a list of all kinds. Drivers that one has
+// stay.
+func (k *kubelets) csiNode(ctx context.Context, node *v1.Node) error {
+	csiNode := storage.CSINode(node.Name).WithOwnerReferences(owner(node)).WithSpec(storage.CSINodeSpec())
+	_, err := k.client.StorageV1().CSINodes().Apply(ctx, csiNode, metav1.ApplyOptions{FieldManager: "kubelets", Force: true})
+	return err
+}
+
+// owner is with what an object goes.
+func owner(node *v1.Node) *metav1apply.OwnerReferenceApplyConfiguration {
+	return metav1apply.OwnerReference().WithAPIVersion("v1").WithKind("Node").WithName(node.Name).WithUID(node.UID)
 }
 
 // room is what a node has that does not say how large it is: more than any pod

@@ -11,6 +11,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -93,6 +94,20 @@ func TestNodeOfWhichOnlyTheNameIsKnownBecomesReady(t *testing.T) {
 	}
 	leases := client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
 	testkit.EventuallyIs(t, "kubecon-1", leases.Get, func(*coordinationv1.Lease) bool { return true })
+	testkit.EventuallyIs(t, "kubecon-1", client.StorageV1().CSINodes().Get, func(on *storagev1.CSINode) bool { return on.OwnerReferences[0].UID == node.UID })
+}
+
+func TestDriversOfANodeStay(t *testing.T) {
+	nodes := client.StorageV1().CSINodes()
+	on := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: "with-drivers"}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "csi.example.com", NodeID: "n"}}}}
+	_, err := nodes.Create(t.Context(), on, metav1.CreateOptions{})
+	testkit.Must(t, err)
+	newNode(t, "with-drivers")
+	usableNode(t, "with-drivers")
+	on, err = nodes.Get(t.Context(), "with-drivers", metav1.GetOptions{})
+	if err != nil || len(on.OwnerReferences) != 1 || len(on.Spec.Drivers) != 1 {
+		t.Errorf("%+v, %v", on, err)
+	}
 }
 
 // usableNode waits until pods can be scheduled to a node.
