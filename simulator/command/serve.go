@@ -37,7 +37,11 @@ func serve(ctx context.Context, o *options, out, errOut io.Writer) error {
 	if o.from != "" || o.cluster.Kubeconfig != "" {
 		starting.Say("reading the cluster to copy")
 	}
-	if err := o.readFiles(ctx, errOut); err != nil {
+	err = o.readFiles(ctx, errOut)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return context.Cause(ctx) // the file that was being read is not at fault
+	case err != nil:
 		return err
 	}
 	o.Warnings = warnings{errOut}

@@ -58,7 +58,7 @@ func whatIfCommand(cmd *cobra.Command, run func(cmd *cobra.Command, args []strin
 		case err == nil || errors.As(err, &lost):
 			return err
 		case cmd.Context().Err() != nil:
-			return interruptedError{err}
+			return interruptedError{context.Cause(cmd.Context())} // the file that was being read is not at fault
 		}
 		return noResultError{err}
 	}
