@@ -19,5 +19,5 @@ spec: {selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: 
 	testkit.Must(t, err)
 	text := textOf(t, "result", fitted(&fit.Fitting{Tried: 1}, manifests))
 	testkit.Has(t, text, "Line 3: Deployment web: annotation scheduler.wasmkwokwizardry.io/regex: it is read on pods only; "+
-		"move it to spec.template.metadata.annotations. 1 pod would fit")
+		"move it to spec.template.metadata.annotations 1 pod would fit")
 }
