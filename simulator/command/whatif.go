@@ -99,7 +99,7 @@ func (c *clusterFlags) addFile(flags *pflag.FlagSet) {
 func (c *clusterFlags) check(cmd *cobra.Command) error {
 	switch {
 	case c.file == "" && c.live.Kubeconfig == "":
-		return fmt.Errorf("--cluster or --kubeconfig is missing; try simulator %s --help", cmd.Name())
+		return fmt.Errorf("--cluster FILE or --kubeconfig FILE is missing: which cluster is to be copied ($KUBECONFIG is not read); try simulator %s --help", cmd.Name())
 	case c.file != "" && c.live.Kubeconfig != "":
 		return errors.New("--cluster and --kubeconfig: choose one of the two")
 	}
