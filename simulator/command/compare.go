@@ -248,6 +248,7 @@ func (c *comparison) read(cmd *cobra.Command) (err error) {
 	if c.Scenario, _, err = readScenario(cmd.Context(), c.scenario); err != nil {
 		return err
 	}
+	c.addsNodes = c.Scenario.AddsNodes()
 	c.Cluster, err = c.clusterFlags.read(cmd)
 	return err
 }

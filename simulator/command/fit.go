@@ -89,6 +89,7 @@ func (f *fitCommand) answer(cmd *cobra.Command, ask func(context.Context, fit.Op
 		if err != nil {
 			return fmt.Errorf("--grow-with %w", err)
 		}
+		f.addsNodes = true
 	}
 	defer func() {
 		for _, f := range manifests.Findings() {

@@ -74,6 +74,7 @@ func (c *oneSide) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
+	c.addsNodes = c.Scenario.AddsNodes()
 	defer c.notice(cmd)
 	var result *side.Result
 	_, err = c.result(cmd, func(with tried) (none found, err error) {

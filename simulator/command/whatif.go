@@ -82,6 +82,8 @@ type clusterFlags struct {
 	live    capture.Options
 	digest  string // of the file, when it was read
 	notices []snapshot.Notice
+	// addsNodes: the question brings nodes of its own, and is answered for a cluster without any.
+	addsNodes bool
 }
 
 func (c *clusterFlags) add(flags *pflag.FlagSet) {
@@ -117,10 +119,10 @@ func (c *clusterFlags) notice(cmd *cobra.Command) {
 	}
 }
 
-// read reads the cluster, and keeps what was skipped for notice. It has nodes, unless flags bring some.
+// read reads the cluster, and keeps what was skipped for notice. It has nodes, unless the question adds some.
 func (c *clusterFlags) read(cmd *cobra.Command) (*snapshot.Snapshot, error) {
 	cluster, err := c.readAny(cmd)
-	if err == nil && len(cluster.Nodes) == 0 && !cmd.Flags().Changed("grow-with") && !cmd.Flags().Changed("scenario") {
+	if err == nil && len(cluster.Nodes) == 0 && !c.addsNodes {
 		err = fmt.Errorf("%s has no nodes; this lists all kinds: %s", cluster.Source.Name(), snapshot.KubectlGet)
 	}
 	asks := []string{"compare", "drain", "fail", "shrink", "upgrade", "why"} // about pods of the cluster

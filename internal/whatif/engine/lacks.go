@@ -75,6 +75,7 @@ type dependency struct {
 
 // LacksFor does so for what pods refer to, without which they get no node here.
 func (e *Engine) LacksFor(pods []*v1.Pod) {
+	e.Lacks("only nodes that the question adds are here", "Node")
 	e.lacksProfiles(pods)
 	claimsDevices := func(pod *v1.Pod) bool { return len(pod.Spec.ResourceClaims) > 0 }
 	if e.remedy == snapshot.KubectlGet && slices.ContainsFunc(pods, claimsDevices) { // pods of a manifest, which the input did not have

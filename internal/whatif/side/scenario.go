@@ -74,8 +74,8 @@ func (s *Step) check() error {
 	return nil
 }
 
-// makesNodes says whether a step creates nodes, on which DaemonSets run pods.
-func (s *Scenario) makesNodes() bool {
+// AddsNodes reports whether a step creates nodes, on which DaemonSets run pods.
+func (s *Scenario) AddsNodes() bool {
 	return slices.ContainsFunc(s.Steps, func(step Step) bool {
 		return slices.ContainsFunc(step.Create, func(o map[string]any) bool { return o["kind"] == "Node" })
 	})

@@ -71,7 +71,7 @@ func New(ctx context.Context, o Options) (*Side, error) {
 	s.records.MaxBytes = keptBytes
 	s.records.WithoutRaw = true
 	o.Recorder = s.records
-	if o.Scenario.makesNodes() {
+	if o.Scenario.AddsNodes() {
 		o.Workloads = engine.Daemons
 	}
 	var err error
