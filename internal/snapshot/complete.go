@@ -118,6 +118,16 @@ func (s *Snapshot) noticesOfMissing() []Notice {
 	return made.notices("")
 }
 
+// LacksRoom reports whether a node does not say how many pods it takes, as in a manifest of a node: kubelets write that. No pod fits then.
+func LacksRoom(node *v1.Node) bool {
+	room := node.Status.Allocatable
+	if room == nil {
+		room = node.Status.Capacity
+	}
+	_, says := room[v1.ResourcePods]
+	return !says
+}
+
 // ClaimOf is the name of the claim of a pod's volume, or empty.
 func ClaimOf(pod *v1.Pod, volume *v1.Volume) string {
 	switch {

@@ -350,7 +350,7 @@ func TestAnInputThatLacksKindsIsNamedBelowTheAnswer(t *testing.T) {
 	another := func(pod string) string { return "," + strings.Replace(pod, "db-0", "another", 1) } // which sorts before db-0
 	claimsDevice := fmt.Sprintf(pod, `"resourceClaims":[{"name":"g","resourceClaimTemplateName":"gpu"}],`)
 	export := func(more string) string {
-		return `{"nodes":[{"metadata":{"name":"n1"}}],"pods":[` + plain + "]" + more + "}"
+		return `{"nodes":[{"metadata":{"name":"n1"},"status":{"capacity":{"cpu":"4","memory":"8Gi","pods":"10"}}}],"pods":[` + plain + "]" + more + "}"
 	}
 	budgets := []string{warning, "no PodDisruptionBudgets: "}
 	for name, tt := range map[string]struct {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	v1 "k8s.io/api/core/v1"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
@@ -124,6 +125,10 @@ func (c *clusterFlags) read(cmd *cobra.Command) (*snapshot.Snapshot, error) {
 	cluster, err := c.readAny(cmd)
 	if err == nil && len(cluster.Nodes) == 0 && !c.addsNodes {
 		err = fmt.Errorf("%s has no nodes; this lists all kinds: %s", cluster.Source.Name(), snapshot.KubectlGet)
+	}
+	if err == nil && !c.addsNodes && !slices.ContainsFunc(cluster.Nodes, func(node v1.Node) bool { return !snapshot.LacksRoom(&node) }) {
+		err = fmt.Errorf("%s: none of its nodes has status.allocatable.pods, as in manifests of nodes, and no pod fits; this lists nodes with their status, and all other kinds: %s",
+			cluster.Source.Name(), snapshot.KubectlGet)
 	}
 	asks := []string{"compare", "drain", "fail", "shrink", "upgrade", "why"} // about pods of the cluster
 	if err == nil && c.file != "" && len(cluster.Pods) == 0 && slices.Contains(asks, cmd.Name()) && !cmd.Flags().Changed("scenario") {

@@ -76,6 +76,7 @@ type dependency struct {
 // LacksFor does so for what pods refer to, without which they get no node here.
 func (e *Engine) LacksFor(pods []*v1.Pod) {
 	e.Lacks("only nodes that the question adds are here", "Node")
+	e.lacksRoom()
 	e.lacksProfiles(pods)
 	claimsDevices := func(pod *v1.Pod) bool { return len(pod.Spec.ResourceClaims) > 0 }
 	if e.remedy == snapshot.KubectlGet && slices.ContainsFunc(pods, claimsDevices) { // pods of a manifest, which the input did not have
@@ -99,6 +100,25 @@ func (e *Engine) LacksFor(pods []*v1.Pod) {
 			return class != "" && cluster.Get[*nodev1.RuntimeClass](e.Cluster, "", class) == nil
 		}},
 	})
+}
+
+// lacksRoom takes note of nodes on which no pod fits, since they do not say how many they take.
+func (e *Engine) lacksRoom() {
+	var names []string
+	for _, node := range cluster.All[*v1.Node](e.Cluster) {
+		if snapshot.LacksRoom(node) {
+			names = append(names, node.Name)
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	e.basis.Lacks = append(e.basis.Lacks, report.Lack{
+		Kinds: []string{"status.allocatable.pods of " + report.Plural(len(names), "node")}, Effect: "no pod fits there: " + report.Few(names),
+	})
+	if strings.HasPrefix(e.remedy, "kubectl ") {
+		e.basis.Remedy = e.remedy
+	}
 }
 
 // lacksProfiles takes note of pods of schedulers that the configuration does not have.

@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
+	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 )
@@ -26,8 +27,8 @@ func ReadNode(path string, stdin io.Reader) (*v1.Node, error) {
 	if node.Status.Allocatable == nil {
 		node.Status.Allocatable = node.Status.Capacity
 	}
-	if node.Name == "" || node.Status.Allocatable.Cpu().IsZero() {
-		return nil, fmt.Errorf("%s: the Node needs a metadata.name, and status.allocatable or status.capacity", path)
+	if node.Name == "" || node.Status.Allocatable.Cpu().IsZero() || snapshot.LacksRoom(node) {
+		return nil, fmt.Errorf("%s: the Node needs a metadata.name, and status.allocatable or status.capacity, with cpu and pods", path)
 	}
 	return node, nil
 }
