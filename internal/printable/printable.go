@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -47,6 +48,15 @@ func Short(value string) string {
 		return value
 	}
 	return string(characters[:maxShort/2]) + "…" + string(characters[len(characters)-maxShort/2+1:])
+}
+
+// Quote puts a text between double quotes as it is, and escapes one with a quote or with characters that cannot be printed: as messages of
+// package regex have a pattern, which is hard enough to read without doubled backslashes.
+func Quote(text string) string {
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return r == '"' || !strconv.IsPrint(r) }) {
+		return `"` + text + `"`
+	}
+	return strconv.Quote(text)
 }
 
 // userinfo is a URL up to its last "@": a password may have "/", "@", and quotes that are escaped.

@@ -44,7 +44,7 @@ func TestWhySaysWhyAPodIsPending(t *testing.T) {
 		},
 		"a regex-exclude matches all": {
 			pendingPod("", "scheduler.wasmkwokwizardry.io/regex-exclude: '^node-'"), noNode + `2 nodes matched the pod's node name regex-exclude "^node-"`,
-			`change the annotation scheduler.wasmkwokwizardry.io/regex-exclude: \^node-, or add a node with another name: then it fits node-1\n`,
+			`change the annotation scheduler.wasmkwokwizardry.io/regex-exclude: "\^node-", or add a node with another name: then it fits node-1\n`,
 		},
 		"a bad regex": {
 			pendingPod("", "scheduler.wasmkwokwizardry.io/regex: '['"),
@@ -304,7 +304,15 @@ func TestWhyTriesChangesThatAPersonMayMake(t *testing.T) {
 		},
 		"a regex that excludes": {
 			node("a", "", ""), pod("it", ", annotations: {scheduler.wasmkwokwizardry.io/regex-exclude: ^a}", "", "cpu: 100m"),
-			"change the annotation scheduler.wasmkwokwizardry.io/regex-exclude: ^a, or add a node with another name: then it fits a\n",
+			`change the annotation scheduler.wasmkwokwizardry.io/regex-exclude: "^a", or add a node with another name: then it fits a` + "\n",
+		},
+		"a regex with spaces, a backslash and a comma": {
+			node("a", "", ""), pod("it", `, annotations: {scheduler.wasmkwokwizardry.io/regex: '^b\d, or add '}`, "", "cpu: 100m"),
+			`change the annotation scheduler.wasmkwokwizardry.io/regex: "^b\d, or add ", or add a node with such a name: then it fits a` + "\n",
+		},
+		"a regex with quotes": {
+			node("a", "", ""), pod("it", `, annotations: {scheduler.wasmkwokwizardry.io/regex: '"\d'}`, "", "cpu: 100m"),
+			`change the annotation scheduler.wasmkwokwizardry.io/regex: "\"\\d", or add a node with such a name: then it fits a` + "\n",
 		},
 		"an extended resource that nodes have": {
 			node("a", "", "") + node("b", "", `, nvidia.com/gpu: "1"`), pod("ai", "", "nodeName: b, ", `nvidia.com/gpu: "1"`) + pod("it", "", "", `nvidia.com/gpu: "1"`),

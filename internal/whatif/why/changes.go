@@ -288,14 +288,15 @@ func patterns(pod *v1.Pod, attempt *recorder.Attempt) (all []candidate) {
 		key := regex.Default.Key(regex.Role(role))
 		pattern, ok := pod.Annotations[key]
 		_, refused := regex.Default.Compile(pod.Annotations, regex.Role(role))
+		quoted := printable.Quote(pattern)
 		says := "change the annotation " + key
 		switch {
 		case !ok || refused == nil && node == "":
 			continue
 		case refused == nil: // else no node would help
-			says += fmt.Sprintf(": %s, or add %s", pattern, node)
+			says += fmt.Sprintf(": %s, or add %s", quoted, node)
 		}
-		all = append(all, candidate{says: says, value: pattern, apply: func(pod *v1.Pod) { delete(pod.Annotations, key) }, cause: cause})
+		all = append(all, candidate{says: says, value: quoted[1 : len(quoted)-1], apply: func(pod *v1.Pod) { delete(pod.Annotations, key) }, cause: cause})
 	}
 	return all
 }
