@@ -17,6 +17,7 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor"
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
@@ -50,8 +51,10 @@ type Group struct {
 	Cause   string   `json:"cause"`
 	Verdict string   `json:"verdict"` // about all of them, without an end, with the numbers of nodes of the first
 	Pods    []string `json:"pods"`
-	Message string   `json:"message,omitempty"` // the scheduler's, of the first
-	Changes []Change `json:"changes,omitempty"` // that were tried for the first: first the ones that help, which were tried for some others, too
+	// Patterns are the pods' patterns that their reasons name, if these differ. Cause has none.
+	Patterns []string `json:"patterns,omitempty"`
+	Message  string   `json:"message,omitempty"` // the scheduler's, of the first
+	Changes  []Change `json:"changes,omitempty"` // that were tried for the first: first the ones that help, which were tried for some others, too
 	// Unlisted are further changes for the first.
 	Unlisted Unlisted `json:"unlisted,omitzero"`
 	// Unlike is how many of the pods have other requests or constraints than the first.
@@ -209,6 +212,7 @@ func (r *All) group(e *engine.Engine, attempts *recorder.Recorder, asked sets.Se
 			attempt = &last
 			reason, cause = last.Reason(metav1.GetControllerOf(pod))
 		}
+		cause, patterns := withoutPatterns(cause, pod)
 		if of := minor.PodGroupOf(pod); of != "" {
 			cause = "PodGroup " + namespace + "/" + of + " is pending"
 		}
@@ -219,14 +223,35 @@ func (r *All) group(e *engine.Engine, attempts *recorder.Recorder, asked sets.Se
 		of := groups[cause]
 		of.Pods = append(of.Pods, name)
 		of.differ = of.differ || of.reason != reason
+		of.Patterns = append(of.Patterns, patterns...)
 		if !alike(of.first, pod) {
 			of.Unlike++
+		}
+	}
+	for _, group := range r.Groups {
+		slices.Sort(group.Patterns)
+		group.Patterns = slices.Compact(group.Patterns)
+		if len(group.Patterns) == 1 {
+			group.Patterns = nil // the reason has it
 		}
 	}
 	r.Counts.Pending = len(pods)
 	r.Counts.Preempt = len(r.Preempt)
 	slices.SortStableFunc(r.Groups, func(a, b *Group) int { return len(b.Pods) - len(a.Pods) })
 	return pods
+}
+
+// withoutPatterns takes a pod's own patterns out of a cause: pods that differ in them alone are pending for the same one.
+func withoutPatterns(cause string, pod *v1.Pod) (without string, patterns []string) {
+	for _, key := range regex.Default.Keys() {
+		pattern, ok := pod.Annotations[key]
+		shown := " " + printable.Quote(printable.Short(pattern))
+		if ok && strings.Contains(cause, shown) {
+			cause = strings.ReplaceAll(cause, shown, "")
+			patterns = append(patterns, pattern)
+		}
+	}
+	return strings.TrimSuffix(cause, ":"), patterns
 }
 
 // alike reports whether the same changes may help two pods.

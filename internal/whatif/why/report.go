@@ -3,6 +3,7 @@ package why
 import (
 	"fmt"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 )
 
@@ -49,6 +50,13 @@ func (r *All) Report() report.Report {
 		about, of := []string{group.Verdict + "."}, ""
 		if len(group.Pods) > 1 {
 			about = append(about, report.Few(group.Pods))
+			var shown []string
+			for _, pattern := range group.Patterns {
+				shown = append(shown, printable.Quote(printable.Short(pattern)))
+			}
+			if len(shown) > 0 {
+				about = append(about, "Their patterns: "+report.Few(shown))
+			}
 			of = fmt.Sprintf(" for %s, and what helps for up to %d others, each alone", group.Pods[0], mostOthers)
 		}
 		if group.Unlike > 0 {
