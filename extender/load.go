@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 	"wasmkwokwizardry.io/regex-scheduling/internal/yamlcheck"
 )
@@ -76,7 +77,7 @@ func (c *Config) flags() *pflag.FlagSet {
 	set.StringVar(&c.TLS.KeyFile, "tls-private-key-file", c.TLS.KeyFile, "`file` with the key of the certificate")
 	set.StringVar(&c.TLS.ClientCAFile, "client-ca-file", c.TLS.ClientCAFile, "`file` with the authorities that must have signed the certificates of clients")
 	set.StringVar(&c.LogFormat, "log-format", c.LogFormat, "`format` of the log: text or json")
-	set.IntVarP(&c.Verbosity, "v", "v", c.Verbosity, "`verbosity` of the log, from 0 to 10: 4 logs each request")
+	set.VarP(cli.Number(&c.Verbosity, 0, 10), "v", "v", "`verbosity` of the log, from 0 to 10: 4 logs each request")
 	return set
 }
 

@@ -84,6 +84,9 @@ type ownFlags struct {
 // patience is how long a start waits for guests. With the last fetch of each of two, and their start, it is within the startup probe of deploy/.
 const patience = 90 * time.Second
 
+// mostPatience is more than any start should wait: what takes longer is a mistake in a unit.
+const mostPatience = 24 * time.Hour
+
 // addFlags adds the flags that app.NewSchedulerCommand has, and our own.
 func addFlags(cmd *cobra.Command, opts *options.Options, ours *ownFlags) {
 	sets := opts.Flags
@@ -91,7 +94,8 @@ func addFlags(cmd *cobra.Command, opts *options.Options, ours *ownFlags) {
 	globalflag.AddGlobalFlags(sets.FlagSet("global"), cmd.Name(), logs.SkipLoggingConfigurationFlags())
 	sets.FlagSet("decisions").Var(&ours.decisions, "decisions", "Keep the last attempts to schedule each pod in about this much memory, such as 64Mi, and serve them at "+decisions.Path+"NAMESPACE/POD; 0 keeps none.")
 	sets.FlagSet("tracing").StringVar(&ours.tracing, "tracing-config-file", "", "File with a TracingConfiguration, as that of kube-apiserver: where spans of attempts, extension points and guests' calls are sent.")
-	sets.FlagSet("guests").DurationVar(&ours.patience, "wait-for-guests", patience, "At the start, how long to ask again for guests whose server does not answer, or has another guest than guestSHA256 names; 0 asks once.")
+	ours.patience = patience
+	sets.FlagSet("guests").Var(cli.Duration(&ours.patience, 0, mostPatience), "wait-for-guests", "At the start, how long to ask again for guests whose server does not answer, or has another guest than guestSHA256 names; 0 asks once.")
 	for _, set := range sets.FlagSets {
 		cmd.Flags().AddFlagSet(set)
 	}

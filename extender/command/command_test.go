@@ -27,6 +27,7 @@ func TestExtenderExplainsItselfAndEndsOnMistakes(t *testing.T) {
 		"--print-config --algorithm=lucky --config=../../testdata/extender/config/good/one-algorithm.yaml": {
 			0, []string{"listen: 127.0.0.1:8000\n", "pass: 0.5\n", "verbosity: 4\n"}, "",
 		},
+		"-v 11":                             {2, nil, "invalid argument \"11\" for \"-v, --v\" flag: use a whole number from 0 to 10"},
 		"--config=missing.yaml":             {2, nil, "no such file or directory"},
 		"--config=/dev/null --print-config": {2, nil, "the file has no field"},
 		"--listen=127.0.0.1:0 --tls-cert-file=missing --tls-private-key-file=missing": {

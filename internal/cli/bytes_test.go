@@ -11,7 +11,7 @@ func TestBytesOfAFlag(t *testing.T) {
 			t.Errorf("%s is %d, %v", value, b.Value(), err)
 		}
 	}
-	for _, value := range []string{"1e99999999", "1e-99999999", "-1E+99999999", "much", ""} {
+	for _, value := range []string{"1e99999999", "1e-99999999", "-1E+99999999", "much", "", "-1"} {
 		err := b.Set(value)
 		if err == nil {
 			t.Errorf("%q is taken", value)

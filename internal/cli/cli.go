@@ -127,7 +127,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		err = fmt.Errorf("%w%s", err, didYouMean("--", flags.SuggestionsFor(unknown.GetSpecifiedName())))
 	case errors.As(err, &invalid):
 		reason := invalid.Err.Error()
-		if errors.Is(invalid, strconv.ErrSyntax) {
+		if errors.Is(invalid, strconv.ErrSyntax) || invalid.Func == "ParseUint" {
 			reason = valid[invalid.Func]
 		}
 		err = errors.New(strings.Replace(err.Error(), invalid.Error(), reason, 1))
@@ -137,7 +137,7 @@ func flagError(cmd *cobra.Command, err error) error {
 
 // valid says what a function of strconv takes.
 var valid = map[string]string{
-	"ParseBool": "use true or false", "ParseInt": "use a whole number", "ParseUint": "use a whole number from 0 on", "ParseFloat": "use a number",
+	"ParseBool": "use true or false", "ParseInt": "use a whole number", "ParseUint": "use a whole number from 0 to 18446744073709551615", "ParseFloat": "use a number",
 }
 
 // suggestedDistance is how many letters may be wrong in what is meant.
@@ -220,8 +220,10 @@ type Bytes struct{ resource.QuantityValue }
 
 func (b *Bytes) Set(value string) error {
 	err := yamlcheck.Quantities([]byte(strconv.Quote(value)), reflect.TypeFor[resource.Quantity]())
-	if err != nil || b.QuantityValue.Set(value) != nil {
-		return errors.New("use a number of bytes, such as 2Gi")
+	var quantity resource.QuantityValue
+	if err != nil || quantity.Set(value) != nil || quantity.Sign() < 0 {
+		return errors.New("use a number of bytes from 0 on, such as 2Gi")
 	}
+	b.QuantityValue = quantity
 	return nil
 }

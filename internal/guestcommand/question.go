@@ -31,6 +31,7 @@ import (
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 	"wasmkwokwizardry.io/regex-scheduling/wasmhost"
 )
@@ -144,7 +145,7 @@ func readFile(file string) (pods []*v1.Pod, nodes []*v1.Node, err error) {
 // argsFlags are what a scheduler's configuration would say of the guest.
 func argsFlags(cmd *cobra.Command, args *wasmhost.Args) {
 	cmd.Flags().StringVar(&args.GuestConfig, "guest-config", "", "guestConfig, which the guest reads when it starts")
-	cmd.Flags().Int32Var(&args.LogSeverity, "log-severity", 0, "least severity that is logged: 0 info, 1 warning, 2 error")
+	cmd.Flags().Var(cli.Number(&args.LogSeverity, 0, 3), "log-severity", "least severity that is logged: 0 info, 1 warning, 2 error, 3 fatal")
 }
 
 // urlOf takes a path for what a configuration says as file://.

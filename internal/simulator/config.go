@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -101,8 +102,9 @@ func (c *Config) AddFlags(flags *pflag.FlagSet) {
 		"serve PodGroups, and schedule their pods as one; needs Kubernetes 1.37; implied by a copy of a cluster that has some")
 	flags.BoolVar(&c.ExtenderBind, "extender-bind", false,
 		"send bind requests to extenders that have a bindVerb; only for an extender that binds pods in this cluster")
-	flags.IntVar(&c.APIPort, "api-port", apiPort, "port of the cluster's API server on 127.0.0.1; 0 is any free one")
-	flags.IntVar(&c.WebPort, "web-port", 0, "port of the web server of the guests on 127.0.0.1; 0 is any free one")
+	c.APIPort = apiPort
+	flags.Var(cli.Number(&c.APIPort, 0, math.MaxUint16), "api-port", "port of the cluster's API server on 127.0.0.1; 0 is any free one")
+	flags.Var(cli.Number(&c.WebPort, 0, math.MaxUint16), "web-port", "port of the web server of the guests on 127.0.0.1; 0 is any free one")
 }
 
 // Configuration is a KubeSchedulerConfiguration to pick from.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"syscall"
@@ -114,7 +115,7 @@ with regex scheduling. The web page shows why each pod is where it is. Nothing r
 	flags := cmd.Flags()
 	o.AddFlags(flags)
 	o.cluster.AddFlags(flags, "real cluster to copy at the start; it is only read")
-	portFlag(cmd, &o.port, "port of the page and its API; 0 is any free one")
+	portFlag(cmd, &o.port, 0, "port of the page and its API; 0 is any free one")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1",
 		"address of the page and its API; there is no password: who reaches it can do everything with the cluster")
 	flags.BoolVar(&o.headless, "headless", false, "serve the API without the page")
@@ -133,8 +134,9 @@ with regex scheduling. The web page shows why each pod is where it is. Nothing r
 	return cmd
 }
 
-func portFlag(cmd *cobra.Command, port *int, use string) {
-	cmd.Flags().IntVar(port, "port", pagePort, use)
+func portFlag(cmd *cobra.Command, port *int, least int, use string) {
+	*port = pagePort
+	cmd.Flags().Var(cli.Number(port, least, math.MaxUint16), "port", use)
 }
 
 // newAsk makes a command that sends a request to a running simulator.
@@ -145,7 +147,7 @@ func newAsk(use, short string, ask func(context.Context, int) error) *cobra.Comm
 		Example: "  simulator " + use + " --port 3001",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return ask(cmd.Context(), port) },
 	}
-	portFlag(cmd, &port, "port of its page")
+	portFlag(cmd, &port, 1, "port of its page")
 	return cmd
 }
 

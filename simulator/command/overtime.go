@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/cli"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/drain"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/fit"
 )
@@ -31,9 +32,6 @@ The exit status is 0 if all nodes are replaced, 1 if not, and 2 if there is no r
 		if !exactlyOne(len(names) > 0, r.selector != "") {
 			return errors.New("choose what to upgrade: name nodes, or give --selector")
 		}
-		if r.options.Surge < 0 {
-			return fmt.Errorf("--surge %d: it is how many nodes come first, and not less than 0", r.options.Surge)
-		}
 		if like != "" {
 			r.options.Node, err = doUntil(cmd.Context(), func() (*v1.Node, error) { return fit.ReadNode(like, cmd.InOrStdin()) })
 			if err != nil {
@@ -43,7 +41,7 @@ The exit status is 0 if all nodes are replaced, 1 if not, and 2 if there is no r
 		return r.run(cmd, names, drain.Upgrade)
 	})
 	r.add(cmd.Flags())
-	cmd.Flags().IntVar(&r.options.Surge, "surge", 0, "how many nodes are added first")
+	cmd.Flags().Var(cli.Number(&r.options.Surge, 0, fit.MostNodes), "surge", "how many nodes are added first")
 	cmd.Flags().StringVar(&like, "node", "", "file with a Node that the new ones are like, instead of the ones that they replace")
 	return cmd
 }

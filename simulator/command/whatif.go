@@ -239,9 +239,13 @@ func ignores(config string, pods []string) error {
 	return fmt.Errorf("nothing in %s reads the regex of %s: %s; native does", config, report.Plural(len(pods), "pod"), report.Few(pods))
 }
 
+// mostRuns bounds the list of runs in a result.
+const mostRuns = 10_000
+
 func (t *trial) addRuns(flags *pflag.FlagSet) {
 	flags.Lookup("seed").Usage += "; further runs count up from it"
-	flags.IntVar(&t.runs, "runs", 1, "number of runs, each with another seed, to see what chance does")
+	t.runs = 1
+	flags.Var(cli.Number(&t.runs, 1, mostRuns), "runs", "number of runs, each with another seed, to see what chance does")
 }
 
 // tried is what a trial does its work with.
