@@ -14,7 +14,9 @@ type Basis struct {
 	// ConfigReason is why it is this one.
 	ConfigReason string `json:"configReason,omitempty"`
 	// Ignored are pods that were tried without their regex, which nothing in the configuration reads.
-	Ignored     []string `json:"ignored,omitempty"`
+	Ignored []string `json:"ignored,omitempty"`
+	// Renamed are sentences about pods whose regex one configuration of several reads, and another ignores, which reads other annotations.
+	Renamed     []string `json:"renamed,omitempty"`
 	Seed        uint64   `json:"seed"`               // of the run that is shown
 	Runs        []Run    `json:"runs,omitempty"`     // all of them, if there are several
 	Counts      string   `json:"counts,omitempty"`   // what the runs' Count is of, such as "pods without a node"
@@ -107,6 +109,9 @@ func (b *Basis) String() string {
 	}
 	if len(b.Ignored) > 0 {
 		text += ". IGNORED: the regex of " + Plural(len(b.Ignored), "pod") + ", which nothing in the configuration reads: " + Few(b.Ignored)
+	}
+	if len(b.Renamed) > 0 {
+		text += ". IGNORED: " + strings.Join(b.Renamed, "; ")
 	}
 	if len(b.Skipped) > 0 {
 		text += ". Skipped: " + Plural(len(b.Skipped), "pod") + " already being deleted: " + Few(b.Skipped)

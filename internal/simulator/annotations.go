@@ -3,8 +3,6 @@ package simulator
 import (
 	"context"
 	"fmt"
-	"net/url"
-	"path"
 	"slices"
 
 	v1 "k8s.io/api/core/v1"
@@ -17,7 +15,6 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/internal/dialect"
 	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
-	"wasmkwokwizardry.io/regex-scheduling/plugin"
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
@@ -33,63 +30,12 @@ func annotations(text []byte, scheduler string) (keys, excluding []string) {
 	all, allExcluding := sets.Set[string]{}, sets.Set[string]{}
 	config, err := kubescheduler.Read(text)
 	if err == nil { // else it would not run
-		for _, reads := range readers(config, scheduler) {
-			all.Insert(reads.policy.Annotation)
-			allExcluding.Insert(reads.policy.ExcludeAnnotation)
+		for _, reads := range config.Readers(scheduler) {
+			all.Insert(reads.Policy.Annotation)
+			allExcluding.Insert(reads.Policy.ExcludeAnnotation)
 		}
 	}
 	return sets.List(all), sets.List(allExcluding)
-}
-
-// reader is a plugin or an extender that reads a pod's regex.
-type reader struct {
-	policy regex.Policy
-	native bool // it is the native plugin
-}
-
-// readers lists what reads a regex in a scheduler.
-func readers(config *kubescheduler.Configuration, scheduler string) (all []reader) {
-	known := len(config.Profiles) == 0 && scheduler == v1.DefaultSchedulerName
-	for _, p := range config.Profiles {
-		if p.SchedulerName == scheduler {
-			known = true
-			all = append(all, readersOf(p)...)
-		}
-	}
-	for _, e := range config.Extenders {
-		if known && e.FilterVerb != "" {
-			all = append(all, reader{policy: regex.Default})
-		}
-	}
-	return all
-}
-
-// readersOf are the plugins that a profile enables.
-func readersOf(p kubescheduler.Profile) (all []reader) {
-	args := map[string]kubescheduler.PluginConfig{}
-	for _, config := range p.PluginConfig {
-		args[config.Name] = config
-	}
-	for _, set := range p.Plugins {
-		for _, enabled := range set.Enabled {
-			guest, config, ok := args[enabled.Name].Guest()
-			u, err := url.Parse(guest)
-			switch {
-			case enabled.Name == plugin.Name:
-				config = string(args[enabled.Name].Args)
-			case !ok: // a plugin of kube-scheduler's own
-				continue
-			case err == nil && path.Base(u.Path) == "regex_v1.wasm":
-				config = "" // it reads none
-			}
-			policy, err := regex.ParseConfig([]byte(config))
-			if err != nil {
-				policy = regex.Default
-			}
-			all = append(all, reader{policy, enabled.Name == plugin.Name})
-		}
-	}
-	return all
 }
 
 // Preview returns the names of the nodes that a pod with a pattern, and one of the nodes to exclude,
@@ -144,8 +90,8 @@ func warnOfPatterns(sched *scheduler.Scheduler, config *kubescheduler.Configurat
 // readByOthers are the policies of a scheduler that are not the native plugin's.
 func readByOthers(config *kubescheduler.Configuration, scheduler string) []regex.Policy {
 	all := map[bool]sets.Set[regex.Policy]{true: {}, false: {}} // by whether the native plugin reads them
-	for _, reads := range readers(config, scheduler) {
-		all[reads.native].Insert(reads.policy)
+	for _, reads := range config.Readers(scheduler) {
+		all[reads.Native].Insert(reads.Policy)
 	}
 	return all[false].Difference(all[true]).UnsortedList()
 }

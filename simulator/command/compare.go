@@ -92,7 +92,10 @@ func (c *comparison) run(cmd *cobra.Command, results []string) error {
 	}
 	ignored := compare.Ignored(all)
 	if len(ignored) > 0 { // no error: the sides are named, and this may be what the cluster does
-		fmt.Fprintf(warnings{cmd.ErrOrStderr()}, "warning: %v\n", ignores("A and B", ignored))
+		fmt.Fprintf(warnings{cmd.ErrOrStderr()}, "warning: %v\n", ignores("A and B", ignored, nil))
+	}
+	for _, text := range compare.AllRenamed(all) {
+		fmt.Fprintf(warnings{cmd.ErrOrStderr()}, "warning: %s\n", text)
 	}
 	out := cmd.OutOrStdout()
 	if err := compare.Write(out, c.format, c.details, all...); err != nil {

@@ -234,9 +234,13 @@ func (t *trial) add(flags *pflag.FlagSet) {
 	outputFlag(flags, &t.format)
 }
 
-// ignores says of which pods nothing in a configuration reads the regex.
-func ignores(config string, pods []string) error {
-	return fmt.Errorf("nothing in %s reads the regex of %s: %s; native does", config, report.Plural(len(pods), "pod"), report.Few(pods))
+// ignores says of which pods nothing in a configuration reads the regex, and which annotations it reads, if it reads some.
+func ignores(config string, pods, reads []string) error {
+	instead := "native does"
+	if len(reads) > 0 {
+		instead = "it reads " + strings.Join(reads, ", ")
+	}
+	return fmt.Errorf("nothing in %s reads the regex of %s: %s; %s", config, report.Plural(len(pods), "pod"), report.Few(pods), instead)
 }
 
 // mostRuns bounds the list of runs in a result.
@@ -312,7 +316,7 @@ func (t *trial) result(cmd *cobra.Command, do func(with tried) (found, error)) (
 	mistakes, unread := kubescheduler.Mistakes(nil), (*engine.UnreadError)(nil)
 	switch {
 	case errors.As(err, &unread):
-		err = fmt.Errorf("%w; --ignore-annotations accepts that", ignores(scheduler.Name, unread.Pods))
+		err = fmt.Errorf("%w; --ignore-annotations accepts that", ignores(scheduler.Name, unread.Pods, unread.Reads))
 	case errors.As(err, &mistakes):
 		err = fmt.Errorf("%s: %w", scheduler.Label, kubescheduler.WithLines(err))
 	}

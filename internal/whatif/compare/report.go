@@ -180,10 +180,23 @@ func Ignored(results []*Result) []string {
 	return sets.List(ignored)
 }
 
+// AllRenamed are the sentences about what sides of some results ignore, since they read other annotations.
+func AllRenamed(results []*Result) (all []string) {
+	for _, r := range results {
+		for _, one := range r.Renamed {
+			if !slices.Contains(all, one.String()) {
+				all = append(all, one.String())
+			}
+		}
+	}
+	return all
+}
+
 // basis is how results came about, and what they do not have of a real cluster.
 func basis(results []*Result) report.Basis {
 	first := results[0]
 	basis := report.Basis{Lacks: first.Lacks, Remedy: first.Remedy, Cluster: first.Cluster, Config: first.A + " (A)", Seed: first.Seed, Ignored: Ignored(results), Skipped: first.Skipped, Inferred: first.Inferred, NotModelled: first.NotModelled}
+	basis.Renamed = AllRenamed(results)
 	for i, one := range results {
 		basis.Config += fmt.Sprintf(" and %s (%s)", one.B, letter(i, len(results)))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/report"
 	"wasmkwokwizardry.io/regex-scheduling/internal/snapshot"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/engine"
 	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/side"
 )
 
@@ -49,6 +50,8 @@ type Result struct {
 	Lacks       []report.Lack     `json:"lacks,omitempty"`    // as in a report's basis
 	Remedy      string            `json:"remedy,omitempty"`
 	Ignored     []string          `json:"ignored"` // pods whose regex neither side reads
+	// Renamed is what a side ignores that reads a regex under other keys than the other side.
+	Renamed []Renamed `json:"renamed,omitempty"`
 	// Cluster is what was copied, as "a copy of prod"; empty if that is not known.
 	Cluster string `json:"cluster,omitempty"`
 	// Basis has what the fields above have, as results of other commands do.
@@ -81,6 +84,7 @@ func newResult(a, b *side.Result) (*Result, error) {
 		A: a.Name, B: b.Name, Pods: a.Mode, Steps: a.Steps, Seed: a.Seed,
 		Workloads: v.workloads(), Groups: newGroups(load.Nodes), Nodes: len(load.Nodes), Load: load, Asked: max(asked(a), asked(b)),
 		Ignored:  sets.List(sets.New(a.Ignored...).Intersection(sets.New(b.Ignored...))),
+		Renamed:  renamed(a, b),
 		Skipped:  a.Skipped,
 		Inferred: a.Inferred,
 		Lacks:    lacksOf(a, b), Remedy: cmp.Or(a.Remedy, b.Remedy),
@@ -109,6 +113,33 @@ func newResult(a, b *side.Result) (*Result, error) {
 	r.Meaning = r.meaning()
 	r.Summary = r.summary()
 	return r, nil
+}
+
+// Renamed are pods whose regex one side reads, and the other does not, which reads other annotations.
+type Renamed struct {
+	Config string   `json:"config"` // of that other side
+	Reads  []string `json:"reads"`  // keys of annotations, without the keys of the other side
+	Pods   []string `json:"pods"`
+}
+
+// String is a sentence, without an end.
+func (r Renamed) String() string {
+	return fmt.Sprintf("%s reads %s, and not the regex of %s: %s", r.Config, strings.Join(r.Reads, ", "), report.Plural(len(r.Pods), "pod"), report.Few(r.Pods))
+}
+
+// renamed is empty for a side that reads no regex at all, as of an unmodified kube-scheduler: then the sides are meant to differ in that.
+func renamed(a, b *side.Result) (all []Renamed) {
+	for _, of := range [][2]*side.Result{{a, b}, {b, a}} {
+		one, other := of[0], of[1]
+		read := sets.New(one.Read...)
+		pods := slices.DeleteFunc(slices.Clone(other.Read), func(pod string) bool {
+			return read.Has(pod) || one.Pod(side.KeyOf(pod)).State == engine.NotAsked
+		})
+		if len(pods) > 0 && len(one.Reads) > 0 { // and other keys, or it would read them
+			all = append(all, Renamed{one.Name, sets.List(sets.New(one.Reads...).Delete(other.Reads...)), pods})
+		}
+	}
+	return all
 }
 
 // lacksOf is what the input of A lacks, and further kinds of B.

@@ -81,6 +81,7 @@ type Engine struct {
 	bound       sets.Set[string] // claims that have a volume in the file
 	unlisted    sets.Set[string] // kinds that the file may lack
 	remedy      string           // what to do for a file that has them
+	digests     *snapshot.Digests
 }
 
 // New makes an engine. Nothing is scheduled yet. Errors are the ones of [kubescheduler.Run], or name the object of the cluster, or the field of
@@ -90,6 +91,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e.basis = report.Basis{Config: o.ConfigName, ConfigReason: o.ConfigReason, Seed: o.Seed}
 	if o.Cluster.Source != nil {
 		e.basis.Cluster = o.Cluster.Source.String()
+		e.digests = o.Cluster.Source.Digests
 	}
 	e.unlisted, e.remedy = unlisted(o.Cluster)
 	if o.PodGroups || len(o.Cluster.PodGroups) > 0 {

@@ -34,6 +34,8 @@ func (e *Engine) Feasible(ctx context.Context, pod *v1.Pod) (o Outcome, reasons 
 	if err != nil {
 		return o, nil, err
 	}
+	e.Scheduler.Trial = true
+	defer func() { e.Scheduler.Trial = false }()
 	result, err := e.Scheduler.Kube.SchedulePod(klog.NewContext(ctx, quiet), of, schedframework.NewCycleState(), hooks.Enqueue(pod))
 	var unfit *schedframework.FitError
 	switch {

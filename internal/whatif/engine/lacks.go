@@ -77,6 +77,7 @@ type dependency struct {
 func (e *Engine) LacksFor(pods []*v1.Pod) {
 	e.Lacks("only nodes that the question adds are here", "Node")
 	e.lacksRoom()
+	e.lacksAnnotations()
 	e.lacksProfiles(pods)
 	claimsDevices := func(pod *v1.Pod) bool { return len(pod.Spec.ResourceClaims) > 0 }
 	if e.remedy == snapshot.KubectlGet && slices.ContainsFunc(pods, claimsDevices) { // pods of a manifest, which the input did not have
@@ -118,6 +119,20 @@ func (e *Engine) lacksRoom() {
 	})
 	if strings.HasPrefix(e.remedy, "kubectl ") {
 		e.basis.Remedy = e.remedy
+	}
+}
+
+// lacksAnnotations takes note of annotations that the configuration reads, and of which a snapshot has digests.
+func (e *Engine) lacksAnnotations() {
+	if e.digests == nil {
+		return
+	}
+	for _, key := range e.Scheduler.Keys() {
+		if !slices.Contains(e.digests.Annotations, key) {
+			e.basis.Lacks = append(e.basis.Lacks, report.Lack{
+				Kinds: []string{"annotations " + key}, Effect: "the configuration reads them, and the snapshot has digests of them, unless it is saved with --annotation " + key,
+			})
+		}
 	}
 }
 

@@ -48,6 +48,8 @@ type Result struct {
 	Skipped     []string         `json:"skipped,omitempty"`    // pods that are being deleted already
 	Inferred    []string         `json:"inferred,omitempty"`   // what the file lacks, and was made as its pods are
 	Ignored     []string         `json:"ignored,omitempty"`    // pods that were tried without their regex, which no plugin reads
+	Read        []string         `json:"read,omitempty"`       // pods that were tried with a regex
+	Reads       []string         `json:"reads,omitempty"`      // keys of the annotations that are read
 	Lacks       []report.Lack    `json:"lacks,omitempty"`      // as in a report's basis
 	Remedy      string           `json:"remedy,omitempty"`
 	Setups      map[string]Setup `json:"setups"` // what decides for pods, by profile

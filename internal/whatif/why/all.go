@@ -212,7 +212,8 @@ func (r *All) group(e *engine.Engine, attempts *recorder.Recorder, asked sets.Se
 			attempt = &last
 			reason, cause = last.Reason(metav1.GetControllerOf(pod))
 		}
-		cause, patterns := withoutPatterns(cause, pod)
+		policies := e.Scheduler.Policies(pod)
+		cause, patterns := withoutPatterns(cause, pod, policies)
 		if of := minor.PodGroupOf(pod); of != "" {
 			cause = "PodGroup " + namespace + "/" + of + " is pending"
 		}
@@ -224,7 +225,7 @@ func (r *All) group(e *engine.Engine, attempts *recorder.Recorder, asked sets.Se
 		of.Pods = append(of.Pods, name)
 		of.differ = of.differ || of.reason != reason
 		of.Patterns = append(of.Patterns, patterns...)
-		if !alike(of.first, pod) {
+		if !alike(of.first, pod, policies) {
 			of.Unlike++
 		}
 	}
@@ -242,27 +243,29 @@ func (r *All) group(e *engine.Engine, attempts *recorder.Recorder, asked sets.Se
 }
 
 // withoutPatterns takes a pod's own patterns out of a cause: pods that differ in them alone are pending for the same one.
-func withoutPatterns(cause string, pod *v1.Pod) (without string, patterns []string) {
-	for _, key := range regex.Default.Keys() {
-		pattern, ok := pod.Annotations[key]
-		shown := " " + printable.Quote(printable.Short(pattern))
-		if ok && strings.Contains(cause, shown) {
-			cause = strings.ReplaceAll(cause, shown, "")
-			patterns = append(patterns, pattern)
+func withoutPatterns(cause string, pod *v1.Pod, policies []regex.Policy) (without string, patterns []string) {
+	for _, policy := range policies {
+		for _, key := range policy.Keys() {
+			pattern, ok := pod.Annotations[key]
+			shown := " " + printable.Quote(printable.Short(pattern))
+			if ok && strings.Contains(cause, shown) {
+				cause = strings.ReplaceAll(cause, shown, "")
+				patterns = append(patterns, pattern)
+			}
 		}
 	}
 	return strings.TrimSuffix(cause, ":"), patterns
 }
 
-// alike reports whether the same changes may help two pods.
-func alike(a, b *v1.Pod) bool {
+// alike reports whether the same changes may help two pods, whose regex is read by some policies.
+func alike(a, b *v1.Pod, policies []regex.Policy) bool {
 	options := resourcehelper.PodResourcesOptions{}
 	return a == b || quota.Equals(resourcehelper.PodRequests(a, options), resourcehelper.PodRequests(b, options)) &&
-		equality.Semantic.DeepEqual(constraints(a), constraints(b))
+		equality.Semantic.DeepEqual(constraints(a, policies), constraints(b, policies))
 }
 
 // constraints are on which nodes a pod may run, beside its requests.
-func constraints(pod *v1.Pod) []any {
+func constraints(pod *v1.Pod, policies []regex.Policy) []any {
 	var ports []v1.ContainerPort
 	for _, container := range pod.Spec.Containers {
 		for _, port := range container.Ports {
@@ -271,9 +274,12 @@ func constraints(pod *v1.Pod) []any {
 			}
 		}
 	}
+	var patterns []string
+	for _, policy := range policies {
+		patterns = append(patterns, pod.Annotations[policy.Annotation], pod.Annotations[policy.ExcludeAnnotation])
+	}
 	return []any{
-		pod.Spec.NodeSelector, pod.Spec.Affinity, pod.Spec.Tolerations, pod.Spec.TopologySpreadConstraints, pod.Spec.SchedulingGates,
-		pod.Annotations[regex.Annotation], pod.Annotations[regex.ExcludeAnnotation], ports,
+		pod.Spec.NodeSelector, pod.Spec.Affinity, pod.Spec.Tolerations, pod.Spec.TopologySpreadConstraints, pod.Spec.SchedulingGates, patterns, ports,
 	}
 }
 

@@ -122,7 +122,7 @@ func changes(ctx context.Context, e *engine.Engine, pod *v1.Pod, attempt *record
 		{resources(e.Cluster, pod, on[names.NodeResourcesFit]), 1},
 		{taints(e.Cluster, pod, on[names.TaintToleration]), 3},
 		{labels(pod, len(on[names.NodeAffinity]) > 0), mostTried},
-		{patterns(pod, attempt), mostTried},
+		{patterns(pod, attempt, e.Scheduler.Policies(pod)), mostTried},
 		{ports(pod, len(on[names.NodePorts]) > 0), mostTried},
 		{spreading(pod, len(on[names.PodTopologySpread]) > 0), mostTried},
 		{affinity(pod, len(on[names.InterPodAffinity]) > 0), mostTried},
@@ -282,21 +282,24 @@ func labels(pod *v1.Pod, cause bool) (all []candidate) {
 	})
 }
 
-func patterns(pod *v1.Pod, attempt *recorder.Attempt) (all []candidate) {
+// patterns are changes of the annotations that the scheduler reads.
+func patterns(pod *v1.Pod, attempt *recorder.Attempt, policies []regex.Policy) (all []candidate) {
 	cause := attempt != nil && slices.ContainsFunc(attempt.Causes(), func(g recorder.Group) bool { return strings.Contains(g.Reason, "regex") })
-	for role, node := range []string{regex.Require: "a node with such a name", regex.Exclude: "a node with another name", regex.Prefer: ""} {
-		key := regex.Default.Key(regex.Role(role))
-		pattern, ok := pod.Annotations[key]
-		_, refused := regex.Default.Compile(pod.Annotations, regex.Role(role))
-		quoted := printable.Quote(pattern)
-		says := "change the annotation " + key
-		switch {
-		case !ok || refused == nil && node == "":
-			continue
-		case refused == nil: // else no node would help
-			says += fmt.Sprintf(": %s, or add %s", quoted, node)
+	for _, policy := range policies {
+		for role, node := range []string{regex.Require: "a node with such a name", regex.Exclude: "a node with another name", regex.Prefer: ""} {
+			key := policy.Key(regex.Role(role))
+			pattern, ok := pod.Annotations[key]
+			_, refused := policy.Compile(pod.Annotations, regex.Role(role))
+			quoted := printable.Quote(pattern)
+			says := "change the annotation " + key
+			switch {
+			case !ok || refused == nil && node == "":
+				continue
+			case refused == nil: // else no node would help
+				says += fmt.Sprintf(": %s, or add %s", quoted, node)
+			}
+			all = append(all, candidate{says: says, value: quoted[1 : len(quoted)-1], apply: func(pod *v1.Pod) { delete(pod.Annotations, key) }, cause: cause})
 		}
-		all = append(all, candidate{says: says, value: quoted[1 : len(quoted)-1], apply: func(pod *v1.Pod) { delete(pod.Annotations, key) }, cause: cause})
 	}
 	return all
 }

@@ -5,7 +5,6 @@ package scheduling
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"sync/atomic"
@@ -59,6 +58,8 @@ type Scheduler struct {
 	Attempts *Attempts
 	// NoPreemption switches preemption off.
 	NoPreemption bool
+	// Trial is set while pods are tried that are not as they are in the cluster: they count neither as ignored nor as read.
+	Trial bool
 	// OnAttempt, if set, is called when an attempt has ended.
 	OnAttempt func(pod types.NamespacedName)
 
@@ -70,10 +71,12 @@ type Scheduler struct {
 	nodes       nodeVerdicts
 	spreading   *spreading
 	unanswered  unanswered
-	unread      map[string]bool  // profiles in which nothing reads a regex
-	ignored     sets.Set[string] // pods whose regex nothing reads
-	knownQueued atomic.Int32     // at least this many pods are in the active queue
-	podsGone    atomic.Bool      // since ScheduleAll was last called
+	policies    map[string][]regex.Policy // by which annotations are read, by profile
+	otherReader map[string]bool           // profiles with plugins or extenders of which it is not known what they read
+	read        sets.Set[string]          // pods with a regex that is read
+	ignored     sets.Set[string]          // pods whose regex nothing reads
+	knownQueued atomic.Int32              // at least this many pods are in the active queue
+	podsGone    atomic.Bool               // since ScheduleAll was last called
 }
 
 // quiet is a log that is dropped: what a scheduler would log, outcomes tell.
@@ -81,7 +84,7 @@ var quiet = klog.New(nil)
 
 // New makes a scheduler. It sees what is in the cluster when that starts. Errors are the ones of [kubescheduler.New].
 func New(ctx context.Context, o Options) (*Scheduler, error) {
-	s := &Scheduler{Attempts: newAttempts(), options: o, bindings: newBindings(), ignored: sets.Set[string]{}}
+	s := &Scheduler{Attempts: newAttempts(), options: o, bindings: newBindings(), read: sets.Set[string]{}, ignored: sets.Set[string]{}}
 	ctx = klog.NewContext(ctx, quiet)
 	client, err := dynamic.NewForConfig(o.Cluster.Config)
 	if err != nil {
@@ -128,7 +131,7 @@ func (s *Scheduler) wrap() (err error) {
 		s.options.Recorder.Attach(s.Kube, shown)
 	}
 	s.verdicts.profiles = profilesWithOnly(s.Kube, inTree.Union(sets.New(plugin.Name)))
-	s.unread = profilesWithOnly(s.Kube, inTree)
+	s.findReaders()
 	s.seeded, err = newSeeded(s.options.Seed, s.Kube)
 	s.spreading = newSpreading(s.options.Cluster)
 	for name, of := range s.Kube.Profiles {
@@ -253,8 +256,8 @@ func (s *Scheduler) activatePods(pods []*v1.Pod) bool {
 func (s *Scheduler) schedulePod(next hooks.SchedulePod) hooks.SchedulePod {
 	return func(ctx context.Context, of framework.Framework, state fwk.CycleState, queued *hooks.Queued) (scheduler.ScheduleResult, error) {
 		pod := hooks.PodOf(queued)
-		if s.isUnread(pod) {
-			s.ignored.Insert(cluster.NameOf(pod).String())
+		if !s.Trial {
+			s.noteRegex(pod)
 		}
 		// 1. A pod like one that is known to be unschedulable is unschedulable.
 		known := s.verdicts.find(of, pod, s.Attempts.changes(), s.options.Recorder.Wants(pod))
@@ -316,21 +319,6 @@ func (s *Scheduler) ended(pod *v1.Pod) {
 	}
 }
 
-// isUnread says whether nothing in a pod's profile reads its regex.
-func (s *Scheduler) isUnread(pod *v1.Pod) bool {
-	return s.unread[pod.Spec.SchedulerName] && slices.ContainsFunc(regex.Default.Keys(), func(key string) bool { return pod.Annotations[key] != "" })
-}
-
-// Ignored are the pods that were scheduled without their regex, which nothing in the configuration reads.
-func (s *Scheduler) Ignored() []string { return sets.List(s.ignored) }
-
-// UnreadError has the pods whose regex nothing in the configuration reads.
-type UnreadError struct{ Pods []string }
-
-func (e *UnreadError) Error() string {
-	return fmt.Sprintf("nothing in the configuration reads the regex of %d pods", len(e.Pods))
-}
-
 // unreadPods has pods that were tried, and pending pods.
 func (s *Scheduler) unreadPods() *UnreadError {
 	all := s.ignored.Clone()
@@ -340,5 +328,5 @@ func (s *Scheduler) unreadPods() *UnreadError {
 			all.Insert(cluster.NameOf(pod).String())
 		}
 	}
-	return &UnreadError{sets.List(all)}
+	return &UnreadError{sets.List(all), s.Keys()}
 }
