@@ -20,6 +20,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
+	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/readfile"
 )
 
@@ -216,18 +217,32 @@ func (b bounded) Read(into []byte) (n int, err error) {
 // headSize is of the part of a text that has to name a kind, or what cannot be read of it is not of a cluster.
 const headSize = 64 << 10
 
-// objectLines is a text without the logs that kubectl cluster-info dump writes between objects, and, if it is JSON, without the lines
-// between documents.
+// kubectlError and kubectlWarning match lines that kubectl writes to standard error: with 2>&1 they are in the file. What an error is about
+// is missing there.
+var (
+	kubectlError   = regexp.MustCompile(`^(Error from server( \(|:)|error: |Unable to connect to the server: |The connection to the server )`)
+	kubectlWarning = regexp.MustCompile(`^(Warning: |[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+:\d+\] )`)
+)
+
+// objectLines is a text without the logs that kubectl cluster-info dump writes between objects, without warnings of kubectl, and, if it
+// is JSON, without the lines between documents. It ends with an error at an error of kubectl.
 type objectLines struct {
 	from   *bufio.Reader
 	json   bool
-	rest   []byte // of a line that is not skipped
-	within bool   // a line
+	warn   func(string) // gets a warning; nil: there are no messages any more
+	number int          // of the line
+	rest   []byte       // of a line that is not skipped
+	within bool         // a line
+	skips  bool         // the rest of the line
 	logs   bool
+	failed error
 }
 
 func (l *objectLines) Read(into []byte) (n int, err error) {
 	for len(l.rest) == 0 {
+		if l.failed != nil {
+			return 0, l.failed
+		}
 		read := l.from.ReadSlice // or a part of a line
 		if l.logs {
 			read = l.from.ReadBytes
@@ -236,9 +251,13 @@ func (l *objectLines) Read(into []byte) (n int, err error) {
 		if len(line) == 0 {
 			return 0, err
 		}
+		if !l.within {
+			l.number++
+			l.skips = l.warn != nil && !l.logs && l.isMessage(line)
+		}
 		l.logs = l.logs || !l.within && bytes.HasPrefix(line, []byte("==== START logs for container "))
 		between := l.json && !l.within && bytes.HasPrefix(line, []byte("---"))
-		if !l.logs && !between {
+		if !l.logs && !between && !l.skips {
 			l.rest = line
 		}
 		l.logs = l.logs && !bytes.Contains(line, []byte("==== END logs for container "))
@@ -249,10 +268,29 @@ func (l *objectLines) Read(into []byte) (n int, err error) {
 	return n, nil
 }
 
+// isMessage says whether a line is a message of kubectl, and keeps it if it is an error.
+func (l *objectLines) isMessage(line []byte) bool {
+	message := printable.Line(string(line), 300)
+	switch {
+	case kubectlError.Match(line):
+		l.failed = fmt.Errorf("line %d is an error of kubectl, and what it is about is missing in the file; without 2>&1, errors do not go into it: %s", l.number, message)
+		return true
+	case kubectlWarning.Match(line):
+		l.warn(message)
+		return true
+	}
+	return false
+}
+
 // text reads documents of JSON or YAML, in UTF-8, or in UTF-16 as PowerShell writes it.
 func (in *reading) text(name string, r io.Reader) error {
-	lines := bufio.NewReader(transform.NewReader(r, unicode.BOMOverride(transform.Nop)))
-	text := bufio.NewReaderSize(&objectLines{from: lines}, headSize)
+	from := bufio.NewReaderSize(transform.NewReader(r, unicode.BOMOverride(transform.Nop)), headSize)
+	whole, _ := from.Peek(headSize)
+	hasObjects := namesKind(whole)
+	lines := &objectLines{from: from, warn: func(message string) {
+		in.notices = append(in.notices, Notice{"a part of the file", "skipped: a warning of kubectl: " + message})
+	}}
+	text := bufio.NewReaderSize(lines, headSize)
 	head, _ := text.Peek(headSize)
 	contentType := http.DetectContentType(head)
 	if !strings.HasPrefix(contentType, "text/") {
@@ -267,7 +305,10 @@ func (in *reading) text(name string, r io.Reader) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = syntaxError{fmt.Errorf("the file is cut off: %w", io.ErrUnexpectedEOF)}
 	}
-	if errors.As(err, new(syntaxError)) && !namesKind(head) {
+	if err != nil && lines.failed != nil {
+		err = syntaxError{lines.failed}
+	}
+	if errors.As(err, new(syntaxError)) && !hasObjects {
 		return noObjects{err}
 	}
 	return err
