@@ -93,6 +93,10 @@ func (in *reading) add(kind Kind, raw []byte) error {
 // keep adds an object, or compares it with the one of that name that is there already: of two that are not equal, the newer one stays.
 func (in *reading) keep(kind Kind, one Object) {
 	in.recognized++
+	if kind.Namespaced() {
+		in.list.kinds.Insert(kind.Kind)
+		in.list.namespaces.Insert(one.GetNamespace())
+	}
 	name := qualified(one)
 	key := kind.Kind + " " + name
 	at, again := in.at[key]

@@ -142,10 +142,12 @@ type reading struct {
 	elements   int   // of lists, in these
 	digest     hash.Hash
 	documents  int
-	recognized int             // objects, fields of exports, and lists without items
-	refused    bool            // a part of it is a server's refusal, or a table: what it stands for is missing
-	listed     map[string]bool // kinds with a list of their own, or a field of an export, which may be empty
-	at         map[string]int  // where in the list of its kind an object is, by kind and name
+	recognized int              // objects, fields of exports, and lists without items
+	refused    bool             // a part of it is a server's refusal, or a table: what it stands for is missing
+	listed     map[string]bool  // kinds with a list of their own, or a field of an export, which may be empty
+	list       listing          // what is in the current document
+	everywhere sets.Set[string] // kinds in a document with objects of several namespaces: it was asked for those of all
+	at         map[string]int   // where in the list of its kind an object is, by kind and name
 	notices    []Notice
 	repeated   grouped // kind and reason
 	skipped    grouped // kind and reason
@@ -158,8 +160,14 @@ type reading struct {
 	foreignFiles, unopened []string // without objects, and links, devices and what is not text
 }
 
+// listing is what is in a document of objects that have a namespace.
+type listing struct{ kinds, namespaces sets.Set[string] }
+
+func newListing() listing { return listing{sets.Set[string]{}, sets.Set[string]{}} }
+
 func newReading(most bounds) *reading {
 	return &reading{
+		list: newListing(), everywhere: sets.Set[string]{},
 		most: most, digest: sha256.New(), left: most.bytes, at: map[string]int{}, listed: map[string]bool{},
 		repeated: grouped{}, skipped: grouped{}, otherKinds: map[string]int{}, unknown: grouped{},
 	}
@@ -208,6 +216,11 @@ func (in *reading) read(files []File) (*Snapshot, []Notice, error) {
 		in.Source = ptr.To(ptr.Deref(in.Source, Source{}))
 		in.Source.Unlisted = unlisted
 	}
+	within := in.within()
+	if len(within) > 0 {
+		in.Source = ptr.To(ptr.Deref(in.Source, Source{}))
+		in.Source.Within = within
+	}
 	if len(in.otherKinds) > 0 {
 		in.notices = append(in.notices, Notice{report.Counted(in.otherKinds), "skipped: scheduling does not depend on these kinds"})
 	}
@@ -241,7 +254,7 @@ func (in *reading) unlisted() (kinds []string) {
 	if in.Source != nil && !in.Source.Taken.IsZero() {
 		return in.Source.Unlisted // which "simulator snapshot" has noted
 	}
-	whole := in.hasWhatAllHave() && !in.refused && !in.namesWhatIsMissing()
+	whole := in.isWhole()
 	devices := len(in.DeviceClasses) > 0 && len(in.ResourceSlices) > 0
 	for _, kind := range Kinds {
 		complete := whole
@@ -253,6 +266,30 @@ func (in *reading) unlisted() (kinds []string) {
 		}
 	}
 	return kinds
+}
+
+// within are the kinds whose objects are all of one namespace, though there are pods of others, and nothing shows that all namespaces were
+// listed: no document has objects of several.
+func (in *reading) within() map[string]string {
+	if in.Source != nil && !in.Source.Taken.IsZero() || in.isWhole() {
+		return nil
+	}
+	all := map[string]string{}
+	for _, kind := range Kinds {
+		namespaces := sets.Set[string]{}
+		for o := range kind.All(&in.Snapshot) {
+			namespaces.Insert(o.GetNamespace())
+		}
+		if kind.Namespaced() && namespaces.Len() == 1 && !in.everywhere.Has(kind.Kind) && !in.listed[kind.Kind] {
+			all[kind.Kind] = sets.List(namespaces)[0]
+		}
+	}
+	return all
+}
+
+// isWhole says whether the files show that all kinds were listed, of all namespaces.
+func (in *reading) isWhole() bool {
+	return in.hasWhatAllHave() && !in.refused && !in.namesWhatIsMissing()
 }
 
 // hasWhatAllHave says whether there is what every cluster has by itself of four parts of KubectlGet: system namespaces, system priority
@@ -469,7 +506,12 @@ func (in *reading) document(file string, raw []byte) error {
 	if int64(in.elements) > most {
 		return tooLarge(fmt.Sprint(most, " elements in lists"), fmt.Sprintf("for a file of %d bytes", in.size))
 	}
-	return in.value(file, raw, header{}, 0)
+	in.list = newListing()
+	err := in.value(file, raw, header{}, 0)
+	if in.list.namespaces.Len() > 1 {
+		in.everywhere = in.everywhere.Union(in.list.kinds)
+	}
+	return err
 }
 
 // maxNested is how deep lists may be in lists, and archives in archives: each list is parsed once more for each one around it.

@@ -116,6 +116,8 @@ type Source struct {
 	// Unlisted are kinds of which the cluster may have objects, and the snapshot has none: they were not requested, or
 	// the cluster refused to list them.
 	Unlisted []string `json:"unlisted,omitempty"`
+	// Within is the namespace of all objects of a kind which were perhaps listed of that one alone, by kind.
+	Within map[string]string `json:"-"`
 }
 
 // KubectlGet is the command that writes all kinds that scheduling depends on, but those of devices, which not every cluster serves.

@@ -156,7 +156,9 @@ func (o *Options) once(ctx context.Context, e engine.Options, progress engine.Pr
 	d.engine.LacksFor(evicted)
 	switch {
 	case !o.fail:
-		d.engine.Lacks("one may keep pods from being evicted", "PodDisruptionBudget")
+		const effect = "one may keep pods from being evicted"
+		d.engine.Lacks(effect, "PodDisruptionBudget")
+		d.engine.LacksForNamespaces(effect, evicted, "PodDisruptionBudget")
 		d.engine.LacksForBudgets(evicted)
 	case slices.ContainsFunc(d.found.Moves, func(move engine.Move) bool { return move.PreemptedBy != "" }):
 		d.engine.LacksForPreemption()

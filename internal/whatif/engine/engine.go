@@ -82,6 +82,7 @@ type Engine struct {
 	unlisted    sets.Set[string] // kinds that the file may lack
 	remedy      string           // what to do for a file that has them
 	digests     *snapshot.Digests
+	within      map[string]string // as in [snapshot.Source]
 }
 
 // New makes an engine. Nothing is scheduled yet. Errors are the ones of [kubescheduler.Run], or name the object of the cluster, or the field of
@@ -92,6 +93,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if o.Cluster.Source != nil {
 		e.basis.Cluster = o.Cluster.Source.String()
 		e.digests = o.Cluster.Source.Digests
+		e.within = o.Cluster.Source.Within
 	}
 	e.unlisted, e.remedy = unlisted(o.Cluster)
 	if o.PodGroups || len(o.Cluster.PodGroups) > 0 {

@@ -66,6 +66,23 @@ func (e *Engine) Lacks(effect string, kinds ...string) {
 	}
 }
 
+// LacksForNamespaces does so for kinds of which the input has objects, but perhaps not those of the namespaces of some pods.
+func (e *Engine) LacksForNamespaces(effect string, pods []*v1.Pod, kinds ...string) {
+	for _, kind := range kinds {
+		within, ok := e.within[kind]
+		others := sets.Set[string]{}
+		for _, pod := range pods {
+			if ok && pod.Namespace != within {
+				others.Insert(pod.Namespace)
+			}
+		}
+		if len(others) > 0 {
+			e.basis.Remedy = e.remedy
+			e.basis.Lacks = append(e.basis.Lacks, report.Lack{Kinds: []string{kind + "s of namespace " + report.Few(sets.List(others))}, Effect: effect})
+		}
+	}
+}
+
 // dependency is what pods depend on by their objects. Each of the pods gets the effect if the input lacks one of the kinds.
 type dependency struct {
 	kinds  []string

@@ -165,6 +165,8 @@ func (f *fitting) lacks() {
 		f.engine.Lacks("those would have a pod on each new node, and take room there", "DaemonSet")
 	}
 	f.engine.Lacks("a quota may reject the new pods, and a LimitRange may change what they request", "ResourceQuota", "LimitRange")
+	f.engine.LacksForNamespaces("one may reject the new pods", tried, "ResourceQuota")
+	f.engine.LacksForNamespaces("one may change what the new pods request", tried, "LimitRange")
 	if noClass {
 		f.engine.Lacks("one may be the default, and change which of the new pods preempt others", "PriorityClass")
 	}
