@@ -24,6 +24,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -164,9 +165,20 @@ func (k Kind) Drop(s *Snapshot, out func(Object) bool) {
 	list.Set(kept)
 }
 
-// List adds those of a cluster to a snapshot, a page after the other.
+// mostPages bounds the pages of a list, with 500 objects each: no cluster has as many.
+const mostPages = 10_000
+
+// List adds those of a cluster to a snapshot, a page after the other. A list that would not end is an error.
 func (k Kind) List(ctx context.Context, from kubernetes.Interface, to *Snapshot, o metav1.ListOptions, page func(int)) error {
+	tokens := sets.Set[string]{} // by which pages were asked for
 	for {
+		switch {
+		case tokens.Has(o.Continue):
+			return fmt.Errorf("the server's list does not end: page %d continues with a page that it has sent before", tokens.Len())
+		case tokens.Len() == mostPages:
+			return fmt.Errorf("the server's list does not end: it has more than %d pages", mostPages)
+		}
+		tokens.Insert(o.Continue)
 		list, err := k.request(client(from).Get(), "").VersionedParams(&o, scheme.ParameterCodec).Do(ctx).Get()
 		status := apierrors.APIStatus(nil)
 		if apierrors.IsResourceExpired(err) && errors.As(err, &status) && status.Status().Continue != "" {

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -146,7 +147,17 @@ func (r readOnly) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Method != http.MethodGet {
 		return nil, fmt.Errorf("a snapshot only reads: %s %s is not sent", request.Method, request.URL.Path)
 	}
-	return r.next.RoundTrip(request)
+	response, err := r.next.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	seconds, err := strconv.Atoi(response.Header.Get("Retry-After"))
+	wait := time.Duration(seconds) * time.Second
+	if err == nil && wait > patience { // longer than the client waits for a page, without saying so
+		response.Body.Close()
+		return nil, fmt.Errorf("the server answers %s, and asks to wait %s: try again then", response.Status, wait)
+	}
+	return response, nil
 }
 
 // list reads the objects of a kind, or notes why there are none.
