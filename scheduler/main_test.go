@@ -93,7 +93,7 @@ func TestHelpVersionAndFlagsThatAreWrong(t *testing.T) {
 
 		{[]string{"--no-such-flag"}, false, "kube-scheduler: unknown flag: --no-such-flag\n"},
 		{[]string{"--wait-for-guests=-5s"}, false, "kube-scheduler: invalid argument \"-5s\" for \"--wait-for-guests\" flag: use a duration from 0s to 24h0m0s, such as 1m30s\n"},
-		{[]string{"--decisions=-1"}, false, "kube-scheduler: invalid argument \"-1\" for \"--decisions\" flag: use a number of bytes from 0 on, such as 2Gi\n"},
+		{[]string{"--decisions=-1"}, false, "kube-scheduler: invalid argument \"-1\" for \"--decisions\" flag: use a number of bytes from 0 to 7Ei, such as 2Gi\n"},
 		{[]string{"--config", "no/such/file"}, false, "kube-scheduler: reading the configuration: open no/such/file: no such file or directory\n"},
 		{[]string{"--kubeconfig", "/dev/zero"}, false, endless},
 		{[]string{"--authentication-kubeconfig", "/dev/zero"}, false, endless},

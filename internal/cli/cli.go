@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"reflect"
@@ -221,8 +222,8 @@ type Bytes struct{ resource.QuantityValue }
 func (b *Bytes) Set(value string) error {
 	err := yamlcheck.Quantities([]byte(strconv.Quote(value)), reflect.TypeFor[resource.Quantity]())
 	var quantity resource.QuantityValue
-	if err != nil || quantity.Set(value) != nil || quantity.Sign() < 0 {
-		return errors.New("use a number of bytes from 0 on, such as 2Gi")
+	if err != nil || quantity.Set(value) != nil || quantity.Sign() < 0 || quantity.CmpInt64(math.MaxInt64-1) > 0 {
+		return errors.New("use a number of bytes from 0 to 7Ei, such as 2Gi")
 	}
 	b.QuantityValue = quantity
 	return nil

@@ -159,5 +159,8 @@ func (a *Attempt) cause(group Group) string {
 	if said, ok := strings.CutPrefix(group.Reason, perNode); ok {
 		return nodes + " " + said
 	}
+	if CountsNodes(group.Reason) {
+		return group.Reason
+	}
 	return nodes + ": " + group.Reason
 }

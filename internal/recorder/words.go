@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -72,8 +73,13 @@ func (a *Attempt) Heads() (heads []int) {
 func (a *Attempt) RejectedItself() *PluginVerdict {
 	i := slices.IndexFunc(a.PreFilter, func(v PluginVerdict) bool { return v.Verdict == Rejected })
 	causes := a.Causes()
-	if i < 0 || len(causes) > 0 && strings.HasPrefix(causes[0].Reason, perNode) {
+	if i < 0 || len(causes) > 0 && (strings.HasPrefix(causes[0].Reason, perNode) || CountsNodes(causes[0].Reason)) {
 		return nil
 	}
 	return &a.PreFilter[i]
 }
+
+var countsNodes = regexp.MustCompile(`^\d+ ` + regexp.QuoteMeta(perNode))
+
+// CountsNodes says whether a reason for which a plugin rejects a pod begins with how many nodes it is of: it has those of all.
+func CountsNodes(reason string) bool { return countsNodes.MatchString(reason) }

@@ -224,6 +224,9 @@ var (
 	kubectlWarning = regexp.MustCompile(`^(Warning: |[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+:\d+\] )`)
 )
 
+// mostWarnings are shown of a file or a folder.
+const mostWarnings = 10
+
 // objectLines is a text without the logs that kubectl cluster-info dump writes between objects, without warnings of kubectl, and, if it
 // is JSON, without the lines between documents. It ends with an error at an error of kubectl.
 type objectLines struct {
@@ -288,7 +291,10 @@ func (in *reading) text(name string, r io.Reader) error {
 	whole, _ := from.Peek(headSize)
 	hasObjects := namesKind(whole)
 	lines := &objectLines{from: from, warn: func(message string) {
-		in.notices = append(in.notices, Notice{"a part of the file", "skipped: a warning of kubectl: " + message})
+		in.warnings++
+		if in.warnings <= mostWarnings {
+			in.notices = append(in.notices, Notice{"a part of the file", "skipped: a warning of kubectl: " + message})
+		}
 	}}
 	text := bufio.NewReaderSize(lines, headSize)
 	head, _ := text.Peek(headSize)

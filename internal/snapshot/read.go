@@ -149,6 +149,7 @@ type reading struct {
 	everywhere sets.Set[string] // kinds in a document with objects of several namespaces: it was asked for those of all
 	at         map[string]int   // where in the list of its kind an object is, by kind and name
 	notices    []Notice
+	warnings   int     // of kubectl, in the files
 	repeated   grouped // kind and reason
 	skipped    grouped // kind and reason
 	otherKinds map[string]int
@@ -227,6 +228,9 @@ func (in *reading) read(files []File) (*Snapshot, []Notice, error) {
 	const noSuchField = ": skipped: the Kubernetes of this simulator has no such field"
 	if in.otherCluster != "" {
 		return nil, nil, fmt.Errorf("it has objects of two clusters: namespace kube-system has the UIDs %s; read the files of one", in.otherCluster)
+	}
+	if in.warnings > mostWarnings {
+		in.notices = append(in.notices, Notice{"parts of the file", fmt.Sprintf("skipped: %d more warnings of kubectl", in.warnings-mostWarnings)})
 	}
 	in.notices = slices.Concat(in.notices, in.repeated.notices(""), in.skipped.notices(""), in.unknown.notices(noSuchField), in.noticesOfMissing(), in.OneByOne())
 	return &in.Snapshot, in.notices, nil

@@ -82,7 +82,10 @@ func workloadNamed(arg string) cluster.Workload {
 
 // podNamed is the pod of an argument: web-0, pod/web-0, or shop/web-0 as reports have it.
 func podNamed(arg, namespace string) (types.NamespacedName, error) {
-	of, name, qualified := strings.Cut(strings.TrimPrefix(arg, "pod/"), "/")
+	for _, kind := range []string{"pod/", "pods/", "po/"} {
+		arg = strings.TrimPrefix(arg, kind)
+	}
+	of, name, qualified := strings.Cut(arg, "/")
 	switch {
 	case !qualified:
 		return types.NamespacedName{Namespace: namespace, Name: of}, nil

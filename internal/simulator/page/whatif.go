@@ -241,11 +241,18 @@ func fitted(fitting *fit.Fitting, manifests *fit.Manifests) (f found) {
 	}
 	f.Report = fitting.Report(false)
 	f.Sections = append(f.Sections, report.Table("Pods that were tried", []string{"REPLICA", "NODE"}, rows))
-	for _, of := range manifests.Findings() {
+	for i, of := range manifests.Findings() {
+		if i == mostNotices {
+			f.Notices = append(f.Notices, fmt.Sprintf("%d more are not shown; kubectl regex lint shows all", len(manifests.Findings())-i))
+			break
+		}
 		f.Notices = append(f.Notices, fmt.Sprintf("Line %d: %s: %s", of.Line, of.Object, of.Text()))
 	}
 	return f
 }
+
+// mostNotices are shown above an answer.
+const mostNotices = 20
 
 // compare schedules the pods of the cluster with the current and with the edited
 // configuration, each in a copy of the cluster.

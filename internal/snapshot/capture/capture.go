@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -151,13 +152,33 @@ func (r readOnly) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	response.Body = &bounded{response.Body, mostBytes, request.URL.Path}
 	seconds, err := strconv.Atoi(response.Header.Get("Retry-After"))
 	wait := time.Duration(seconds) * time.Second
-	if err == nil && wait > patience { // longer than the client waits for a page, without saying so
+	if err == nil && wait > patience && response.StatusCode >= http.StatusTooManyRequests { // longer than the client waits for a page, without saying so
 		response.Body.Close()
 		return nil, fmt.Errorf("the server answers %s, and asks to wait %s: try again then", response.Status, wait)
 	}
 	return response, nil
+}
+
+// mostBytes is of an answer: a page of objects that are as large as etcd takes them has some 750 MB.
+const mostBytes = 1 << 30
+
+// bounded ends with an error where an answer does not end.
+type bounded struct {
+	io.ReadCloser
+	left int64
+	path string
+}
+
+func (b *bounded) Read(into []byte) (n int, err error) {
+	n, err = b.ReadCloser.Read(into)
+	b.left -= int64(n)
+	if b.left < 0 {
+		return 0, fmt.Errorf("the server's answer to %s does not end: it has more than %d MiB", b.path, mostBytes>>20)
+	}
+	return n, err
 }
 
 // list reads the objects of a kind, or notes why there are none.

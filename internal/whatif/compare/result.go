@@ -135,8 +135,9 @@ func renamed(a, b *side.Result) (all []Renamed) {
 		pods := slices.DeleteFunc(slices.Clone(other.Read), func(pod string) bool {
 			return read.Has(pod) || one.Pod(side.KeyOf(pod)).State == engine.NotAsked
 		})
-		if len(pods) > 0 && len(one.Reads) > 0 { // and other keys, or it would read them
-			all = append(all, Renamed{one.Name, sets.List(sets.New(one.Reads...).Delete(other.Reads...)), pods})
+		reads := sets.List(sets.New(one.Reads...).Delete(other.Reads...))
+		if len(pods) > 0 && len(reads) > 0 { // else it has no keys in the place of the others
+			all = append(all, Renamed{one.Name, reads, pods})
 		}
 	}
 	return all

@@ -83,6 +83,7 @@ type Engine struct {
 	remedy      string           // what to do for a file that has them
 	digests     *snapshot.Digests
 	within      map[string]string // as in [snapshot.Source]
+	namespaces  sets.Set[string]  // of pods that have a node in the file
 }
 
 // New makes an engine. Nothing is scheduled yet. Errors are the ones of [kubescheduler.Run], or name the object of the cluster, or the field of
@@ -94,6 +95,12 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		e.basis.Cluster = o.Cluster.Source.String()
 		e.digests = o.Cluster.Source.Digests
 		e.within = o.Cluster.Source.Within
+	}
+	e.namespaces = sets.Set[string]{}
+	for i := range o.Cluster.Pods {
+		if o.Cluster.Pods[i].Spec.NodeName != "" {
+			e.namespaces.Insert(o.Cluster.Pods[i].Namespace)
+		}
 	}
 	e.unlisted, e.remedy = unlisted(o.Cluster)
 	if o.PodGroups || len(o.Cluster.PodGroups) > 0 {

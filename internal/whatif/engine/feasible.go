@@ -14,6 +14,7 @@ import (
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/kubescheduler"
 	"wasmkwokwizardry.io/regex-scheduling/internal/minor/hooks"
+	"wasmkwokwizardry.io/regex-scheduling/internal/whatif/cluster"
 )
 
 // Feasible is the outcome for a pod if the scheduler tried it as things are: its Node, Feasible and Sampled. It changes nothing, and preempts
@@ -34,7 +35,7 @@ func (e *Engine) Feasible(ctx context.Context, pod *v1.Pod) (o Outcome, reasons 
 	if err != nil {
 		return o, nil, err
 	}
-	e.Scheduler.Trial = true
+	e.Scheduler.Trial = pod != cluster.Get[*v1.Pod](e.Cluster, pod.Namespace, pod.Name)
 	defer func() { e.Scheduler.Trial = false }()
 	result, err := e.Scheduler.Kube.SchedulePod(klog.NewContext(ctx, quiet), of, schedframework.NewCycleState(), hooks.Enqueue(pod))
 	var unfit *schedframework.FitError

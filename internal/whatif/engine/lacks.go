@@ -68,15 +68,18 @@ func (e *Engine) Lacks(effect string, kinds ...string) {
 
 // LacksForNamespaces does so for kinds of which the input has objects, but perhaps not those of the namespaces of some pods.
 func (e *Engine) LacksForNamespaces(effect string, pods []*v1.Pod, kinds ...string) {
+	namespaces := sets.Set[string]{}
+	for _, pod := range pods {
+		namespaces.Insert(pod.Namespace)
+	}
+	e.lacksForNamespaces(effect, namespaces, kinds...)
+}
+
+func (e *Engine) lacksForNamespaces(effect string, namespaces sets.Set[string], kinds ...string) {
 	for _, kind := range kinds {
 		within, ok := e.within[kind]
-		others := sets.Set[string]{}
-		for _, pod := range pods {
-			if ok && pod.Namespace != within {
-				others.Insert(pod.Namespace)
-			}
-		}
-		if len(others) > 0 {
+		others := namespaces.Clone().Delete(within)
+		if ok && len(others) > 0 {
 			e.basis.Remedy = e.remedy
 			e.basis.Lacks = append(e.basis.Lacks, report.Lack{Kinds: []string{kind + "s of namespace " + report.Few(sets.List(others))}, Effect: effect})
 		}
@@ -94,7 +97,6 @@ type dependency struct {
 func (e *Engine) LacksFor(pods []*v1.Pod) {
 	e.Lacks("only nodes that the question adds are here", "Node")
 	e.lacksRoom()
-	e.lacksAnnotations()
 	e.lacksProfiles(pods)
 	claimsDevices := func(pod *v1.Pod) bool { return len(pod.Spec.ResourceClaims) > 0 }
 	if e.remedy == snapshot.KubectlGet && slices.ContainsFunc(pods, claimsDevices) { // pods of a manifest, which the input did not have
@@ -139,12 +141,12 @@ func (e *Engine) lacksRoom() {
 	}
 }
 
-// lacksAnnotations takes note of annotations that the configuration reads, and of which a snapshot has digests.
-func (e *Engine) lacksAnnotations() {
+// lacksAnnotations takes note of annotations that the configuration reads of pods, and of which a snapshot has digests.
+func (e *Engine) lacksAnnotations(pods []*v1.Pod) {
 	if e.digests == nil {
 		return
 	}
-	for _, key := range e.Scheduler.Keys() {
+	for _, key := range e.Scheduler.Keys(pods) {
 		if !slices.Contains(e.digests.Annotations, key) {
 			e.basis.Lacks = append(e.basis.Lacks, report.Lack{
 				Kinds: []string{"annotations " + key}, Effect: "the configuration reads them, and the snapshot has digests of them, unless it is saved with --annotation " + key,
@@ -175,6 +177,7 @@ func (e *Engine) LacksForNodes(pods []*v1.Pod) {
 		return
 	}
 	e.Lacks("each node is empty here", "Pod")
+	e.lacksAnnotations(pods)
 	e.lacksOf(pods, []dependency{
 		{[]string{"PodGroup"}, "is of one, and is scheduled alone here", func(pod *v1.Pod) bool { return minor.PodGroupOf(pod) != "" }},
 		{[]string{"CSINode"}, "has volumes of a CSI driver, of which a node has no limit here", e.hasLimitedVolume},
@@ -191,7 +194,9 @@ func (e *Engine) LacksForNodes(pods []*v1.Pod) {
 
 // LacksForPreemption does so where pods were preempted.
 func (e *Engine) LacksForPreemption() {
-	e.Lacks("preemption would rather spare pods that one protects", "PodDisruptionBudget")
+	const effect = "preemption would rather spare pods that one protects"
+	e.Lacks(effect, "PodDisruptionBudget")
+	e.lacksForNamespaces(effect, e.namespaces, "PodDisruptionBudget")
 }
 
 // LacksForBudgets does so for what budgets count by.

@@ -46,7 +46,7 @@ func (s *Side) result() (*Result, error) {
 	basis := s.engine.Describe()
 	r := &Result{
 		Format: Format, Kubernetes: version.Get().GitVersion, Name: o.Name, Task: o.Task, Mode: o.Pods, Steps: len(o.Scenario.Steps), Seed: o.Seed,
-		Rejected: s.refused, NotModelled: s.engine.Cluster.NotModelled(), Unanswered: s.engine.Scheduler.Unanswered(), Ignored: s.engine.Scheduler.Ignored(), Read: s.engine.Scheduler.Read(), Reads: s.engine.Scheduler.Keys(), Skipped: s.engine.Cluster.Skipped, Inferred: s.engine.Cluster.Inferred,
+		Rejected: s.refused, NotModelled: s.engine.Cluster.NotModelled(), Unanswered: s.engine.Scheduler.Unanswered(), Ignored: s.engine.Scheduler.Ignored(), Read: s.engine.Scheduler.Read(), Reads: s.engine.Scheduler.Keys(cluster.All[*v1.Pod](s.engine.Cluster)), Skipped: s.engine.Cluster.Skipped, Inferred: s.engine.Cluster.Inferred,
 		Lacks: basis.Lacks, Remedy: basis.Remedy,
 	}
 	for _, name := range sortedNames(s.pods) {

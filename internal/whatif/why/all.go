@@ -157,7 +157,7 @@ var Workloads = map[string]cluster.Object{
 }
 
 // keepPodsOf removes pods that are not of a workload from a set. That there is no such workload is an error, which names other namespaces
-// with pods of one.
+// with pods of one, and that it has no pods.
 func keepPodsOf(c *cluster.Cluster, namespace string, w cluster.Workload, pods sets.Set[string]) error {
 	all, others := sets.New[string](), sets.New[string]()
 	for _, pod := range cluster.All[*v1.Pod](c) {
@@ -179,6 +179,9 @@ func keepPodsOf(c *cluster.Cluster, namespace string, w cluster.Workload, pods s
 			err = fmt.Errorf("%w: it is in namespace %s", err, report.Few(sets.List(others)))
 		}
 		return err
+	}
+	if len(all) == 0 {
+		return fmt.Errorf("%s %s/%s has no pods: kubectl describe shows why none is created", w.Kind, namespace, w.Name)
 	}
 	for name := range pods {
 		if !all.Has(name) {
@@ -213,15 +216,16 @@ func (r *All) group(e *engine.Engine, attempts *recorder.Recorder, asked sets.Se
 			reason, cause = last.Reason(metav1.GetControllerOf(pod))
 		}
 		policies := e.Scheduler.Policies(pod)
-		cause, patterns := withoutPatterns(cause, pod, policies)
+		cause, keys, patterns := withoutPatterns(cause, pod, policies)
 		if of := minor.PodGroupOf(pod); of != "" {
 			cause = "PodGroup " + namespace + "/" + of + " is pending"
 		}
-		if groups[cause] == nil {
-			groups[cause] = &Group{Cause: cause, Message: o.Message, reason: reason, first: pod, attempt: attempt, outcome: o}
-			r.Groups = append(r.Groups, groups[cause])
+		key := fmt.Sprint(cause, keys) // what helps changes these annotations
+		if groups[key] == nil {
+			groups[key] = &Group{Cause: cause, Message: o.Message, reason: reason, first: pod, attempt: attempt, outcome: o}
+			r.Groups = append(r.Groups, groups[key])
 		}
-		of := groups[cause]
+		of := groups[key]
 		of.Pods = append(of.Pods, name)
 		of.differ = of.differ || of.reason != reason
 		of.Patterns = append(of.Patterns, patterns...)
@@ -242,19 +246,20 @@ func (r *All) group(e *engine.Engine, attempts *recorder.Recorder, asked sets.Se
 	return pods
 }
 
-// withoutPatterns takes a pod's own patterns out of a cause: pods that differ in them alone are pending for the same one.
-func withoutPatterns(cause string, pod *v1.Pod, policies []regex.Policy) (without string, patterns []string) {
+// withoutPatterns takes a pod's own patterns out of a cause: pods that differ in them alone, under the same keys, are pending for the same one.
+func withoutPatterns(cause string, pod *v1.Pod, policies []regex.Policy) (without string, keys, patterns []string) {
 	for _, policy := range policies {
 		for _, key := range policy.Keys() {
 			pattern, ok := pod.Annotations[key]
 			shown := " " + printable.Quote(printable.Short(pattern))
 			if ok && strings.Contains(cause, shown) {
 				cause = strings.ReplaceAll(cause, shown, "")
+				keys = append(keys, key)
 				patterns = append(patterns, pattern)
 			}
 		}
 	}
-	return strings.TrimSuffix(cause, ":"), patterns
+	return strings.TrimSuffix(cause, ":"), keys, patterns
 }
 
 // alike reports whether the same changes may help two pods, whose regex is read by some policies.

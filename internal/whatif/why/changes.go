@@ -10,6 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+	"k8s.io/utils/ptr"
 
 	"wasmkwokwizardry.io/regex-scheduling/internal/printable"
 	"wasmkwokwizardry.io/regex-scheduling/internal/recorder"
@@ -33,9 +34,7 @@ type Change struct {
 	// Then is why the pod is not scheduled with this change alone: what more nodes reject it for than without the change.
 	Then string `json:"then,omitempty"`
 
-	value   string // a part of Change that may be long; it may be empty
-	apply   func(*v1.Pod)
-	applies func(*v1.Pod) bool // as in candidate
+	candidate
 }
 
 // Others are pods that are pending for the same cause as the first one of their group.
@@ -92,10 +91,10 @@ func (u Unlisted) String() string {
 type candidate struct {
 	says  string
 	value string                   // a part of says that may be long; it may be empty
-	apply func(*v1.Pod)            // a pod that is changed instead of a node gets the same verdicts
+	apply func(*v1.Pod)            // a pod that is changed instead of a node gets the same verdicts; only a pod for which it applies
 	cause bool                     // a plugin has rejected nodes for it: it is named, too, if it does not help alone
 	then  func(node string) string // what it says if the pod would get this node; nil: the same
-	// applies says whether it is the same change for another pod; nil: it is.
+	// applies says whether it is the same change for another pod; nil: it is. If then is not nil, it is so on the same node.
 	applies func(*v1.Pod) bool
 }
 
@@ -114,6 +113,12 @@ func changes(ctx context.Context, e *engine.Engine, pod *v1.Pod, attempt *record
 	_, before, err := e.Feasible(ctx, pod)
 	if err != nil {
 		return nil, unlisted, err
+	}
+	if attempt != nil { // a guest's host that has remembered the nodes since then rejects the pod before other plugins
+		maps.DeleteFunc(before, func(reason string, n int) bool {
+			reason = strings.TrimPrefix(reason, fmt.Sprintf("%d ", n))
+			return !slices.ContainsFunc(attempt.Causes(), func(g recorder.Group) bool { return strings.Contains(g.Reason, reason) })
+		})
 	}
 	var others []Change
 	for _, of := range []kind{
@@ -143,17 +148,14 @@ func changes(ctx context.Context, e *engine.Engine, pod *v1.Pod, attempt *record
 			case node == "" && i >= of.listed:
 				unlisted.NotEnough++
 			case node == "" && one.cause:
-				others = append(others, Change{Change: one.says, Then: more(reasons, before), value: one.value})
+				others = append(others, Change{Change: one.says, Then: more(reasons, before), candidate: one})
 			case !fits(e, then):
 			default:
 				if one.then != nil {
 					one.says = one.then(node)
 				}
 				helped = true
-				all = append(all, Change{
-					Change: one.says, Helps: true, Node: node, Nodes: then.Feasible, Sampled: then.Sampled,
-					value: one.value, apply: one.apply, applies: one.applies,
-				})
+				all = append(all, Change{Change: one.says, Helps: true, Node: node, Nodes: then.Feasible, Sampled: then.Sampled, candidate: one})
 			}
 		}
 	}
@@ -169,7 +171,11 @@ func fits(e *engine.Engine, o engine.Outcome) bool {
 func more(now, before map[string]int) string {
 	var all []string
 	for _, reason := range slices.Sorted(maps.Keys(now)) {
-		if n := now[reason] - before[reason]; n > 0 {
+		n := now[reason] - before[reason]
+		switch {
+		case n > 0 && recorder.CountsNodes(reason):
+			all = append(all, reason)
+		case n > 0:
 			all = append(all, fmt.Sprintf("%d %s", n, reason))
 		}
 	}
@@ -191,6 +197,9 @@ func (g *Group) tryOthers(ctx context.Context, e *engine.Engine) error {
 			}
 			changed := pod.DeepCopy()
 			change.apply(changed)
+			if change.then != nil {
+				restrict(changed, change.Node)
+			}
 			then, _, err := e.Feasible(ctx, changed)
 			if err != nil {
 				return err
@@ -205,6 +214,23 @@ func (g *Group) tryOthers(ctx context.Context, e *engine.Engine) error {
 		}
 	}
 	return nil
+}
+
+// restrict leaves a pod one node.
+func restrict(pod *v1.Pod, node string) {
+	affinity := ptr.Deref(pod.Spec.Affinity, v1.Affinity{})
+	nodes := ptr.Deref(affinity.NodeAffinity, v1.NodeAffinity{})
+	required := ptr.Deref(nodes.RequiredDuringSchedulingIgnoredDuringExecution, v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{{}}})
+	required.NodeSelectorTerms = slices.Clone(required.NodeSelectorTerms)
+	for i := range required.NodeSelectorTerms {
+		term := &required.NodeSelectorTerms[i]
+		term.MatchFields = append(slices.Clone(term.MatchFields), v1.NodeSelectorRequirement{
+			Key: metav1.ObjectNameField, Operator: v1.NodeSelectorOpIn, Values: []string{node},
+		})
+	}
+	nodes.RequiredDuringSchedulingIgnoredDuringExecution = &required
+	affinity.NodeAffinity = &nodes
+	pod.Spec.Affinity = &affinity
 }
 
 // nodesBy are the nodes that each plugin has rejected, except nodes that are about to be deleted.
@@ -257,12 +283,17 @@ func labels(pod *v1.Pod, cause bool) (all []candidate) {
 		all = append(all, candidate{
 			says:  fmt.Sprintf("remove %s=%s from its nodeSelector, or %s", key, selector[key], labelled(key)),
 			apply: func(pod *v1.Pod) { delete(pod.Spec.NodeSelector, key) }, cause: cause,
+			applies: func(pod *v1.Pod) bool { return pod.Spec.NodeSelector[key] == selector[key] },
 		})
 	}
-	affinity := pod.Spec.Affinity
-	if affinity == nil || affinity.NodeAffinity == nil || affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+	requires := func(pod *v1.Pod) bool {
+		of := pod.Spec.Affinity
+		return of != nil && of.NodeAffinity != nil && of.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil
+	}
+	if !requires(pod) {
 		return all
 	}
+	affinity := pod.Spec.Affinity
 	var keys []string
 	for _, term := range affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
 		for _, field := range term.MatchFields {
@@ -279,6 +310,7 @@ func labels(pod *v1.Pod, cause bool) (all []candidate) {
 	return append(all, candidate{
 		says:  "remove its required nodeAffinity, or " + labelled(keys...),
 		apply: func(pod *v1.Pod) { pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = nil }, cause: cause,
+		applies: requires,
 	})
 }
 
@@ -293,7 +325,7 @@ func patterns(pod *v1.Pod, attempt *recorder.Attempt, policies []regex.Policy) (
 			quoted := printable.Quote(pattern)
 			says := "change the annotation " + key
 			switch {
-			case !ok || refused == nil && node == "":
+			case !ok || refused == nil && node == "" || slices.ContainsFunc(all, func(c candidate) bool { return strings.HasPrefix(c.says+":", says+":") }):
 				continue
 			case refused == nil: // else no node would help
 				says += fmt.Sprintf(": %s, or add %s", quoted, node)
@@ -336,14 +368,24 @@ func spreading(pod *v1.Pod, cause bool) []candidate {
 }
 
 func affinity(pod *v1.Pod, cause bool) (all []candidate) {
-	if !cause || pod.Spec.Affinity == nil {
+	if !cause {
 		return nil
 	}
-	if pod.Spec.Affinity.PodAffinity != nil {
-		all = append(all, candidate{says: "remove its podAffinity", apply: func(pod *v1.Pod) { pod.Spec.Affinity.PodAffinity = nil }, cause: true})
-	}
-	if pod.Spec.Affinity.PodAntiAffinity != nil {
-		all = append(all, candidate{says: "remove its podAntiAffinity", apply: func(pod *v1.Pod) { pod.Spec.Affinity.PodAntiAffinity = nil }, cause: true})
+	for _, one := range []candidate{
+		{
+			says: "remove its podAffinity", cause: true,
+			applies: func(pod *v1.Pod) bool { return pod.Spec.Affinity != nil && pod.Spec.Affinity.PodAffinity != nil },
+			apply:   func(pod *v1.Pod) { pod.Spec.Affinity.PodAffinity = nil },
+		},
+		{
+			says: "remove its podAntiAffinity", cause: true,
+			applies: func(pod *v1.Pod) bool { return pod.Spec.Affinity != nil && pod.Spec.Affinity.PodAntiAffinity != nil },
+			apply:   func(pod *v1.Pod) { pod.Spec.Affinity.PodAntiAffinity = nil },
+		},
+	} {
+		if one.applies(pod) {
+			all = append(all, one)
+		}
 	}
 	return all
 }

@@ -322,11 +322,15 @@ func (s *Scheduler) ended(pod *v1.Pod) {
 // unreadPods has pods that were tried, and pending pods.
 func (s *Scheduler) unreadPods() *UnreadError {
 	all := s.ignored.Clone()
+	var pods []*v1.Pod
 	for _, pod := range cluster.All[*v1.Pod](s.options.Cluster) {
 		waits := pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && len(pod.Spec.SchedulingGates) == 0 && !podutil.IsPodTerminal(pod)
 		if waits && s.isUnread(pod) {
 			all.Insert(cluster.NameOf(pod).String())
 		}
+		if all.Has(cluster.NameOf(pod).String()) {
+			pods = append(pods, pod)
+		}
 	}
-	return &UnreadError{sets.List(all), s.Keys()}
+	return &UnreadError{sets.List(all), s.Keys(pods)}
 }

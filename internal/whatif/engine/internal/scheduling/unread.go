@@ -11,7 +11,7 @@ import (
 	"wasmkwokwizardry.io/regex-scheduling/regex"
 )
 
-// UnreadError has the pods whose regex nothing in the configuration reads, and the keys of the annotations that it does read.
+// UnreadError has the pods whose regex nothing in the configuration reads, and the keys of the annotations that it reads of them.
 type UnreadError struct{ Pods, Reads []string }
 
 func (e *UnreadError) Error() string {
@@ -45,15 +45,18 @@ func (s *Scheduler) Policies(pod *v1.Pod) []regex.Policy {
 	return all
 }
 
-// Keys are the keys of all annotations that the configuration reads.
-func (s *Scheduler) Keys() []string {
-	keys := sets.Set[string]{}
-	for _, policies := range s.policies {
-		for _, policy := range policies {
-			keys.Insert(policy.Keys()...)
+// Keys are the keys of the annotations that the configuration reads of pods: first those by which a pod requires nodes.
+func (s *Scheduler) Keys(pods []*v1.Pod) (keys []string) {
+	for role := range regex.Roles {
+		for _, pod := range pods {
+			for _, policy := range s.policies[pod.Spec.SchedulerName] {
+				if !slices.Contains(keys, policy.Key(role)) {
+					keys = append(keys, policy.Key(role))
+				}
+			}
 		}
 	}
-	return sets.List(keys)
+	return keys
 }
 
 // isUnread says whether a pod has a regex under a key of [regex.Default], nothing in its profile reads that, and the pod has none that
