@@ -273,13 +273,13 @@ func (l *objectLines) Read(into []byte) (n int, err error) {
 
 // isMessage says whether a line is a message of kubectl, and keeps it if it is an error.
 func (l *objectLines) isMessage(line []byte) bool {
-	message := printable.Line(string(line), 300)
+	message := func() string { return printable.Line(string(line), 300) }
 	switch {
 	case kubectlError.Match(line):
-		l.failed = fmt.Errorf("line %d is an error of kubectl, and what it is about is missing in the file; without 2>&1, errors do not go into it: %s", l.number, message)
+		l.failed = fmt.Errorf("line %d is an error of kubectl, and what it is about is missing in the file; without 2>&1, errors do not go into it: %s", l.number, message())
 		return true
 	case kubectlWarning.Match(line):
-		l.warn(message)
+		l.warn(message())
 		return true
 	}
 	return false

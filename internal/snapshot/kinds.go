@@ -165,7 +165,7 @@ func (k Kind) Drop(s *Snapshot, out func(Object) bool) {
 	list.Set(kept)
 }
 
-// mostPages bounds the pages of a list, with 500 objects each: no cluster has as many.
+// mostPages bounds the pages of a list. No cluster has as many: with a limit, a page has hundreds of objects, and without one, a list is a page.
 const mostPages = 10_000
 
 // List adds those of a cluster to a snapshot, a page after the other. A list that would not end is an error.

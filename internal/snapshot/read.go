@@ -212,12 +212,13 @@ func (in *reading) read(files []File) (*Snapshot, []Notice, error) {
 		in.Source = ptr.To(ptr.Deref(in.Source, Source{}))
 		in.Source.Lacks = lacks
 	}
-	unlisted := in.unlisted()
+	whole := in.isWhole()
+	unlisted := in.unlisted(whole)
 	if len(unlisted) > 0 {
 		in.Source = ptr.To(ptr.Deref(in.Source, Source{}))
 		in.Source.Unlisted = unlisted
 	}
-	within := in.within()
+	within := in.within(whole)
 	if len(within) > 0 {
 		in.Source = ptr.To(ptr.Deref(in.Source, Source{}))
 		in.Source.Within = within
@@ -254,11 +255,10 @@ func (in *reading) distinguish() {
 
 // unlisted are the kinds without objects which the files were perhaps not asked for: no list of theirs is there, and the other objects do
 // not show that all kinds were listed.
-func (in *reading) unlisted() (kinds []string) {
+func (in *reading) unlisted(whole bool) (kinds []string) {
 	if in.Source != nil && !in.Source.Taken.IsZero() {
 		return in.Source.Unlisted // which "simulator snapshot" has noted
 	}
-	whole := in.isWhole()
 	devices := len(in.DeviceClasses) > 0 && len(in.ResourceSlices) > 0
 	for _, kind := range Kinds {
 		complete := whole
@@ -272,19 +272,22 @@ func (in *reading) unlisted() (kinds []string) {
 	return kinds
 }
 
-// within are the kinds whose objects are all of one namespace, though there are pods of others, and nothing shows that all namespaces were
-// listed: no document has objects of several.
-func (in *reading) within() map[string]string {
-	if in.Source != nil && !in.Source.Taken.IsZero() || in.isWhole() {
+// within are the kinds whose objects are all of one namespace, where nothing shows that all namespaces were listed: no document has objects
+// of several.
+func (in *reading) within(whole bool) map[string]string {
+	if whole || in.Source != nil && !in.Source.Taken.IsZero() {
 		return nil
 	}
 	all := map[string]string{}
 	for _, kind := range Kinds {
+		if !kind.Namespaced() || in.everywhere.Has(kind.Kind) || in.listed[kind.Kind] {
+			continue
+		}
 		namespaces := sets.Set[string]{}
 		for o := range kind.All(&in.Snapshot) {
 			namespaces.Insert(o.GetNamespace())
 		}
-		if kind.Namespaced() && namespaces.Len() == 1 && !in.everywhere.Has(kind.Kind) && !in.listed[kind.Kind] {
+		if namespaces.Len() == 1 {
 			all[kind.Kind] = sets.List(namespaces)[0]
 		}
 	}

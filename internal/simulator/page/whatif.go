@@ -241,9 +241,10 @@ func fitted(fitting *fit.Fitting, manifests *fit.Manifests) (f found) {
 	}
 	f.Report = fitting.Report(false)
 	f.Sections = append(f.Sections, report.Table("Pods that were tried", []string{"REPLICA", "NODE"}, rows))
-	for i, of := range manifests.Findings() {
+	findings := manifests.Findings()
+	for i, of := range findings {
 		if i == mostNotices {
-			f.Notices = append(f.Notices, fmt.Sprintf("%d more are not shown; kubectl regex lint shows all", len(manifests.Findings())-i))
+			f.Notices = append(f.Notices, fmt.Sprintf("%d more are not shown; kubectl regex lint shows all", len(findings)-i))
 			break
 		}
 		f.Notices = append(f.Notices, fmt.Sprintf("Line %d: %s: %s", of.Line, of.Object, of.Text()))

@@ -9,6 +9,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
 	"k8s.io/utils/ptr"
 
@@ -317,6 +318,7 @@ func labels(pod *v1.Pod, cause bool) (all []candidate) {
 // patterns are changes of the annotations that the scheduler reads.
 func patterns(pod *v1.Pod, attempt *recorder.Attempt, policies []regex.Policy) (all []candidate) {
 	cause := attempt != nil && slices.ContainsFunc(attempt.Causes(), func(g recorder.Group) bool { return strings.Contains(g.Reason, "regex") })
+	seen := sets.Set[string]{} // keys, which policies may have in common
 	for _, policy := range policies {
 		for role, node := range []string{regex.Require: "a node with such a name", regex.Exclude: "a node with another name", regex.Prefer: ""} {
 			key := policy.Key(regex.Role(role))
@@ -325,11 +327,12 @@ func patterns(pod *v1.Pod, attempt *recorder.Attempt, policies []regex.Policy) (
 			quoted := printable.Quote(pattern)
 			says := "change the annotation " + key
 			switch {
-			case !ok || refused == nil && node == "" || slices.ContainsFunc(all, func(c candidate) bool { return strings.HasPrefix(c.says+":", says+":") }):
+			case !ok || refused == nil && node == "" || seen.Has(key):
 				continue
 			case refused == nil: // else no node would help
 				says += fmt.Sprintf(": %s, or add %s", quoted, node)
 			}
+			seen.Insert(key)
 			all = append(all, candidate{says: says, value: quoted[1 : len(quoted)-1], apply: func(pod *v1.Pod) { delete(pod.Annotations, key) }, cause: cause})
 		}
 	}
